@@ -1,0 +1,103 @@
+"""The one monotonic clock of a session.
+
+Every event, audio block and timer of a session is on this clock: nanoseconds since the session
+began, continued over restarts. `time.perf_counter_ns` is the machine's monotonic clock on every
+platform we run on; UTC is written beside it for people and is never used to compute a duration
+inside a segment.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+NS = 1_000_000_000
+
+
+class Clock(Protocol):
+    """What a session needs to know about time."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds since the session began."""
+        ...
+
+    def utc(self) -> datetime:
+        """The wall clock, time zone UTC."""
+        ...
+
+    def from_perf_ns(self, perf_ns: int) -> int:
+        """Session time of a `time.perf_counter_ns` reading."""
+        ...
+
+    def real_seconds(self, session_ns: int) -> float:
+        """How long a span of session time takes in the room, in seconds (timers need it)."""
+        ...
+
+
+class SessionClock:
+    """The real clock.
+
+    Parameters
+    ----------
+    start_ns : session time at construction; a resumed session goes on where it stopped.
+    speed : session seconds per real second; other than 1 only in simulations without sound.
+    """
+
+    def __init__(self, start_ns: int = 0, speed: float = 1.0) -> None:
+        if speed <= 0:
+            raise ValueError(f"speed must be above 0, found {speed}")
+        self._origin = time.perf_counter_ns()
+        self._start = start_ns
+        self.speed = speed
+
+    def now_ns(self) -> int:
+        return self.from_perf_ns(time.perf_counter_ns())
+
+    def utc(self) -> datetime:
+        return datetime.now(UTC)
+
+    def from_perf_ns(self, perf_ns: int) -> int:
+        elapsed = perf_ns - self._origin
+        return self._start + (elapsed if self.speed == 1.0 else int(elapsed * self.speed))
+
+    def real_seconds(self, session_ns: int) -> float:
+        return session_ns / NS / self.speed
+
+
+class FakeClock:
+    """A clock that stands still until told: for tests and for simulations without windows."""
+
+    def __init__(self, now_ns: int = 0, utc: datetime | None = None) -> None:
+        self._now = now_ns
+        self._epoch = utc or datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    def now_ns(self) -> int:
+        return self._now
+
+    def utc(self) -> datetime:
+        return self._epoch + timedelta(microseconds=self._now / 1000)
+
+    def from_perf_ns(self, perf_ns: int) -> int:
+        return perf_ns
+
+    def real_seconds(self, session_ns: int) -> float:
+        return session_ns / NS
+
+    def advance(self, seconds: float) -> None:
+        self._now += round(seconds * NS)
+
+    def set_ns(self, now_ns: int) -> None:
+        if now_ns < self._now:
+            raise ValueError(f"time does not run back: {now_ns} is before {self._now}")
+        self._now = now_ns
+
+
+def utc_text(moment: datetime) -> str:
+    """ISO 8601 with microseconds and Z, for example 2026-01-02T03:04:05.000000Z."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def utc_label(moment: datetime) -> str:
+    """The compact form used in folder names, for example 20260102T030405Z."""
+    return moment.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -1,0 +1,147 @@
+"""Commands: what a widget, a script, the clock or the runner asks for.
+
+A command is a wish; only the events that `decide` answers with are facts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+class Command:
+    """Base of all commands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin(Command):
+    """The runner opens a part, or the next question of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick(Command):
+    """Time has passed; sent by the runner when a deadline is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presented(Command):
+    """The runner decoded both pictures of a new question and the screen shows them."""
+
+    alignment: float
+    error_sum: float
+    error_mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class MoveDial(Command):
+    """Set a dial to a value (or a discrete dial to an index)."""
+
+    dimension: int
+    value: float
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelectDial(Command):
+    """Take hold of a dial without moving it."""
+
+    dimension: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded(Command):
+    """The runner decoded dial state z_seq, whose values were z."""
+
+    z_seq: int
+    z: tuple[float, ...]
+    alignment: float
+    error_sum: float
+    error_mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToggleOverlay(Command):
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EditLabel(Command):
+    dimension: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skip(Command):
+    """The participant skips the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Next(Command):
+    """The participant goes on: next question, next page, continue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Back(Command):
+    """The participant turns back one page of a text or tutorial."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTutorialDial(Command):
+    box: int
+    dimension: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveConsent(Command):
+    """The participant agrees. What was typed goes to the private table, never into an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineConsent(Command):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Command):
+    """Answer (or change the answer to) an item of a questionnaire."""
+
+    item: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SkipStage(Command):
+    """The moderator ends the current part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause(Command):
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resume(Command):
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndSession(Command):
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddNote(Command):
+    text: str
+    typing_began_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddFlag(Command):
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class GivePrompt(Command):
+    text: str

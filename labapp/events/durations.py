@@ -1,0 +1,38 @@
+"""The one function that measures durations: session time without pauses, breaks and gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from labapp.events.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """A fold over the journal that maps session time to working time.
+
+    total_ns: closed pauses so far; open_since_ns: session time at which the open pause began.
+    """
+
+    total_ns: int = 0
+    open_since_ns: int | None = None
+
+    @property
+    def paused(self) -> bool:
+        return self.open_since_ns is not None
+
+    def apply(self, event: Event) -> Pauses:
+        """Take in one event; events must come in the journal's order."""
+        if event.kind == "session.paused" and not self.paused:
+            return replace(self, open_since_ns=event.t_ns)
+        if event.kind == "segment.started" and not self.paused:
+            gap_from = event.payload["gap_from_ns"]
+            return self if gap_from is None else replace(self, open_since_ns=int(gap_from))
+        if event.kind == "session.resumed" and self.open_since_ns is not None:
+            return Pauses(self.total_ns + event.t_ns - self.open_since_ns)
+        return self
+
+    def working_ns(self, t_ns: int) -> int:
+        """Working time at session time t_ns, which must not lie before the last event applied."""
+        until = t_ns if self.open_since_ns is None else min(t_ns, self.open_since_ns)
+        return until - self.total_ns

@@ -1,0 +1,95 @@
+"""One row of the journal, and the hash chain that ties the rows together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labapp.events.registry import Body
+
+GENESIS = "0" * 64
+"""The hash before the first row."""
+
+
+class Source(StrEnum):
+    """Who caused an event."""
+
+    PARTICIPANT = "participant"
+    MODERATOR = "moderator"
+    SYSTEM = "system"
+    SIMULATED = "simulated"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What `decide` returns: a body and the trial it belongs to, not yet stamped."""
+
+    body: Body
+    stage: str | None = None
+    trial: int | None = None
+    attempt: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A stamped event, as it stands in the journal (without its hash).
+
+    seq counts from 1 without holes; t_ns is session time in nanoseconds, never decreasing;
+    segment counts the runs of the program on this session from 1; stage is the id of the plan's
+    part; trial and attempt count from 1.
+    """
+
+    seq: int
+    segment: int
+    t_ns: int
+    utc: str
+    source: str
+    kind: str
+    v: int
+    stage: str | None
+    trial: int | None
+    attempt: int | None
+    payload: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str | None, int | None, int | None]:
+        """The trial key (stage, trial, attempt)."""
+        return (self.stage, self.trial, self.attempt)
+
+
+def payload_text(payload: Mapping[str, Any]) -> str:
+    """Canonical JSON: sorted keys, no spaces, no NaN, so that equal payloads have equal text."""
+    return json.dumps(
+        payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def row_text(event: Event, payload: str) -> str:
+    """The text of a row that is hashed; `payload` is the stored text, not re-encoded."""
+    head = json.dumps(
+        [
+            event.seq,
+            event.segment,
+            event.t_ns,
+            event.utc,
+            event.source,
+            event.kind,
+            event.v,
+            event.stage,
+            event.trial,
+            event.attempt,
+        ],
+        separators=(",", ":"),
+        ensure_ascii=False,
+    )
+    return head + payload
+
+
+def chain_hash(previous: str, row: str) -> str:
+    """sha256(previous hash + row), hexadecimal."""
+    return hashlib.sha256((previous + row).encode()).hexdigest()

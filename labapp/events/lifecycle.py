@@ -1,0 +1,213 @@
+"""Kinds that belong to the session as a whole: its plan, parts, pauses, moderator, windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labapp.events.registry import Body, kind
+
+
+@kind("session.planned", durable=True)
+class SessionPlanned(Body):
+    """The first event: the study as realised for this participant, every setting spelled out."""
+
+    study: str
+    study_version: int
+    study_sha256: str
+    participant: str
+    session: str
+    seed: int
+    assignment: dict[str, Any]
+    presentation: str
+    language: str
+    audio: str
+    plan: tuple[dict[str, Any], ...]
+
+
+@kind("segment.started", durable=True)
+class SegmentStarted(Body):
+    """A run of the program on this session begins. gap_from_ns: session time of the last event of
+    the run before, null in the first; the time from there until session.resumed is a gap."""
+
+    segment: int
+    utc: str
+    boot_id: str
+    app_version: str
+    study_sha256: str
+    gap_from_ns: int | None = None
+
+
+@kind("segment.ended", durable=True)
+class SegmentEnded(Body):
+    """A run of the program on this session ends in an orderly way."""
+
+    reason: str
+
+
+@kind("session.paused", durable=True)
+class SessionPaused(Body):
+    """The session stands still until session.resumed; no duration counts this time."""
+
+    reason: str
+
+
+@kind("session.resumed", durable=True)
+class SessionResumed(Body):
+    """A pause, or the gap after a crash, ends."""
+
+    reason: str
+
+
+@kind("session.completed", durable=True)
+class SessionCompleted(Body):
+    """Every part of the plan was done."""
+
+
+@kind("session.ended", durable=True)
+class SessionEnded(Body):
+    """The session was ended before its plan was done; what was recorded is kept."""
+
+    reason: str
+
+
+@kind("part.started", durable=True)
+class PartStarted(Body):
+    """A part of the plan (consent, tutorial, practice, stage, questionnaire, debrief) begins."""
+
+    index: int
+
+
+@kind("part.ended", durable=True)
+class PartEnded(Body):
+    """A part of the plan ends. outcome: completed, time_expired, skipped or declined."""
+
+    index: int
+    outcome: str
+
+
+@kind("consent.given", durable=True)
+class ConsentGiven(Body):
+    """The participant agreed to the text with this hash; what was typed is stored apart."""
+
+    document_sha256: str
+
+
+@kind("consent.declined", durable=True)
+class ConsentDeclined(Body):
+    """The participant did not agree; the session ends."""
+
+    document_sha256: str
+
+
+@kind("page.turned", durable=True)
+class PageTurned(Body):
+    """A page of a text or tutorial is on the screen (counted from 0)."""
+
+    page: int
+
+
+@kind("tutorial.dial_moved")
+class TutorialDialMoved(Body):
+    """A dial of one of the tutorial's boxes was moved; box and dimension count from 0."""
+
+    box: int
+    dimension: int
+    value: float
+
+
+@kind("response.changed", durable=True)
+class ResponseChanged(Body):
+    """An answer to an item of a questionnaire was given or changed; the last one counts."""
+
+    instrument: str
+    item: str
+    value: Any
+
+
+@kind("questionnaire.submitted", durable=True)
+class QuestionnaireSubmitted(Body):
+    """The participant left a questionnaire with these answers by item."""
+
+    instrument: str
+    instrument_version: int
+    answers: dict[str, Any]
+
+
+@kind("note.added", durable=True)
+class NoteAdded(Body):
+    """A moderator's note; typing_began_ns is the session time of its first key."""
+
+    text: str
+    typing_began_ns: int
+
+
+@kind("flag.added", durable=True)
+class FlagAdded(Body):
+    """A moderator's flag with the study's meaning for its number, at the time of the key press."""
+
+    number: int
+    meaning: str
+
+
+@kind("prompt.given", durable=True)
+class PromptGiven(Body):
+    """The moderator recorded having prompted the participant."""
+
+    text: str
+
+
+@kind("alarm.raised", durable=True)
+class AlarmRaised(Body):
+    """Something needs the moderator. code is stable, detail is for people."""
+
+    code: str
+    detail: str
+
+
+@kind("alarm.cleared", durable=True)
+class AlarmCleared(Body):
+    """The condition of an earlier alarm is over."""
+
+    code: str
+
+
+@kind("screen.changed", durable=True)
+class ScreenChanged(Body):
+    """A screen was removed or added. change: removed or added."""
+
+    change: str
+    screen: str
+    screens_left: int
+
+
+@kind("window.focus")
+class WindowFocus(Body):
+    """The participant's window lost or gained the keyboard focus."""
+
+    focused: bool
+
+
+@kind("close.requested", durable=True)
+class CloseRequested(Body):
+    """The participant tried to leave the window (close button or Escape); nothing was closed."""
+
+    how: str
+
+
+@kind("decoder.warmed", durable=True)
+class DecoderWarmed(Body):
+    """A decoder is ready, with its measured time per picture."""
+
+    model: str
+    device: str
+    threads: int
+    n: int
+    median_ms: float
+    p99_ms: float
+
+
+@kind("environment.recorded", durable=True)
+class EnvironmentRecorded(Body):
+    """Where this run takes place: versions, machine, screens and their pixel ratio, devices."""
+
+    environment: dict[str, Any]

@@ -1,0 +1,131 @@
+"""The registry of event kinds: name, version, durability, and how to read an older version."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
+
+from labapp.events.event import Event
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Migration = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Body:
+    """Base of the event bodies; a concrete body is a frozen dataclass made with `@kind`."""
+
+    kind: ClassVar[str]
+    version: ClassVar[int]
+    durable: ClassVar[bool]
+
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def payload(self) -> dict[str, Any]:
+        """The body as plain JSON values (tuples become lists when written)."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+B = TypeVar("B", bound=type[Body])
+_KINDS: dict[str, type[Body]] = {}
+_MIGRATIONS: dict[tuple[str, int], Migration] = {}
+
+
+@dataclass_transform(frozen_default=True)
+def kind(name: str, *, version: int = 1, durable: bool = False) -> Callable[[B], B]:
+    """Class decorator: register a body under its kind.
+
+    durable: the writer commits at once and screens wait for it; otherwise the event is committed
+    with the next batch, at most 250 ms later.
+    """
+
+    def register(cls: B) -> B:
+        made = cast(B, dataclasses.dataclass(frozen=True)(cls))
+        if name in _KINDS:
+            raise ValueError(f"event kind {name!r} is defined twice")
+        made.kind, made.version, made.durable = name, version, durable
+        _KINDS[name] = made
+        return made
+
+    return register
+
+
+def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
+    """Register how a payload of `from_version` becomes one of the next version."""
+
+    def register(function: Migration) -> Migration:
+        _MIGRATIONS[(name, from_version)] = function
+        return function
+
+    return register
+
+
+def _load_all() -> None:
+    # The kinds register on import; readers that start from a journal need all of them.
+    from labapp.events import lifecycle, trials, voice  # noqa: F401
+
+
+def registered() -> dict[str, type[Body]]:
+    """Every kind by its name."""
+    _load_all()
+    return dict(sorted(_KINDS.items()))
+
+
+def is_durable(name: str) -> bool:
+    """Whether the kind is committed at once."""
+    return _KINDS[name].durable
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(_tuples(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in value.items()}
+    return value
+
+
+def body_of(event: Event) -> Body:
+    """The typed body of a stored event, migrated to the current version of its kind.
+
+    Raises ValueError for an unknown kind, a version newer than this program, or wrong fields.
+    """
+    _load_all()
+    cls = _KINDS.get(event.kind)
+    if cls is None:
+        raise ValueError(f"event {event.seq}: unknown kind {event.kind!r}")
+    if event.v > cls.version:
+        raise ValueError(
+            f"event {event.seq}: {event.kind} version {event.v} is newer than this program's "
+            f"{cls.version}"
+        )
+    payload: Mapping[str, Any] = event.payload
+    for version in range(event.v, cls.version):
+        payload = _MIGRATIONS[(event.kind, version)](dict(payload))
+    try:
+        return cls(**{name: _tuples(value) for name, value in payload.items()})
+    except TypeError as error:
+        raise ValueError(f"event {event.seq} ({event.kind}): {error}") from error
+
+
+def describe() -> list[dict[str, Any]]:
+    """The vocabulary as rows for the codebook: kind, version, durable, meaning, fields."""
+    rows = []
+    for name, cls in registered().items():
+        fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(_as_dataclass(cls))
+        rows.append(
+            {
+                "kind": name,
+                "version": cls.version,
+                "durable": cls.durable,
+                "meaning": " ".join((cls.__doc__ or "").split()),
+                "fields": {field.name: str(field.type) for field in fields},
+            }
+        )
+    return rows
+
+
+def _as_dataclass(cls: type[Body]) -> type[DataclassInstance]:
+    return cls

@@ -1,0 +1,81 @@
+"""Kinds of the sound recording."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body, kind
+
+
+@kind("audio.started", durable=True)
+class AudioStarted(Body):
+    """A sound file was opened. nominal_rate in Hz; one file and one clock fit for each segment."""
+
+    file: str
+    device: str
+    host_api: str
+    nominal_rate: int
+    channels: int
+    subtype: str
+
+
+@kind("audio.off", durable=True)
+class AudioOff(Body):
+    """The session is recorded without sound, and why."""
+
+    reason: str
+
+
+@kind("audio.block")
+class AudioBlock(Body):
+    """About a second of sound is on disk (fsynced). frames: frames in the file after this block;
+    crc32 of the block's PCM bytes as written; anchors: triples (frame index, ADC time in s on the
+    stream's clock, session time in ns of that ADC time) taken in the callbacks of this block."""
+
+    file: str
+    first_frame: int
+    frames: int
+    crc32: int
+    anchors: tuple[tuple[int, float, int], ...]
+
+
+@kind("audio.gap", durable=True)
+class AudioGap(Body):
+    """Sound was lost and filled with silence so that time is kept. cause: overflow, queue,
+    device_lost, reopened or stalled."""
+
+    file: str
+    at_frame: int
+    frames: int
+    cause: str
+
+
+@kind("audio.device_lost", durable=True)
+class AudioDeviceLost(Body):
+    """The microphone vanished, or its stream was moved to another source."""
+
+    device: str
+    detail: str
+
+
+@kind("audio.device_back", durable=True)
+class AudioDeviceBack(Body):
+    """Recording goes on after a lost device."""
+
+    device: str
+
+
+@kind("audio.state", durable=True)
+class AudioState(Body):
+    """What the level says changed. state: heard, silent, zeros (exact zeros: no permission or a
+    muted device), clipping. since_ns: session time at which that state began."""
+
+    state: str
+    since_ns: int
+
+
+@kind("audio.stopped", durable=True)
+class AudioStopped(Body):
+    """The sound file was closed in an orderly way."""
+
+    file: str
+    frames: int
+    lost_frames: int

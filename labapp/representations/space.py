@@ -1,0 +1,137 @@
+"""Latent spaces: what the dials of a representation can be set to.
+
+Throughout labapp a *dial state* `z` holds one number a dimension, in the order of the dials: the
+value of a continuous dimension, the index of a discrete one. `encode` turns it into the decoder's
+input, where a discrete dimension with k values becomes a one-hot of width k (paper 000, 4.3:
+discrete one-hots first, then the continuous dimensions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Continuous:
+    """A slider from low to high in steps of `step` (0.01 in the published studies)."""
+
+    name: str
+    low: float
+    high: float
+    step: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"dimension {self.name!r}: low {self.low} is not below {self.high}")
+        if not self.step > 0:
+            raise ValueError(f"dimension {self.name!r}: step must be above 0, found {self.step}")
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    def snap(self, value: float) -> float:
+        """The nearest multiple of the step inside the limits; the limits themselves are allowed."""
+        if not np.isfinite(value):
+            raise ValueError(f"dimension {self.name!r}: {value} is not a number on the dial")
+        stepped = round(round(value / self.step) * self.step, 10)
+        return float(min(max(stepped, self.low), self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Discrete:
+    """A choice among k unordered values, shown as unlabelled radio buttons."""
+
+    name: str
+    k: int
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise ValueError(f"dimension {self.name!r}: k must be 2 or more, found {self.k}")
+
+    @property
+    def width(self) -> int:
+        return self.k
+
+    def snap(self, value: float) -> float:
+        if not np.isfinite(value):
+            raise ValueError(f"dimension {self.name!r}: {value} is not an index")
+        return float(min(max(round(value), 0), self.k - 1))
+
+
+Dimension = Continuous | Discrete
+
+
+@dataclass(frozen=True, slots=True)
+class LatentSpace:
+    """Ordered dimensions of a representation: discrete ones first, then continuous ones."""
+
+    dimensions: tuple[Dimension, ...]
+
+    def __post_init__(self) -> None:
+        if not self.dimensions:
+            raise ValueError("a latent space needs at least one dimension")
+        kinds = [isinstance(d, Continuous) for d in self.dimensions]
+        if kinds != sorted(kinds):
+            raise ValueError("discrete dimensions come before continuous ones")
+
+    def __len__(self) -> int:
+        return len(self.dimensions)
+
+    @property
+    def width(self) -> int:
+        """Width of the decoder's input."""
+        return sum(d.width for d in self.dimensions)
+
+    def snap(self, z: Sequence[float]) -> tuple[float, ...]:
+        """Each value on its step and inside its limits. Raises ValueError on a wrong length."""
+        if len(z) != len(self):
+            raise ValueError(f"expected {len(self)} values, found {len(z)}")
+        return tuple(d.snap(float(v)) for d, v in zip(self.dimensions, z, strict=True))
+
+    def encode(self, z: Sequence[float]) -> Float32:
+        """The decoder's input of a dial state, shape (width,), float32."""
+        if len(z) != len(self):
+            raise ValueError(f"expected {len(self)} values, found {len(z)}")
+        out = np.zeros(self.width, dtype=np.float32)
+        at = 0
+        for dimension, value in zip(self.dimensions, z, strict=True):
+            if isinstance(dimension, Discrete):
+                out[at + int(value)] = 1.0
+            else:
+                out[at] = value
+            at += dimension.width
+        return out
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Plain values for the journal and model card."""
+        return [
+            {"type": "continuous", "name": d.name, "low": d.low, "high": d.high, "step": d.step}
+            if isinstance(d, Continuous)
+            else {"type": "discrete", "name": d.name, "k": d.k}
+            for d in self.dimensions
+        ]
+
+    @classmethod
+    def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> LatentSpace:
+        """The inverse of `to_json`. Raises ValueError or KeyError on anything else."""
+        dimensions: list[Dimension] = []
+        for row in rows:
+            if row["type"] == "continuous":
+                dimensions.append(
+                    Continuous(
+                        str(row["name"]), float(row["low"]), float(row["high"]), float(row["step"])
+                    )
+                )
+            elif row["type"] == "discrete":
+                dimensions.append(Discrete(str(row["name"]), int(row["k"])))
+            else:
+                raise ValueError(f"unknown dimension type {row['type']!r}")
+        return cls(tuple(dimensions))

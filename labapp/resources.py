@@ -1,0 +1,55 @@
+"""Where shipped assets and models are, and where data goes by default.
+
+In a wheel, assets and models travel inside the package under `labapp/_data`; in a checkout they
+are the folders at its top.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parent
+
+
+def in_checkout() -> bool:
+    """True when the package runs from a source checkout rather than an installed wheel."""
+    return not (_PACKAGE / "_data").is_dir() and (_CHECKOUT / "pyproject.toml").is_file()
+
+
+def _shipped(name: str) -> Path:
+    inside = _PACKAGE / "_data" / name
+    return inside if inside.is_dir() else _CHECKOUT / name
+
+
+def assets() -> Path:
+    """Folder of studies, instruments, texts and icons."""
+    return _shipped("assets")
+
+
+def models() -> Path:
+    """Folder of the shipped model packages, `<dataset>/<name>/`."""
+    return _shipped("models")
+
+
+def data_root(option: Path | None = None) -> Path:
+    """Data root: the option, else $LABAPP_DATA, else ./sessions in a checkout, else user data."""
+    if option is not None:
+        return option
+    if named := os.environ.get("LABAPP_DATA"):
+        return Path(named)
+    if in_checkout():
+        return _CHECKOUT / "sessions"
+    return Path(platformdirs.user_data_dir("labapp", appauthor=False)) / "sessions"
+
+
+def private_root(option: Path | None = None) -> Path:
+    """Where names and typed consent are kept, apart from every session and never exported."""
+    if option is not None:
+        return option
+    if named := os.environ.get("LABAPP_PRIVATE"):
+        return Path(named)
+    return Path(platformdirs.user_data_dir("labapp", appauthor=False)) / "private"
