@@ -1,0 +1,79 @@
+"""Sinelines: series of 64 points, a line plus a sine wave (paper 000, 4.1).
+
+    x_t = z1 t + z2 + z3 sin(z4 t + z5),   t = -3.2, -3.1 ... 3.1
+
+with slope z1 ~ U(-1, 1), intercept z2 ~ N(0, 1), amplitude z3 ~ Exp(1), frequency z4 ~ Exp(1) and
+phase z5 ~ U(0, 2 pi).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+POINTS = 64
+TIMES: Float64 = (np.arange(POINTS) - 32) / 10.0
+
+NAMES = ("slope", "intercept", "amplitude", "frequency", "phase")
+LIMITS = ((-1.0, 1.0), (-4.0, 4.0), (0.0, 10.0), (0.0, 10.0), (0.0, 6.28))
+"""The dials' ranges of the ground-truth model: draws of the prior are clamped to these."""
+
+STEP = 0.01
+
+
+def series(z: NDArray[np.floating]) -> Float32:
+    """Series of the factors z.
+
+    Parameters
+    ----------
+    z : shape (n, 5): slope, intercept, amplitude, frequency, phase. Not clamped.
+
+    Returns
+    -------
+    float32, shape (n, 64), computed in float64.
+    """
+    values = np.asarray(z, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != len(NAMES):
+        raise ValueError(f"sinelines need z of shape (n, 5), found {values.shape}")
+    slope, intercept, amplitude, frequency, phase = (column[:, None] for column in values.T)
+    wave = amplitude * np.sin(frequency * TIMES + phase)
+    return (slope * TIMES + intercept + wave).astype(np.float32)
+
+
+def draw_factors(count: int, seed: int) -> Float64:
+    """Independent draws of the five factors from their prior, float64, shape (count, 5).
+
+    Only uniform numbers are taken from the generator and turned into the other distributions
+    here, because numpy may change how it draws those and a division of data must not change.
+    """
+    u = np.random.Generator(np.random.PCG64(seed)).random((count, 6))
+    # 1 - u lies in (0, 1]: its logarithm is finite.
+    radius = np.sqrt(-2.0 * np.log(1.0 - u[:, 1]))
+    columns = (
+        2.0 * u[:, 0] - 1.0,
+        radius * np.cos(2.0 * np.pi * u[:, 5]),
+        -np.log(1.0 - u[:, 2]),
+        -np.log(1.0 - u[:, 3]),
+        2.0 * np.pi * u[:, 4],
+    )
+    return np.stack(columns, axis=1)
+
+
+def to_dials(factors: NDArray[np.floating]) -> Float32:
+    """Factors rounded to the dials' step of 0.01 and clamped to `LIMITS`, float32."""
+    low, high = np.array(LIMITS).T
+    return np.clip(np.round(factors / STEP) * STEP, low, high).astype(np.float32)
+
+
+def sample_prior(count: int, seed: int) -> Float32:
+    """Dial states of the ground-truth model drawn from the prior, shape (count, 5)."""
+    return to_dials(draw_factors(count, seed))
+
+
+def generate(count: int, seed: int) -> tuple[Float32, Float64]:
+    """Series, float32 (count, 64), and their unclamped factors, float64 (count, 5)."""
+    factors = draw_factors(count, seed)
+    return series(factors), factors

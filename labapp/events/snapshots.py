@@ -1,0 +1,83 @@
+"""The published study's snapshots of a question, derived from the dial movements.
+
+Rule of the published application (fact sheet, "Snapshots"): one when z changes and at least
+100 ms have passed since the last, at once when the active dimension changes or the direction
+reverses, and one at the end of the question. The same fold serves the live count of active time
+(`active_time: as_published`) and the analysis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+INTERVAL_NS = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """t_ns: working time; z: dial state; direction: -1, 0 (none, or a discrete dial) or +1."""
+
+    t_ns: int
+    z: tuple[float, ...]
+    dimension: int | None
+    direction: int
+    alignment: float
+    error_sum: float
+    error_mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFold:
+    """State of the fold: `moved`, `decoded` and `ended` each give the next state, and the snapshot
+    they cause, if any."""
+
+    z: tuple[float, ...]
+    discrete: frozenset[int]
+    last: Snapshot
+    dimension: int | None = None
+    direction: int = 0
+    due: bool = False
+
+    @classmethod
+    def begin(
+        cls,
+        t_ns: int,
+        z: tuple[float, ...],
+        discrete: frozenset[int],
+        measures: tuple[float, float, float],
+    ) -> tuple[SnapshotFold, Snapshot]:
+        """A question starts; its first snapshot. measures: alignment, error sum, error mean."""
+        first = Snapshot(t_ns, z, None, 0, *measures)
+        return cls(z, discrete, first), first
+
+    def moved(self, t_ns: int, dimension: int, value: float) -> SnapshotFold:
+        """A dial was moved; marks whether the next decoded picture is due as a snapshot."""
+        change = value - self.z[dimension]
+        if change == 0:
+            return self
+        direction = 0 if dimension in self.discrete else (1 if change > 0 else -1)
+        turned = dimension != self.dimension or direction != self.direction
+        waited = t_ns - self.last.t_ns >= INTERVAL_NS
+        z = (*self.z[:dimension], value, *self.z[dimension + 1 :])
+        return replace(
+            self,
+            z=z,
+            dimension=dimension,
+            direction=direction,
+            due=self.due or turned or waited,
+        )
+
+    def decoded(
+        self, t_ns: int, alignment: float, error_sum: float, error_mean: float
+    ) -> tuple[SnapshotFold, Snapshot | None]:
+        """The present dial state was decoded; a snapshot if one is due."""
+        if not self.due:
+            return self, None
+        taken = Snapshot(
+            t_ns, self.z, self.dimension, self.direction, alignment, error_sum, error_mean
+        )
+        return replace(self, last=taken, due=False), taken
+
+    def ended(self, t_ns: int, measures: tuple[float, float, float]) -> Snapshot:
+        """The last snapshot of the question."""
+        return Snapshot(t_ns, self.z, self.dimension, self.direction, *measures)

@@ -1,0 +1,71 @@
+"""The shape of a session folder and of its journal, shared by the writer and every reader."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+JOURNAL = "journal.sqlite"
+AUDIO = "audio"
+STUDY = "study"
+STIMULI = "stimuli"
+ENVIRONMENT = "environment.json"
+LOCK = "session.lock"
+
+SCHEMA_VERSION = 1
+
+COLUMNS = (
+    "seq",
+    "segment",
+    "t_ns",
+    "utc",
+    "source",
+    "kind",
+    "v",
+    "stage",
+    "trial",
+    "attempt",
+    "payload",
+    "hash",
+)
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY,
+    segment INTEGER NOT NULL,
+    t_ns INTEGER NOT NULL,
+    utc TEXT NOT NULL,
+    source TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    v INTEGER NOT NULL,
+    stage TEXT,
+    trial INTEGER,
+    attempt INTEGER,
+    payload TEXT NOT NULL,
+    hash TEXT NOT NULL
+) STRICT;
+"""
+"""meta holds schema_version; payload is canonical JSON; hash = sha256(previous hash + row)."""
+
+FOLDER = re.compile(
+    r"sub-(?P<participant>[A-Za-z0-9]+)_ses-(?P<session>[A-Za-z0-9]+)_(?P<utc>\d{8}T\d{6}Z)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderName:
+    """The name of a session folder, `sub-P01_ses-1_20260102T030405Z`."""
+
+    participant: str
+    session: str
+    utc: str
+
+    def __str__(self) -> str:
+        return f"sub-{self.participant}_ses-{self.session}_{self.utc}"
+
+    @classmethod
+    def parse(cls, name: str) -> FolderName | None:
+        """None when the name is not a session folder's."""
+        match = FOLDER.fullmatch(name)
+        return cls(**match.groupdict()) if match else None

@@ -1,0 +1,102 @@
+"""The one register of architectures: what a model package may name and what comes out of it.
+
+Listing and checking a package needs no torch; building a trained one does, and imports it then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.datasets import circles, sinelines
+
+if TYPE_CHECKING:
+    from torch import nn
+
+Display = Literal["series", "image"]
+Float32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedForm:
+    """An exact rule x(z) with its dials' limits and draws of its prior."""
+
+    decode: Callable[[Float32], Float32]
+    names: tuple[str, ...]
+    limits: tuple[tuple[float, float], ...]
+    sample_prior: Callable[[int, int], Float32]
+    """(count, seed) -> dial states, float32 (count, dimensions)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A network whose weights are learned."""
+
+    decoder: Callable[[int], nn.Module]
+    """Width of z -> the decoder, untrained."""
+    encoder: Callable[[int, bool], nn.Module] | None = None
+    """(width, with a log-variance head) -> the encoder; None while no recipe trains it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """One architecture: `output_shape` is that of a single instance x."""
+
+    name: str
+    output_shape: tuple[int, ...]
+    display: Display
+    source: ClosedForm | Trained
+
+
+def _sinelines_encoder(width: int, posterior: bool) -> nn.Module:
+    from labapp.representations.networks import MlpEncoder
+
+    return MlpEncoder(width, points=sinelines.POINTS, posterior=posterior)
+
+
+def _sinelines_decoder(width: int) -> nn.Module:
+    from labapp.representations.networks import MlpDecoder
+
+    return MlpDecoder(width, points=sinelines.POINTS)
+
+
+def _dsprites_decoder(width: int) -> nn.Module:
+    from labapp.representations.networks import DspritesDecoder
+
+    return DspritesDecoder(width)
+
+
+def _mnist_decoder(width: int) -> nn.Module:
+    from labapp.representations.networks import MnistDecoder
+
+    return MnistDecoder(width)
+
+
+_ALL = (
+    Architecture(
+        "closed-form:circles",
+        (circles.SIZE, circles.SIZE),
+        "image",
+        ClosedForm(circles.pictures, circles.NAMES, circles.LIMITS, circles.sample_prior),
+    ),
+    Architecture(
+        "closed-form:sinelines",
+        (sinelines.POINTS,),
+        "series",
+        ClosedForm(sinelines.series, sinelines.NAMES, sinelines.LIMITS, sinelines.sample_prior),
+    ),
+    Architecture(
+        "sinelines-mlp",
+        (sinelines.POINTS,),
+        "series",
+        Trained(_sinelines_decoder, _sinelines_encoder),
+    ),
+    Architecture("dsprites-conv", (64, 64), "image", Trained(_dsprites_decoder)),
+    Architecture("mnist-conv", (28, 28), "image", Trained(_mnist_decoder)),
+)
+
+ARCHITECTURES: dict[str, Architecture] = {one.name: one for one in _ALL}

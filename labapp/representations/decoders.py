@@ -1,0 +1,77 @@
+"""What everything outside this folder sees of a model: a latent space and `decode`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.representations.card import ModelCard
+from labapp.representations.space import LatentSpace
+
+Float32 = NDArray[np.float32]
+
+PERCENTILES = (1, 5, 48, 52, 95, 99)
+"""Low, Medium and High of a continuous dimension lie between these, pairwise."""
+
+
+def percentiles_of(latents: Float32) -> dict[int, Float32]:
+    """The `PERCENTILES` of every column of `latents`, each float32 of shape (dimensions,)."""
+    rows = np.percentile(latents.astype(np.float64), PERCENTILES, axis=0).astype(np.float32)
+    return dict(zip(PERCENTILES, rows, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """A loaded model.
+
+    Attributes
+    ----------
+    id : `<dataset>/<name>`.
+    space : the dials.
+    card : the model card.
+    latents : held-out dial states (posterior means, or draws of the prior where the card says
+        so), float32, shape (m, dimensions). Not rounded to the dials' step.
+    percentiles : percentile -> values, float32, shape (dimensions,); see `PERCENTILES`.
+    device : "cpu", "cuda" or "mps".
+    threads : CPU threads that a decode may use.
+    forward : the computation behind `decode`, without its checks.
+    """
+
+    id: str
+    space: LatentSpace
+    card: ModelCard
+    latents: Float32
+    percentiles: Mapping[int, Float32]
+    device: str
+    threads: int
+    forward: Callable[[Float32], Float32]
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of one instance x: (64,) for Sinelines, (64, 64) for dSprites."""
+        return self.card.made_by.output_shape
+
+    def decode(self, z: Float32) -> Float32:
+        """Instances of encoded dial states (`space.encode`).
+
+        Parameters
+        ----------
+        z : float32, shape (n, space.width).
+
+        Returns
+        -------
+        float32, shape (n, *output_shape), the caller's own.
+
+        Raises
+        ------
+        ValueError : z is not of that type and shape.
+        """
+        if z.ndim != 2 or z.shape[1] != self.space.width or z.dtype != np.float32:
+            raise ValueError(
+                f"{self.id} decodes float32 z of shape (n, {self.space.width}), "
+                f"found {z.dtype} of shape {z.shape}"
+            )
+        return self.forward(z)

@@ -1,0 +1,168 @@
+"""The binary files of a model package, read without trusting them.
+
+A model file comes from elsewhere: nothing in it is ever run. Weights are safetensors, latents are
+plain float32 arrays in an npz, both parsed from bytes that were read once, measured and hashed
+first; sizes are checked before memory is given out, and no reader used here knows pickle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import safetensors
+from numpy.typing import NDArray
+
+from labapp.errors import ModelError
+
+Float32 = NDArray[np.float32]
+
+WEIGHTS = "decoder.safetensors"
+LATENTS = "latents.npz"
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a model file, or of an array unpacked from one. The largest real one has 26 MB."""
+
+_TODO = "Take a fresh copy of the model package from where it was published."
+_SAFE = "The file was not opened as a model and nothing in it was run."
+
+
+def _refuse(what: str) -> ModelError:
+    return ModelError(what, safe=_SAFE, todo=_TODO)
+
+
+def digest(content: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _read(path: Path, sha256: str) -> bytes:
+    if path.resolve().parent != path.parent.resolve():
+        raise _refuse(f"{path} is a link out of its model package.")
+    try:
+        if not path.is_file():
+            raise _refuse(f"The model package lacks {path}.")
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size > LARGEST:
+                raise _refuse(f"{path} has {size} bytes; a model file has at most {LARGEST}.")
+            content = stream.read(LARGEST)
+    except OSError as error:
+        raise _refuse(f"{path} cannot be read: {error.strerror}.") from error
+    if path.name == WEIGHTS:
+        _refuse_pickle(path, content)
+    found = digest(content)
+    if found != sha256:
+        raise _refuse(
+            f"{path} is not the file of its model card: SHA-256 {found[:12]}... was found, "
+            f"{sha256[:12]}... is stated. It is damaged, cut short or another model's."
+        )
+    return content
+
+
+def _refuse_pickle(path: Path, content: bytes) -> None:
+    """Tell a pickle and a torch checkpoint by their first bytes, to name them in the message."""
+    if content.startswith(b"PK"):
+        raise _refuse(f"{path} is a zip archive (a torch .pt file is one), not safetensors.")
+    # Protocol 2 and later begin with PROTO; 0 and 1 with text opcodes and end with STOP.
+    if content[:1] == b"\x80" or (content[:1] in b"(cilp}]" and content[-1:] == b"."):
+        raise _refuse(f"{path} is a Python pickle, which labapp never opens, not safetensors.")
+
+
+def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
+    """The tensors of a safetensors file, float32, by name.
+
+    Raises
+    ------
+    ModelError : missing, too large, another hash than stated, a pickle, damaged, of another type
+        than float32, or holding a value that is not finite.
+    """
+    content = _read(path, sha256)
+    try:
+        tensors = safetensors.deserialize(content)
+    except safetensors.SafetensorError as error:
+        raise _refuse(f"{path} is not a whole safetensors file: {error}.") from error
+    weights: dict[str, Float32] = {}
+    for name, tensor in tensors:
+        if tensor["dtype"] != "F32":
+            raise _refuse(f"{path}: tensor {name!r} is {tensor['dtype']}; weights are F32.")
+        values = np.frombuffer(tensor["data"], dtype="<f4").reshape(tensor["shape"])
+        if not np.isfinite(values).all():
+            raise _refuse(f"{path}: tensor {name!r} holds values that are not finite.")
+        weights[name] = values.astype(np.float32)
+    return weights
+
+
+def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:
+    """The arrays of an npz file, float32, by name.
+
+    Raises
+    ------
+    ModelError : missing, too large also once unpacked, another hash than stated, damaged, of
+        another type than float32 (object arrays are pickles), or not finite.
+    """
+    content = _read(path, sha256)
+    arrays: dict[str, Float32] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > LARGEST:
+                raise _refuse(f"{path} unpacks to more than {LARGEST} bytes.")
+            for member in members:
+                name = member.filename.removesuffix(".npy")
+                arrays[name] = _array(f"{path}: array {name!r}", archive.read(member))
+    # RuntimeError and NotImplementedError: encrypted, or packed by an unknown method.
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+        raise _refuse(f"{path} is not a whole npz file: {error}.") from error
+    return arrays
+
+
+def _array(where: str, content: bytes) -> Float32:
+    stream = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(stream)
+        if version != (1, 0):
+            raise ValueError(f"format {version}")
+        shape, column_major, dtype = np.lib.format.read_array_header_1_0(stream)
+    except ValueError as error:
+        raise _refuse(f"{where} is not a plain array: {error}.") from error
+    if dtype != np.dtype("<f4") or column_major:
+        raise _refuse(f"{where} is {dtype}; plain float32 in row order is expected.")
+    data = content[stream.tell() :]
+    # Python integers do not overflow: a header cannot claim more than the bytes that follow it.
+    claimed = 4
+    for side in shape:
+        claimed *= side
+    if claimed != len(data):
+        raise _refuse(f"{where} states shape {shape} but holds {len(data)} bytes.")
+    values = np.frombuffer(data, dtype="<f4").reshape(shape).astype(np.float32)
+    if not np.isfinite(values).all():
+        raise _refuse(f"{where} holds values that are not finite.")
+    return values
+
+
+def pack_weights(weights: dict[str, Float32]) -> bytes:
+    """A safetensors file, the same bytes for the same weights."""
+    return safetensors.serialize(
+        {
+            name: {
+                "dtype": "float32",
+                "shape": list(values.shape),
+                "data": np.ascontiguousarray(values, dtype="<f4").tobytes(),
+            }
+            for name, values in sorted(weights.items())
+        }
+    )
+
+
+def pack_arrays(arrays: dict[str, Float32]) -> bytes:
+    """An npz file, the same bytes for the same arrays (numpy dates its members 1980)."""
+    stream = io.BytesIO()
+    plain = {name: np.ascontiguousarray(values, dtype="<f4") for name, values in arrays.items()}
+    np.savez(stream, allow_pickle=False, **plain)  # type: ignore[arg-type]
+    return stream.getvalue()

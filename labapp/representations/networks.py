@@ -1,0 +1,119 @@
+"""The networks of the studied models (paper 000, 4.2 and A.1; the released training code).
+
+Every decoder takes z of shape (n, width) and returns x of shape (n, *output_shape of its
+architecture). `architectures.py` lists them by name.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+HIDDEN = 256
+
+
+def initialise(network: nn.Module, generator: torch.Generator) -> None:
+    """Glorot-uniform weights and zero biases, as the published models began (TensorFlow).
+
+    Drawn on the CPU, so that a seed gives the same start on every device.
+    """
+    for module in network.modules():
+        if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+            nn.init.xavier_uniform_(module.weight, generator=generator)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
+class MlpEncoder(nn.Module):
+    """Sinelines: 64 -> 256 -> 256 -> outputs, ReLU.
+
+    `posterior` adds a head for the log variance; without it, `log_variance` is None.
+    """
+
+    def __init__(self, width: int, *, points: int, posterior: bool) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Linear(points, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU()
+        )
+        self.mean = nn.Linear(HIDDEN, width)
+        self.log_variance = nn.Linear(HIDDEN, width) if posterior else None
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        hidden = self.body(x)
+        spread = None if self.log_variance is None else self.log_variance(hidden)
+        return self.mean(hidden), spread
+
+
+class MlpDecoder(nn.Module):
+    """Sinelines: width -> 256 -> 256 -> 64, ReLU, linear output."""
+
+    def __init__(self, width: int, *, points: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Linear(width, HIDDEN),
+            nn.ReLU(),
+            nn.Linear(HIDDEN, HIDDEN),
+            nn.ReLU(),
+            nn.Linear(HIDDEN, points),
+        )
+
+    def forward(self, z: Tensor) -> Tensor:
+        return cast(Tensor, self.body(z))
+
+
+class DspritesDecoder(nn.Module):
+    """dSprites: dense 256 and 512, then four 4 x 4 stride-2 deconvolutions from 4 x 4 x 32."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.dense = nn.Sequential(nn.Linear(width, 256), nn.ReLU(), nn.Linear(256, 512), nn.ReLU())
+        self.deconv = nn.Sequential(
+            nn.Unflatten(1, (32, 4, 4)),
+            nn.ConvTranspose2d(32, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.ConvTranspose2d(32, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.ConvTranspose2d(32, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.ConvTranspose2d(32, 1, 4, stride=2, padding=1),
+        )
+
+    def logits(self, z: Tensor) -> Tensor:
+        return cast(Tensor, self.deconv(self.dense(z))).squeeze(1)
+
+    def forward(self, z: Tensor) -> Tensor:
+        return torch.sigmoid(self.logits(z))
+
+
+class MnistDecoder(nn.Module):
+    """MNIST: dense 1024 and 6272, then deconvolutions 64 and 1 from 7 x 7 x 128.
+
+    Batch normalisation and leaky ReLU 0.2 after each but the last; a layer in front of batch
+    normalisation has no bias of its own, since the normalisation takes it away again.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.dense = nn.Sequential(
+            nn.Linear(width, 1024, bias=False),
+            nn.BatchNorm1d(1024),
+            nn.LeakyReLU(0.2),
+            nn.Linear(1024, 6272, bias=False),
+            nn.BatchNorm1d(6272),
+            nn.LeakyReLU(0.2),
+        )
+        self.deconv = nn.Sequential(
+            nn.Unflatten(1, (128, 7, 7)),
+            nn.ConvTranspose2d(128, 64, 4, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(64),
+            nn.LeakyReLU(0.2),
+            nn.ConvTranspose2d(64, 1, 4, stride=2, padding=1),
+        )
+
+    def logits(self, z: Tensor) -> Tensor:
+        return cast(Tensor, self.deconv(self.dense(z))).squeeze(1)
+
+    def forward(self, z: Tensor) -> Tensor:
+        return torch.sigmoid(self.logits(z))

@@ -1,0 +1,142 @@
+"""Reading a study file and everything it names, with errors a lab member can act on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from labapp import resources
+from labapp.errors import StudyError
+from labapp.study.instruments import Instrument
+from labapp.study.schema import FLOW_KEYS, QuestionnaireItem, StagesItem, Study
+from labapp.study.yamlfile import Located, parse_yaml, refusal
+
+
+@dataclass(frozen=True)
+class LoadedStudy:
+    """A checked study with the files it names.
+
+    files: relative name -> content, the study file itself among them; sha256: hash over all of
+    them, so that a changed consent text is another study.
+    """
+
+    study: Study
+    path: Path
+    files: Mapping[str, bytes]
+    instruments: Mapping[str, Instrument]
+    sha256: str
+
+    def text(self, name: str) -> str:
+        """A text by its name in the study file; `{language}` is filled in."""
+        return self.files[name.format(language=self.study.language)].decode()
+
+
+def shipped() -> list[Path]:
+    """The study files that come with the program."""
+    return sorted((resources.assets() / "studies").glob("*.yaml"))
+
+
+def find(study: str | Path) -> Path:
+    """The file of a study given by id or path. Raises StudyError with the known ids."""
+    path = Path(study)
+    if path.suffix in (".yaml", ".yml"):
+        if not path.is_file():
+            raise StudyError(f"There is no study file {path}.", todo="Check the path.")
+        return path
+    named = resources.assets() / "studies" / f"{study}.yaml"
+    if path.name != str(study) or not named.is_file():
+        known = ", ".join(p.stem for p in shipped())
+        raise StudyError(
+            f"There is no study {str(study)!r}.",
+            todo=f"Give the path of a study file (.yaml), or one of: {known}.",
+        )
+    return named
+
+
+def load(study: str | Path) -> LoadedStudy:
+    """Load and check a study by id or path, with its texts and instruments."""
+    path = find(study)
+    content = path.read_bytes()
+    located = parse_yaml(path, content)
+    checked = _check(path, located)
+    files = {path.name: content}
+    instruments = {}
+    for name in _texts(checked):
+        files[name] = _read(path, name, located)
+    for instrument in _instrument_ids(checked):
+        name = f"instruments/{instrument}.yaml"
+        files[name] = _read(path, name, located)
+        instruments[instrument] = Instrument.parse(_resolve(path, name), files[name])
+    return LoadedStudy(checked, path, files, instruments, _digest(files))
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{len(files[name])}\0".encode() + files[name])
+    return digest.hexdigest()
+
+
+def _texts(study: Study) -> Iterable[str]:
+    names = {"texts/{language}/participant.yaml"}
+    for item in study.flow:
+        match _single(item):
+            case "consent" | "text" | "debrief", str(name):
+                names.add(name)
+            case "tutorial", str(name):
+                names.add(f"texts/{{language}}/tutorial-{name}.md")
+            case "practice", str(name):
+                names.add(f"texts/{{language}}/practice-{name}.md")
+        if isinstance(item, StagesItem):
+            names |= {item.stages.intro, item.stages.between}
+    return sorted(name.format(language=study.language) for name in names)
+
+
+def _single(item: BaseModel) -> tuple[str, Any]:
+    ((key, value),) = ((k, getattr(item, k)) for k in FLOW_KEYS if k in type(item).model_fields)
+    return key, value
+
+
+def _instrument_ids(study: Study) -> list[str]:
+    ids = {item.questionnaire for item in study.flow if isinstance(item, QuestionnaireItem)}
+    for item in study.flow:
+        if isinstance(item, StagesItem):
+            ids |= set(item.stages.after)
+    return sorted(ids)
+
+
+def _resolve(study_path: Path, name: str) -> Path:
+    beside = study_path.parent / name
+    return beside if beside.is_file() else resources.assets() / name
+
+
+def _read(study_path: Path, name: str, located: Located) -> bytes:
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise StudyError(
+            f"{study_path}: {name!r} points outside the study's folder.",
+            todo="Name texts and instruments relative to the study file, without '..'.",
+        )
+    path = _resolve(study_path, name)
+    try:
+        content = path.read_bytes()
+        content.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        line = located.line_of_text(name)
+        where = f"{study_path}, line {line}" if line else f"{study_path}"
+        raise StudyError(
+            f"{where}: the file {name!r} cannot be read ({type(error).__name__}).",
+            todo=f"Put it (UTF-8) beside the study file, at {study_path.parent / name}.",
+        ) from error
+    return content
+
+
+def _check(path: Path, located: Located) -> Study:
+    try:
+        return Study.model_validate(located.value)
+    except ValidationError as error:
+        raise refusal(path, located, error, "study", Study) from error

@@ -1,0 +1,346 @@
+"""The plan of one session: the study's flow with every choice made and every setting spelled out.
+
+The plan is the payload of the session's first event; a resumed session and every analysis read it
+from there, never from the study file again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from labapp.errors import SessionError, StudyError
+from labapp.events.lifecycle import SessionPlanned
+from labapp.study import assignment
+from labapp.study.defaults import Display, for_model
+from labapp.study.loading import LoadedStudy
+from labapp.study.schema import (
+    LABEL,
+    ConsentItem,
+    DebriefItem,
+    PracticeItem,
+    QuestionnaireItem,
+    SkipRule,
+    Stages,
+    StagesItem,
+    Strict,
+    TextItem,
+    TutorialItem,
+)
+
+Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
+
+CIRCLES_PAIRS = (
+    ((0.0, 0.0), (0.6, 0.3)),
+    ((1.0, 1.0), (0.1, 0.9)),
+    ((0.4, 0.75), (0.2, 0.0)),
+)
+"""The practice questions as (z, z') (fact sheet, "Tutorial and practice")."""
+
+
+class ConsentPart(Strict):
+    part: Literal["consent"] = "consent"
+    id: str
+    title: str
+    document: str
+    document_sha256: str
+
+
+class PagesPart(Strict):
+    """A text of one or more pages; `debrief` is the last screen."""
+
+    part: Literal["text", "debrief"]
+    id: str
+    title: str
+    document: str
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class TutorialBox(Strict):
+    """One of the tutorial's boxes: a picture with live dials."""
+
+    model: str
+    start: tuple[float, ...]
+
+
+class TutorialPart(Strict):
+    part: Literal["tutorial"] = "tutorial"
+    id: str
+    title: str
+    document: str
+    boxes: tuple[TutorialBox, ...]
+
+
+class ReconstructionPart(Strict):
+    """A stage (or the practice) of the interactive reconstruction task."""
+
+    part: Literal["reconstruction"] = "reconstruction"
+    id: str
+    title: str
+    role: Literal["stage", "practice"]
+    number: int
+    of: int
+    model: str
+    display: Display
+    trials: int
+    sampling: Sampling
+    pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
+    distance: str
+    target_alignment: float
+    skip: SkipRule
+    skip_after_s: float
+    inactivity_s: float
+    active_time: Literal["paused", "as_published"]
+    time_limit_s: float | None
+    overlay_at_start: bool
+    labels_editable: bool
+    think_aloud: bool
+
+
+class QuestionnairePart(Strict):
+    """An instrument; `about` is the id of the stage it asks about, null for the whole session."""
+
+    part: Literal["questionnaire"] = "questionnaire"
+    id: str
+    title: str
+    instrument: str
+    about: str | None
+
+
+PlannedPart = Annotated[
+    ConsentPart | PagesPart | TutorialPart | ReconstructionPart | QuestionnairePart,
+    Field(discriminator="part"),
+]
+_PARTS: TypeAdapter[tuple[PlannedPart, ...]] = TypeAdapter(tuple[PlannedPart, ...])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who does what in which order. assignment: the choices made, for people and tables."""
+
+    participant: str
+    session: str
+    seed: int
+    assignment: dict[str, Any]
+    parts: tuple[PlannedPart, ...]
+
+
+def to_rows(parts: Sequence[PlannedPart]) -> tuple[dict[str, Any], ...]:
+    """Parts as plain values for the first event."""
+    return tuple(part.model_dump(mode="json") for part in parts)
+
+
+def parts_of(planned: SessionPlanned) -> tuple[PlannedPart, ...]:
+    """The parts back from the first event. Raises SessionError when they do not fit."""
+    try:
+        return _PARTS.validate_python(planned.plan)
+    except ValidationError as error:
+        raise SessionError(
+            f"The plan of this session cannot be read: {error.error_count()} fields do not fit.",
+            safe="The session is untouched.",
+            todo="Open it with the version of labapp that made it.",
+        ) from error
+
+
+def participant_number(loaded: LoadedStudy, participant: str) -> int:
+    """The number in a participant's label. Raises SessionError when the label does not fit."""
+    number = loaded.study.participants.number(participant)
+    if not LABEL.fullmatch(participant) or number is None or number < 1:
+        example = loaded.study.participants.label(1)
+        raise SessionError(
+            f"{participant!r} is not a participant of this study: its participants are named "
+            f"like {example}.",
+            todo=f"Use a label like {example} (the study file's participants.pattern).",
+        )
+    return number
+
+
+def realise(
+    loaded: LoadedStudy, participant: str, session: str = "1", seed: int | None = None
+) -> Plan:
+    """Make every choice of the study for one participant.
+
+    seed: replaces the study's own seed (simulations). Equal arguments give the equal plan.
+    """
+    study = loaded.study
+    number = participant_number(loaded, participant)
+    if not LABEL.fullmatch(session):
+        raise SessionError(
+            f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
+        )
+    used = study.seed if seed is None else seed
+    planner = _Planner(loaded, participant, number, used)
+    parts = tuple(planner.parts())
+    return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
+
+
+class _Planner:
+    def __init__(self, loaded: LoadedStudy, participant: str, number: int, seed: int) -> None:
+        self.loaded = loaded
+        self.study = loaded.study
+        self.participant = participant
+        self.number = number
+        self.seed = seed
+        self.choices: dict[str, Any] = {}
+        groups = [item for item in self.study.flow if isinstance(item, StagesItem)]
+        self.stages_in_all = sum(len(item.stages.models) for item in groups)
+        self.stage = 0
+
+    def _name(self, template: str) -> str:
+        return template.format(language=self.study.language)
+
+    def parts(self) -> Iterator[PlannedPart]:
+        texts = asks = 0
+        for item in self.study.flow:
+            match item:
+                case ConsentItem():
+                    name = self._name(item.consent)
+                    digest = hashlib.sha256(self.loaded.files[name]).hexdigest()
+                    yield ConsentPart(
+                        id="consent", title="Consent", document=name, document_sha256=digest
+                    )
+                case TutorialItem():
+                    yield self._tutorial(item.tutorial)
+                case PracticeItem():
+                    yield from self._practice(item.practice)
+                case StagesItem():
+                    yield from self._stages(item.stages)
+                case QuestionnaireItem():
+                    asks += 1
+                    yield self._ask(item.questionnaire, f"questionnaire-{asks}", None)
+                case TextItem():
+                    texts += 1
+                    name = self._name(item.text)
+                    yield PagesPart(part="text", id=f"text-{texts}", title="Text", document=name)
+                case DebriefItem():
+                    name = self._name(item.debrief)
+                    yield PagesPart(part="debrief", id="debrief", title="Debrief", document=name)
+
+    def _tutorial(self, name: str) -> TutorialPart:
+        return TutorialPart(
+            id="tutorial",
+            title="Tutorial",
+            document=self._name(f"texts/{{language}}/tutorial-{name}.md"),
+            boxes=(
+                TutorialBox(model="circles/gt", start=(0.5, 0.0)),
+                TutorialBox(model="circles/gt", start=(0.2, 0.8)),
+                TutorialBox(model="sinelines/gt", start=(0.3, 0.0, 2.0, 2.0, 0.0)),
+                TutorialBox(model="sinelines/gt", start=(-0.5, 1.0, 1.0, 4.0, 3.0)),
+            ),
+        )
+
+    def _practice(self, dataset: str) -> Iterator[PlannedPart]:
+        defaults = for_model(dataset)
+        yield PagesPart(
+            part="text",
+            id="practice-intro",
+            title="Before practice",
+            document=self._name(f"texts/{{language}}/practice-{dataset}.md"),
+            values={"trials": str(len(CIRCLES_PAIRS))},
+        )
+        yield ReconstructionPart(
+            id="practice",
+            title="Practice",
+            role="practice",
+            number=1,
+            of=1,
+            model=f"{dataset}/gt",
+            display=defaults.display,
+            trials=len(CIRCLES_PAIRS),
+            sampling="fixed",
+            pairs=CIRCLES_PAIRS,
+            distance=defaults.distance,
+            target_alignment=defaults.target_alignment,
+            skip="never",
+            skip_after_s=defaults.skip_after_s,
+            inactivity_s=3.0,
+            active_time="paused",
+            time_limit_s=None,
+            overlay_at_start=defaults.overlay_at_start,
+            labels_editable=False,
+            think_aloud=True,
+        )
+
+    def _stages(self, stages: Stages) -> Iterator[PlannedPart]:
+        if stages.order == "counterbalanced":
+            models = assignment.counterbalanced(
+                stages.models, self.seed, self.study.id, self.number
+            )
+        elif stages.order == "random":
+            models = assignment.shuffled(
+                stages.models, self.seed, self.study.id, self.participant, "order", self.stage
+            )
+        else:
+            models = stages.models
+        self.choices.setdefault("models", []).extend(models)
+        for index, model in enumerate(models):
+            self.stage += 1
+            part = self._stage(stages, model)
+            yield PagesPart(
+                part="text",
+                id=f"{part.id}-intro",
+                title=f"Before stage {self.stage}",
+                document=self._name(stages.between if index else stages.intro),
+                values={
+                    "stage": str(self.stage),
+                    "stages": str(self.stages_in_all),
+                    "trials": str(part.trials),
+                    "target": f"{part.target_alignment * 100:g}",
+                    "skip_after_s": f"{part.skip_after_s:g}",
+                },
+            )
+            yield part
+            for instrument in stages.after:
+                yield self._ask(instrument, f"{part.id}-{instrument}", part.id)
+
+    def _stage(self, stages: Stages, model: str) -> ReconstructionPart:
+        try:
+            defaults = for_model(model)
+        except KeyError as error:
+            raise StudyError(
+                f"{self.loaded.path}: model {model!r}: {error.args[0]}.",
+                todo="Use a model of a known data set.",
+            ) from error
+
+        closed_form = model in ("sinelines/gt", "circles/gt")
+        limit = stages.time_limit_min
+        return ReconstructionPart(
+            id=f"stage-{self.stage}",
+            title=f"Stage {self.stage}",
+            role="stage",
+            number=self.stage,
+            of=self.stages_in_all,
+            model=model,
+            display=defaults.display,
+            trials=stages.trials,
+            sampling=stages.sampling or ("prior" if closed_form else "held_out"),
+            distance=stages.distance or defaults.distance,
+            target_alignment=stages.target_alignment or defaults.target_alignment,
+            skip=stages.skip,
+            skip_after_s=stages.skip_after_s or defaults.skip_after_s,
+            inactivity_s=stages.inactivity_s,
+            active_time=stages.active_time,
+            time_limit_s=None if limit is None else limit * 60,
+            overlay_at_start=_either(stages.overlay_at_start, defaults.overlay_at_start),
+            labels_editable=_either(
+                None if stages.labels is None else stages.labels == "editable",
+                defaults.labels_editable,
+            ),
+            think_aloud=stages.think_aloud,
+        )
+
+    def _ask(self, instrument: str, part_id: str, about: str | None) -> QuestionnairePart:
+        return QuestionnairePart(
+            id=part_id,
+            title=self.loaded.instruments[instrument].title,
+            instrument=instrument,
+            about=about,
+        )
+
+
+def _either(said: bool | None, default: bool) -> bool:
+    return default if said is None else said

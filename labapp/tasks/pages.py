@@ -1,0 +1,137 @@
+"""Consent, texts, the tutorial and the debrief: pages that are read and left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from labapp.events import Body, Draft, Event
+from labapp.events.commands import (
+    Back,
+    Command,
+    DeclineConsent,
+    GiveConsent,
+    MoveTutorialDial,
+    Next,
+    SkipStage,
+)
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import (
+    ConsentDeclined,
+    ConsentGiven,
+    PageTurned,
+    PartEnded,
+    TutorialDialMoved,
+)
+from labapp.representations.space import LatentSpace
+from labapp.study.plan import ConsentPart, PagesPart, TutorialPart
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentState:
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentTask:
+    """The consent form. Typed names never pass through here: see session.private."""
+
+    part: ConsentPart
+    index: int
+
+    def initial(self, pauses: Pauses) -> ConsentState:
+        return ConsentState()
+
+    def decide(self, state: ConsentState, command: Command, now_ns: int) -> Sequence[Draft]:
+        if state.outcome is not None:
+            return ()
+        sha256 = self.part.document_sha256
+        match command:
+            case GiveConsent():
+                return (
+                    Draft(ConsentGiven(sha256), self.part.id),
+                    Draft(PartEnded(self.index, "completed"), self.part.id),
+                )
+            case DeclineConsent():
+                return (
+                    Draft(ConsentDeclined(sha256), self.part.id),
+                    Draft(PartEnded(self.index, "declined"), self.part.id),
+                )
+        return ()
+
+    def apply(self, state: ConsentState, event: Event, body: Body) -> ConsentState:
+        return ConsentState(body.outcome) if isinstance(body, PartEnded) else state
+
+    def next_deadline(self, state: ConsentState) -> int | None:
+        return None
+
+    def wants_begin(self, state: ConsentState) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class PagesState:
+    """page counts from 0; dials: the tutorial boxes' dial states (empty for plain texts)."""
+
+    page: int = 0
+    dials: tuple[tuple[float, ...], ...] = ()
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PagesTask:
+    """A text of `pages` pages; a tutorial has live dials besides (spaces: one a box)."""
+
+    part: PagesPart | TutorialPart
+    index: int
+    pages: int
+    spaces: tuple[LatentSpace, ...] = ()
+
+    def initial(self, pauses: Pauses) -> PagesState:
+        if isinstance(self.part, TutorialPart):
+            boxes = zip(self.part.boxes, self.spaces, strict=True)
+            return PagesState(dials=tuple(space.snap(box.start) for box, space in boxes))
+        return PagesState()
+
+    def decide(self, state: PagesState, command: Command, now_ns: int) -> Sequence[Draft]:
+        if state.outcome is not None:
+            return ()
+        stage = self.part.id
+        match command:
+            case Next() if state.page + 1 < self.pages:
+                return (Draft(PageTurned(state.page + 1), stage),)
+            case Next():
+                return (Draft(PartEnded(self.index, "completed"), stage),)
+            case Back() if state.page > 0:
+                return (Draft(PageTurned(state.page - 1), stage),)
+            case SkipStage():
+                return (Draft(PartEnded(self.index, "skipped"), stage),)
+            case MoveTutorialDial(box, dimension, value) if 0 <= box < len(self.spaces):
+                dimensions = self.spaces[box].dimensions
+                if not 0 <= dimension < len(dimensions):
+                    return ()
+                snapped = dimensions[dimension].snap(value)
+                if snapped == state.dials[box][dimension]:
+                    return ()
+                return (Draft(TutorialDialMoved(box, dimension, snapped), stage),)
+        return ()
+
+    def apply(self, state: PagesState, event: Event, body: Body) -> PagesState:
+        match body:
+            case PageTurned():
+                return replace(state, page=body.page)
+            case PartEnded():
+                return replace(state, outcome=body.outcome)
+            case TutorialDialMoved():
+                z = list(state.dials[body.box])
+                z[body.dimension] = body.value
+                dials = list(state.dials)
+                dials[body.box] = tuple(z)
+                return replace(state, dials=tuple(dials))
+        return state
+
+    def next_deadline(self, state: PagesState) -> int | None:
+        return None
+
+    def wants_begin(self, state: PagesState) -> bool:
+        return False

@@ -1,0 +1,1 @@
+"""The interactive reconstruction task (paper 000, section 3.1)."""

@@ -1,0 +1,78 @@
+"""The state of a reconstruction stage. All its times are working time (without pauses), in ns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from labapp.events.durations import Pauses
+from labapp.events.snapshots import SnapshotFold
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One question.
+
+    z: present dial state; z_seq counts its changes and decoded_seq is the last one whose picture
+    was decoded. started_ns is None until the pictures are on the screen. active_ns: active time up
+    to last_activity_ns.
+    """
+
+    number: int
+    z_start: tuple[float, ...]
+    z_target: tuple[float, ...]
+    z: tuple[float, ...]
+    overlay: bool
+    attempt: int = 1
+    z_seq: int = 0
+    decoded_seq: int = 0
+    alignment: float = 0.0
+    error_sum: float = 0.0
+    error_mean: float = 0.0
+    started_ns: int | None = None
+    aligned_at_start: bool = False
+    solved: bool = False
+    skip_offered: bool = False
+    active_ns: int = 0
+    last_activity_ns: int = 0
+    snapshots: SnapshotFold | None = None
+    selected: int | None = None
+    outcome: str | None = None
+
+    @property
+    def running(self) -> bool:
+        """On the screen, not solved, not over: dials can be moved."""
+        return self.started_ns is not None and not self.solved and self.outcome is None
+
+    def active_at(self, now_ns: int, inactivity_ns: int, as_published: bool) -> int:
+        """Active time in ns at working time now_ns (paper 000, 4.3).
+
+        Default: each stretch between activities counts for at most the inactivity limit. As
+        published: only gaps between snapshots that are shorter than the limit count, when closed.
+        """
+        if as_published:
+            return self.active_ns
+        return self.active_ns + min(max(now_ns - self.last_activity_ns, 0), inactivity_ns)
+
+    def with_activity(self, now_ns: int, inactivity_ns: int) -> Trial:
+        """The participant did something at working time now_ns (default rule)."""
+        active = self.active_at(now_ns, inactivity_ns, as_published=False)
+        return replace(self, active_ns=active, last_activity_ns=now_ns)
+
+    def with_snapshot(self, now_ns: int, inactivity_ns: int) -> Trial:
+        """A snapshot was taken at working time now_ns (the published rule)."""
+        gap = now_ns - self.last_activity_ns
+        counted = gap if gap < inactivity_ns else 0
+        return replace(self, active_ns=self.active_ns + counted, last_activity_ns=now_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """trial: the present question, None before the first; outcomes: of the questions so far;
+    labels: the participant's names of the dials, None where not renamed."""
+
+    pauses: Pauses
+    labels: tuple[str | None, ...]
+    trial: Trial | None = None
+    outcomes: tuple[str, ...] = ()
+    stage_started_ns: int | None = None
+    outcome: str | None = None

@@ -1,0 +1,235 @@
+"""Decisions and folds of the reconstruction task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.events import Body, Draft, Event
+from labapp.events.commands import (
+    Begin,
+    Command,
+    Decoded,
+    EditLabel,
+    MoveDial,
+    Next,
+    Presented,
+    SelectDial,
+    Skip,
+    SkipStage,
+    Tick,
+    ToggleOverlay,
+)
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartEnded
+from labapp.events.trials import (
+    DialMoved,
+    DialSelected,
+    LabelEdited,
+    OverlayToggled,
+    PictureDecoded,
+    SkipOffered,
+    StageTimeExpired,
+    TrialDrawn,
+    TrialEnded,
+    TrialSolved,
+    TrialStarted,
+)
+from labapp.representations.distance import reached
+from labapp.representations.space import LatentSpace
+from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.fold import apply_event
+from labapp.tasks.reconstruction.sampling import draw_pair
+from labapp.tasks.reconstruction.state import StageState, Trial
+
+NS = 1_000_000_000
+LABEL_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class ReconstructionTask:
+    """A stage of questions on one representation.
+
+    sample: held-out representation, shape (m, dimensions), or None; seed and participant: for the
+    draws; index: the part's place in the plan.
+    """
+
+    part: ReconstructionPart
+    index: int
+    space: LatentSpace
+    sample: NDArray[np.float32] | None
+    seed: int
+    participant: str
+
+    @property
+    def inactivity_ns(self) -> int:
+        return round(self.part.inactivity_s * NS)
+
+    @property
+    def as_published(self) -> bool:
+        return self.part.active_time == "as_published"
+
+    def initial(self, pauses: Pauses) -> StageState:
+        return StageState(pauses, (None,) * len(self.space))
+
+    def wants_begin(self, state: StageState) -> bool:
+        if state.outcome is not None or state.pauses.paused:
+            return False
+        return state.trial is None or (
+            state.trial.outcome is not None and len(state.outcomes) < self.part.trials
+        )
+
+    def next_deadline(self, state: StageState) -> int | None:
+        if state.outcome is not None or state.pauses.paused:
+            return None
+        due = []
+        if (limit := self._limit_ns(state)) is not None:
+            due.append(limit)
+        if (offer := self._offer_ns(state)) is not None:
+            due.append(offer)
+        return min(due) + state.pauses.total_ns if due else None
+
+    def _limit_ns(self, state: StageState) -> int | None:
+        """Working time at which the stage's time limit is reached."""
+        if self.part.time_limit_s is None or state.stage_started_ns is None:
+            return None
+        return state.stage_started_ns + round(self.part.time_limit_s * NS)
+
+    def _offer_ns(self, state: StageState) -> int | None:
+        """Working time at which skip is offered, if the participant does nothing until then."""
+        trial = state.trial
+        if (
+            self.part.skip != "after"
+            or self.as_published  # there, time counts only when a snapshot closes a gap
+            or trial is None
+            or not trial.running
+            or trial.skip_offered
+        ):
+            return None
+        missing = round(self.part.skip_after_s * NS) - trial.active_ns
+        if missing > self.inactivity_ns:
+            return None
+        return trial.last_activity_ns + max(missing, 0)
+
+    def decide(self, state: StageState, command: Command, now_ns: int) -> Sequence[Draft]:
+        if state.outcome is not None:
+            return ()
+        if isinstance(command, SkipStage):
+            return self._end_stage(state, "stage_skipped", "skipped")
+        if isinstance(command, Begin):
+            return self._begin(state)
+        if state.trial is None:
+            return ()
+        working = state.pauses.working_ns(now_ns)
+        trial = state.trial
+        match command:
+            case Presented() if trial.started_ns is None:
+                return self._presented(trial, command)
+            case Decoded() if trial.running and command.z_seq > trial.decoded_seq:
+                return self._decoded(trial, command)
+            case MoveDial() if trial.running:
+                return self._move(state, trial, command, working)
+            case SelectDial(dimension, device) if trial.running and self._is_dial(dimension):
+                return self._active(state, trial, working, DialSelected(dimension, device))
+            case ToggleOverlay(on) if trial.outcome is None and on != trial.overlay:
+                return self._active(state, trial, working, OverlayToggled(on))
+            case EditLabel(dimension, text) if self.part.labels_editable:
+                text = " ".join(text.split())[:LABEL_LIMIT]
+                if not self._is_dial(dimension) or text == (state.labels[dimension] or ""):
+                    return ()
+                return self._active(state, trial, working, LabelEdited(dimension, text))
+            case Skip() if trial.running and self.may_skip(trial):
+                return self._leave(state, "skipped")
+            case Next() if trial.solved and trial.outcome is None:
+                return self._leave(state, "solved")
+            case Tick():
+                return self._tick(state, trial, working)
+        return ()
+
+    def may_skip(self, trial: Trial) -> bool:
+        """Whether Skip is on the screen."""
+        return self.part.skip == "always" or (self.part.skip == "after" and trial.skip_offered)
+
+    def _is_dial(self, dimension: int) -> bool:
+        return 0 <= dimension < len(self.space)
+
+    def _draft(self, trial: Trial, body: Body) -> Draft:
+        return Draft(body, self.part.id, trial.number, trial.attempt)
+
+    def _begin(self, state: StageState) -> Sequence[Draft]:
+        if not self.wants_begin(state):
+            return ()
+        number = len(state.outcomes) + 1
+        start, target = draw_pair(
+            self.part, self.space, self.sample, self.seed, self.participant, number
+        )
+        return (Draft(TrialDrawn(start, target), self.part.id, number, 1),)
+
+    def _presented(self, trial: Trial, shown: Presented) -> Sequence[Draft]:
+        aligned = reached(shown.alignment, self.part.target_alignment)
+        measures = (shown.alignment, shown.error_sum, shown.error_mean)
+        drafts = [self._draft(trial, TrialStarted(*measures, aligned))]
+        if aligned:
+            drafts.append(self._draft(trial, TrialSolved(0, trial.z, shown.alignment)))
+        return drafts
+
+    def _decoded(self, trial: Trial, done: Decoded) -> Sequence[Draft]:
+        measures = (done.alignment, done.error_sum, done.error_mean)
+        drafts = [self._draft(trial, PictureDecoded(done.z_seq, *measures))]
+        if reached(done.alignment, self.part.target_alignment):
+            drafts.append(self._draft(trial, TrialSolved(done.z_seq, done.z, done.alignment)))
+        return drafts
+
+    def _move(
+        self, state: StageState, trial: Trial, move: MoveDial, working: int
+    ) -> Sequence[Draft]:
+        if not self._is_dial(move.dimension):
+            return ()
+        value = self.space.dimensions[move.dimension].snap(move.value)
+        if value == trial.z[move.dimension]:
+            return ()
+        body = DialMoved(trial.z_seq + 1, move.dimension, value, move.device)
+        return self._active(state, trial, working, body)
+
+    def _active(self, state: StageState, trial: Trial, working: int, body: Body) -> Sequence[Draft]:
+        """Something the participant did, and the skip offer it may bring."""
+        return (self._draft(trial, body), *self._offer(trial, working))
+
+    def _offer(self, trial: Trial, working: int) -> Sequence[Draft]:
+        if self.part.skip != "after" or trial.skip_offered or not trial.running:
+            return ()
+        active = trial.active_at(working, self.inactivity_ns, self.as_published)
+        if active < round(self.part.skip_after_s * NS):
+            return ()
+        return (self._draft(trial, SkipOffered(active / NS)),)
+
+    def _tick(self, state: StageState, trial: Trial, working: int) -> Sequence[Draft]:
+        if state.pauses.paused:
+            return ()
+        limit = self._limit_ns(state)
+        if limit is not None and working >= limit:
+            expired = Draft(StageTimeExpired(self.part.time_limit_s or 0.0), self.part.id)
+            return (expired, *self._end_stage(state, "time_expired", "time_expired"))
+        return self._offer(trial, working)
+
+    def _leave(self, state: StageState, outcome: str) -> Sequence[Draft]:
+        assert state.trial is not None
+        drafts = [self._draft(state.trial, TrialEnded(outcome))]
+        if len(state.outcomes) + 1 >= self.part.trials:
+            drafts.append(Draft(PartEnded(self.index, "completed"), self.part.id))
+        return drafts
+
+    def _end_stage(self, state: StageState, trial_outcome: str, outcome: str) -> Sequence[Draft]:
+        """End the part; a question that was solved but not left counts as solved."""
+        drafts = []
+        if state.trial is not None and state.trial.outcome is None:
+            own = "solved" if state.trial.solved else trial_outcome
+            drafts.append(self._draft(state.trial, TrialEnded(own)))
+        drafts.append(Draft(PartEnded(self.index, outcome), self.part.id))
+        return drafts
+
+    def apply(self, state: StageState, event: Event, body: Body) -> StageState:
+        return apply_event(self.part, self.space, state, event, body)
