@@ -40,7 +40,8 @@ def series(z: NDArray[np.floating]) -> Float32:
         raise ValueError(f"sinelines need z of shape (n, 5), found {values.shape}")
     slope, intercept, amplitude, frequency, phase = (column[:, None] for column in values.T)
     wave = amplitude * np.sin(frequency * TIMES + phase)
-    return (slope * TIMES + intercept + wave).astype(np.float32)
+    line = slope * TIMES + intercept
+    return np.asarray(line + wave, dtype=np.float32)
 
 
 def draw_factors(count: int, seed: int) -> Float64:

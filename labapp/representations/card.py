@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from labapp.representations import document
@@ -129,6 +131,24 @@ class ModelCard(Part):
     def to_json(self) -> dict[str, Any]:
         """Plain values, absent fields omitted."""
         return self.model_dump(mode="json", exclude_none=True)
+
+
+def dials_over(latents: NDArray[np.float32], step: float = 0.01) -> list[Dial]:
+    """Sliders z1, z2 ... from the least to the greatest value of each column of `latents`.
+
+    The published limits: the empirical minimum and maximum over the held-out split (paper 000,
+    4.3). A column that takes one value only makes a card that is refused: it is no dial.
+    """
+    return [
+        ContinuousDial(
+            type="continuous",
+            name=f"z{index}",
+            low=float(column.min()),
+            high=float(column.max()),
+            step=step,
+        )
+        for index, column in enumerate(latents.T, start=1)
+    ]
 
 
 def read(folder: Path) -> ModelCard:

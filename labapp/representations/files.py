@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import safetensors
+import safetensors.numpy
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
@@ -41,7 +42,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read(path: Path, sha256: str) -> bytes:
+def _read(path: Path) -> bytes:
     if path.resolve().parent != path.parent.resolve():
         raise _refuse(f"{path} is a link out of its model package.")
     try:
@@ -54,24 +55,26 @@ def _read(path: Path, sha256: str) -> bytes:
             content = stream.read(LARGEST)
     except OSError as error:
         raise _refuse(f"{path} cannot be read: {error.strerror}.") from error
-    if path.name == WEIGHTS:
-        _refuse_pickle(path, content)
+    return content
+
+
+def _check_digest(path: Path, content: bytes, sha256: str) -> None:
     found = digest(content)
     if found != sha256:
         raise _refuse(
             f"{path} is not the file of its model card: SHA-256 {found[:12]}... was found, "
             f"{sha256[:12]}... is stated. It is damaged, cut short or another model's."
         )
-    return content
 
 
-def _refuse_pickle(path: Path, content: bytes) -> None:
-    """Tell a pickle and a torch checkpoint by their first bytes, to name them in the message."""
+def _nature(content: bytes) -> str:
+    """What a file that is no safetensors file looks like, to name it in the message."""
     if content.startswith(b"PK"):
-        raise _refuse(f"{path} is a zip archive (a torch .pt file is one), not safetensors.")
+        return "a zip archive, as torch's .pt files are"
     # Protocol 2 and later begin with PROTO; 0 and 1 with text opcodes and end with STOP.
     if content[:1] == b"\x80" or (content[:1] in b"(cilp}]" and content[-1:] == b"."):
-        raise _refuse(f"{path} is a Python pickle, which labapp never opens, not safetensors.")
+        return "a Python pickle"
+    return "a damaged or foreign file"
 
 
 def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
@@ -82,11 +85,15 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
     ModelError : missing, too large, another hash than stated, a pickle, damaged, of another type
         than float32, or holding a value that is not finite.
     """
-    content = _read(path, sha256)
+    content = _read(path)
     try:
-        tensors = safetensors.deserialize(content)
+        tensors = safetensors.deserialize(content)  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
-        raise _refuse(f"{path} is not a whole safetensors file: {error}.") from error
+        raise _refuse(
+            f"{path} is not a whole safetensors file but {_nature(content)} ({error}). "
+            "labapp opens no other kind of weights, and never a pickle."
+        ) from error
+    _check_digest(path, content, sha256)
     weights: dict[str, Float32] = {}
     for name, tensor in tensors:
         if tensor["dtype"] != "F32":
@@ -106,7 +113,8 @@ def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:
     ModelError : missing, too large also once unpacked, another hash than stated, damaged, of
         another type than float32 (object arrays are pickles), or not finite.
     """
-    content = _read(path, sha256)
+    content = _read(path)
+    _check_digest(path, content, sha256)
     arrays: dict[str, Float32] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -138,7 +146,7 @@ def _array(where: str, content: bytes) -> Float32:
     claimed = 4
     for side in shape:
         claimed *= side
-    if claimed != len(data):
+    if min(shape, default=0) < 0 or claimed != len(data):
         raise _refuse(f"{where} states shape {shape} but holds {len(data)} bytes.")
     values = np.frombuffer(data, dtype="<f4").reshape(shape).astype(np.float32)
     if not np.isfinite(values).all():
@@ -148,21 +156,11 @@ def _array(where: str, content: bytes) -> Float32:
 
 def pack_weights(weights: dict[str, Float32]) -> bytes:
     """A safetensors file, the same bytes for the same weights."""
-    return safetensors.serialize(
-        {
-            name: {
-                "dtype": "float32",
-                "shape": list(values.shape),
-                "data": np.ascontiguousarray(values, dtype="<f4").tobytes(),
-            }
-            for name, values in sorted(weights.items())
-        }
-    )
+    return safetensors.numpy.save({name: np.ascontiguousarray(w) for name, w in weights.items()})
 
 
 def pack_arrays(arrays: dict[str, Float32]) -> bytes:
     """An npz file, the same bytes for the same arrays (numpy dates its members 1980)."""
     stream = io.BytesIO()
-    plain = {name: np.ascontiguousarray(values, dtype="<f4") for name, values in arrays.items()}
-    np.savez(stream, allow_pickle=False, **plain)  # type: ignore[arg-type]
+    np.savez(stream, allow_pickle=False, **arrays)
     return stream.getvalue()

@@ -1,0 +1,102 @@
+"""A training run's state on disk, so that a killed run goes on: safetensors, never a pickle.
+
+Which rows make a batch and which noise goes with it follow from the recipe's seed and the number
+of the iteration alone, so weights, Adam's two moments and that number are the whole state.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from labapp.errors import ModelError
+
+FILE = "checkpoint.safetensors"
+
+
+@dataclass(slots=True)
+class Run:
+    """The networks and optimizer of a run, and how far it has come."""
+
+    networks: nn.ModuleDict
+    optimizer: torch.optim.Adam
+    iteration: int = 0
+    seconds: float = 0.0
+
+    def tensors(self) -> dict[str, Tensor]:
+        out = {f"network.{name}": value for name, value in self.networks.state_dict().items()}
+        for index, state in self.optimizer.state_dict()["state"].items():
+            out |= {f"adam.{index}.{name}": value for name, value in state.items()}
+        return {name: value.detach().cpu().contiguous() for name, value in out.items()}
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Put back what `tensors` gave. Raises RuntimeError or KeyError if it does not fit."""
+        self.networks.load_state_dict(
+            {
+                name.removeprefix("network."): value
+                for name, value in tensors.items()
+                if name.startswith("network.")
+            }
+        )
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in tensors.items():
+            if name.startswith("adam."):
+                _, index, key = name.split(".")
+                state.setdefault(int(index), {})[key] = value
+        whole = self.optimizer.state_dict()
+        self.optimizer.load_state_dict({"state": state, "param_groups": whole["param_groups"]})
+
+
+def save(folder: Path, run: Run, recipe_sha256: str) -> None:
+    """Write the run's state; a crash in between leaves the previous one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {
+        "recipe_sha256": recipe_sha256,
+        "iteration": run.iteration,
+        "seconds": round(run.seconds, 3),
+    }
+    content = safetensors.torch.save(run.tensors(), metadata={"run": json.dumps(about)})
+    draft = folder / f"{FILE}.draft"
+    with draft.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(folder / FILE)
+
+
+def restore(folder: Path, run: Run, recipe_sha256: str) -> None:
+    """Go on from the state in `folder`; without one, the run stays at its beginning.
+
+    Raises
+    ------
+    ModelError : the state there is damaged, or belongs to another recipe.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return
+    try:
+        with safetensors.safe_open(path, framework="pt") as opened:
+            about = json.loads((opened.metadata() or {})["run"])
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+        if about["recipe_sha256"] == recipe_sha256:
+            run.restore(tensors)
+            run.iteration, run.seconds = int(about["iteration"]), float(about["seconds"])
+            return
+    except (safetensors.SafetensorError, RuntimeError, KeyError, ValueError) as error:
+        raise ModelError(
+            f"The checkpoint {path} cannot be read: {error}.",
+            safe="Nothing was trained or overwritten.",
+            todo="Remove it, or train without resuming, to start afresh.",
+        ) from error
+    raise ModelError(
+        f"The checkpoint {path} was made by another recipe.",
+        safe="Nothing was trained or overwritten.",
+        todo="Put the recipe back, or train without resuming, to start afresh.",
+    )

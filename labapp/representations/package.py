@@ -1,0 +1,261 @@
+"""Model packages: folders `<dataset>/<name>/` with a model card, weights and a latent sample.
+
+    model.yaml            the card: what the model is, how it was made, hashes of the other files
+    decoder.safetensors   the weights; none for a closed form
+    latents.npz           `latents`: encodings of the held-out split, row for row; `percentiles`;
+                          `spread`: standard deviations of the posteriors, where there are any
+
+Importing this module, listing packages and loading a closed form leave torch alone: the first
+trained decoder imports it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp import resources
+from labapp.errors import ModelError
+from labapp.representations import card as cards
+from labapp.representations import document, files
+from labapp.representations.architectures import ClosedForm
+from labapp.representations.card import ModelCard
+from labapp.representations.decoders import PERCENTILES, Decoder, percentiles_of
+from labapp.representations.recipe import ID_PATTERN
+from labapp.representations.space import Continuous
+
+Float32 = NDArray[np.float32]
+
+PRIOR_SAMPLE = 5_000
+PRIOR_SEED = 0
+"""A model whose states are drawn from a prior gets this sample of it in `Decoder.latents`."""
+
+_SAFE = "No model was loaded."
+
+
+def find(reference: str | Path, root: Path | None = None) -> Path:
+    """The folder of a package.
+
+    Parameters
+    ----------
+    reference : an id `<dataset>/<name>`, or a folder. A relative path with `..` in it is refused
+        when it comes as text (it may stand in a study file); give a Path or the full path.
+    root : where ids are looked up; the shipped models by default.
+
+    Raises
+    ------
+    ModelError : no such package, or an id that leads out of `root` by a link.
+    """
+    root = resources.models() if root is None else root
+    text = str(reference)
+    if isinstance(reference, str) and re.fullmatch(ID_PATTERN, text):
+        folder = root / text
+        if (folder / cards.CARD).is_file():
+            if folder.resolve() != root.resolve() / text:
+                raise ModelError(
+                    f"The model {text!r} is a link out of the models folder.",
+                    safe=_SAFE,
+                    todo="Give the folder's full path if that model is meant.",
+                )
+            return folder
+    folder = Path(reference)
+    if isinstance(reference, str) and not folder.is_absolute() and ".." in folder.parts:
+        raise ModelError(
+            f"{text!r} is not the id of a model: an id is <dataset>/<name>, lower case.",
+            safe=_SAFE,
+            todo="Give the folder's full path if a folder is meant.",
+        )
+    if not (folder / cards.CARD).is_file():
+        known = ", ".join(list_packages(root))
+        raise ModelError(
+            f"There is no model {text!r}: neither an id nor a folder with a {cards.CARD}.",
+            safe=_SAFE,
+            todo=f"Models here: {known or 'none'}.",
+        )
+    return folder
+
+
+def list_packages(root: Path | None = None) -> list[str]:
+    """Ids of the packages under `root` (the shipped models by default), sorted."""
+    root = resources.models() if root is None else root
+    found = (path.parent.relative_to(root).as_posix() for path in root.glob(f"*/*/{cards.CARD}"))
+    return sorted(name for name in found if re.fullmatch(ID_PATTERN, name))
+
+
+def load_package(
+    path_or_id: str | Path,
+    device: str | None = None,
+    threads: int = 1,
+    *,
+    root: Path | None = None,
+) -> Decoder:
+    """A decoder, checked and ready.
+
+    Parameters
+    ----------
+    path_or_id : see `find`.
+    device : "cuda", "mps" or "cpu"; by default the first of these that is there. Closed forms
+        are computed on the CPU whatever is asked.
+    threads : CPU threads of torch, set for the *whole process*; 1 is right for the slider path.
+    root : where ids are looked up.
+
+    Raises
+    ------
+    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
+    """
+    folder = find(path_or_id, root)
+    card = cards.read(folder)
+    by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
+    if by_id and card.id != path_or_id:
+        raise ModelError(
+            f"The package {folder} calls itself {card.id!r}, not {path_or_id!r}.",
+            safe=_SAFE,
+            todo="Put the package back under its own id.",
+        )
+    if isinstance(card.made_by.source, ClosedForm):
+        return _closed_form(folder, card, card.made_by.source)
+    return _trained(folder, card, device, threads)
+
+
+def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Decoder:
+    stray = [name for name in (files.WEIGHTS, files.LATENTS) if (folder / name).exists()]
+    if stray or card.weights_sha256 or card.latents_sha256:
+        raise ModelError(
+            f"{folder} is a closed form: it has no weights and no latents, found "
+            f"{', '.join(stray) or 'their hashes in the card'}.",
+            safe=_SAFE,
+            todo="Take a fresh copy of the package.",
+        )
+    latents = source.sample_prior(PRIOR_SAMPLE, PRIOR_SEED)
+    return Decoder(
+        id=card.id,
+        space=card.space,
+        card=card,
+        latents=latents,
+        percentiles=percentiles_of(latents),
+        device="cpu",
+        threads=1,
+        forward=source.decode,
+    )
+
+
+def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) -> Decoder:
+    if not (card.weights_sha256 and card.latents_sha256):
+        raise ModelError(
+            f"The card in {folder} states no weights_sha256 and latents_sha256: "
+            "its files cannot be told from others.",
+            safe=_SAFE,
+            todo="Take a fresh copy of the package.",
+        )
+    weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256)
+    latents, percentiles = _sample(folder, card)
+    from labapp.representations import torch_backend
+
+    chosen = torch_backend.choose_device(device)
+    forward = torch_backend.build(
+        card.made_by, card.space.width, weights, device=chosen, threads=threads
+    )
+    return Decoder(
+        id=card.id,
+        space=card.space,
+        card=card,
+        latents=latents,
+        percentiles=percentiles,
+        device=chosen.type,
+        threads=threads,
+        forward=forward,
+    )
+
+
+def read_arrays(folder: Path, card: ModelCard) -> dict[str, Float32]:
+    """The arrays of the package's latents.npz. Raises ModelError."""
+    return files.read_arrays(folder / files.LATENTS, card.latents_sha256 or "")
+
+
+def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]:
+    arrays = read_arrays(folder, card)
+    where = folder / files.LATENTS
+
+    def refuse(what: str) -> ModelError:
+        return ModelError(f"{where} {what}.", safe=_SAFE, todo="Take a fresh copy of the package.")
+
+    if not {"latents", "percentiles"} <= arrays.keys() <= {"latents", "percentiles", "spread"}:
+        raise refuse(f"holds {', '.join(sorted(arrays)) or 'nothing'}, not latents and percentiles")
+    latents, percentiles = arrays["latents"], arrays["percentiles"]
+    dimensions = card.space.dimensions
+    if latents.ndim != 2 or latents.shape[1] != len(dimensions) or not len(latents):
+        raise refuse(
+            f"has latents of shape {latents.shape}; {len(dimensions)} columns belong there"
+        )
+    if percentiles.shape != (len(PERCENTILES), len(dimensions)):
+        raise refuse(f"has percentiles of shape {percentiles.shape}")
+    if "spread" in arrays and arrays["spread"].shape != latents.shape:
+        raise refuse(f"has spreads of shape {arrays['spread'].shape}")
+    for column, dimension in zip(latents.T, dimensions, strict=True):
+        if isinstance(dimension, Continuous):
+            inside = column.min() >= dimension.low and column.max() <= dimension.high
+        else:
+            inside = bool(np.isin(column, np.arange(dimension.k)).all())
+        if not inside:
+            raise refuse(f"has values of {dimension.name!r} beyond the limits of the card")
+    return latents, dict(zip(PERCENTILES, percentiles, strict=True))
+
+
+def write_package(
+    folder: Path,
+    card: ModelCard,
+    weights: dict[str, Float32],
+    latents: Float32,
+    spread: Float32 | None = None,
+) -> Path:
+    """Write a trained model's package, whole or not at all.
+
+    The hashes are set here; the rest of the card is the caller's.
+
+    Raises
+    ------
+    ModelError : `folder` exists; a package is never overwritten.
+    """
+    refuse_existing(folder)
+    arrays = {
+        "latents": latents,
+        "percentiles": np.stack(list(percentiles_of(latents).values())),
+    }
+    if spread is not None:
+        arrays["spread"] = spread
+    contents = {
+        files.WEIGHTS: files.pack_weights(weights),
+        files.LATENTS: files.pack_arrays(arrays),
+    }
+    card = ModelCard.model_validate(
+        card.to_json()
+        | {
+            "weights_sha256": files.digest(contents[files.WEIGHTS]),
+            "latents_sha256": files.digest(contents[files.LATENTS]),
+        }
+    )
+    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+    draft.mkdir(parents=True)
+    try:
+        for name, content in contents.items():
+            (draft / name).write_bytes(content)
+        (draft / cards.CARD).write_text(document.dump(card), encoding="utf-8")
+        draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raises ModelError when there is something at `folder`."""
+    if folder.exists():
+        raise ModelError(
+            f"{folder} exists; a model package is never overwritten.",
+            safe="The package there was not touched.",
+            todo="Give another output folder, or move the old package away.",
+        )
