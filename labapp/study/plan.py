@@ -7,7 +7,7 @@ from there, never from the study file again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from labapp.errors import SessionError, StudyError
 from labapp.events.lifecycle import SessionPlanned
+from labapp.representations.space import LatentSpace
 from labapp.study import assignment
 from labapp.study.defaults import Display, for_model
 from labapp.study.loading import LoadedStudy
@@ -32,6 +33,8 @@ from labapp.study.schema import (
     TutorialItem,
 )
 
+SpaceOf = Callable[[str], LatentSpace]
+
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
 CIRCLES_PAIRS = (
@@ -40,6 +43,15 @@ CIRCLES_PAIRS = (
     ((0.4, 0.75), (0.2, 0.0)),
 )
 """The practice questions as (z, z') (fact sheet, "Tutorial and practice")."""
+
+
+TUTORIAL_BOXES = (
+    ("circles/gt", (0.5, 0.0)),
+    ("circles/gt", (0.2, 0.8)),
+    ("sinelines/gt", (0.3, 0.0, 2.0, 2.0, 0.0)),
+    ("sinelines/gt", (-0.5, 1.0, 1.0, 4.0, 3.0)),
+)
+"""The four boxes of the tutorial to play with: model and initial dial state."""
 
 
 class ConsentPart(Strict):
@@ -64,6 +76,8 @@ class TutorialBox(Strict):
     """One of the tutorial's boxes: a picture with live dials."""
 
     model: str
+    display: Display
+    dimensions: tuple[dict[str, Any], ...]
     start: tuple[float, ...]
 
 
@@ -76,7 +90,11 @@ class TutorialPart(Strict):
 
 
 class ReconstructionPart(Strict):
-    """A stage (or the practice) of the interactive reconstruction task."""
+    """A stage (or the practice) of the interactive reconstruction task.
+
+    dimensions: the latent space as `LatentSpace.to_json` rows, so that a journal can be read
+    without the model.
+    """
 
     part: Literal["reconstruction"] = "reconstruction"
     id: str
@@ -86,6 +104,7 @@ class ReconstructionPart(Strict):
     of: int
     model: str
     display: Display
+    dimensions: tuple[dict[str, Any], ...]
     trials: int
     sampling: Sampling
     pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
@@ -160,11 +179,17 @@ def participant_number(loaded: LoadedStudy, participant: str) -> int:
 
 
 def realise(
-    loaded: LoadedStudy, participant: str, session: str = "1", seed: int | None = None
+    loaded: LoadedStudy,
+    participant: str,
+    session: str = "1",
+    *,
+    space_of: SpaceOf,
+    seed: int | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
-    seed: replaces the study's own seed (simulations). Equal arguments give the equal plan.
+    space_of: the latent space of a model id (a missing or wrong model raises there); seed:
+    replaces the study's own (simulations). Equal arguments give the equal plan.
     """
     study = loaded.study
     number = participant_number(loaded, participant)
@@ -173,18 +198,21 @@ def realise(
             f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
         )
     used = study.seed if seed is None else seed
-    planner = _Planner(loaded, participant, number, used)
+    planner = _Planner(loaded, participant, number, used, space_of)
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
 
 class _Planner:
-    def __init__(self, loaded: LoadedStudy, participant: str, number: int, seed: int) -> None:
+    def __init__(
+        self, loaded: LoadedStudy, participant: str, number: int, seed: int, space_of: SpaceOf
+    ) -> None:
         self.loaded = loaded
         self.study = loaded.study
         self.participant = participant
         self.number = number
         self.seed = seed
+        self.space_of = space_of
         self.choices: dict[str, Any] = {}
         groups = [item for item in self.study.flow if isinstance(item, StagesItem)]
         self.stages_in_all = sum(len(item.stages.models) for item in groups)
@@ -225,13 +253,19 @@ class _Planner:
             id="tutorial",
             title="Tutorial",
             document=self._name(f"texts/{{language}}/tutorial-{name}.md"),
-            boxes=(
-                TutorialBox(model="circles/gt", start=(0.5, 0.0)),
-                TutorialBox(model="circles/gt", start=(0.2, 0.8)),
-                TutorialBox(model="sinelines/gt", start=(0.3, 0.0, 2.0, 2.0, 0.0)),
-                TutorialBox(model="sinelines/gt", start=(-0.5, 1.0, 1.0, 4.0, 3.0)),
-            ),
+            boxes=tuple(self._box(model, start) for model, start in TUTORIAL_BOXES),
         )
+
+    def _box(self, model: str, start: tuple[float, ...]) -> TutorialBox:
+        return TutorialBox(
+            model=model,
+            display=for_model(model).display,
+            dimensions=self._dimensions(model),
+            start=start,
+        )
+
+    def _dimensions(self, model: str) -> tuple[dict[str, Any], ...]:
+        return tuple(self.space_of(model).to_json())
 
     def _practice(self, dataset: str) -> Iterator[PlannedPart]:
         defaults = for_model(dataset)
@@ -250,6 +284,7 @@ class _Planner:
             of=1,
             model=f"{dataset}/gt",
             display=defaults.display,
+            dimensions=self._dimensions(f"{dataset}/gt"),
             trials=len(CIRCLES_PAIRS),
             sampling="fixed",
             pairs=CIRCLES_PAIRS,
@@ -316,6 +351,7 @@ class _Planner:
             of=self.stages_in_all,
             model=model,
             display=defaults.display,
+            dimensions=self._dimensions(model),
             trials=stages.trials,
             sampling=stages.sampling or ("prior" if closed_form else "held_out"),
             distance=stages.distance or defaults.distance,

@@ -1,0 +1,165 @@
+"""The session folder: made once with exclusive create, never overwritten, held by one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from labapp.clock import Clock, utc_label
+from labapp.errors import DataFolderError, ParticipantTaken, SessionBusy, SessionError
+from labapp.records.layout import AUDIO, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
+from labapp.study.loading import LoadedStudy
+
+LOW_DISK_BYTES = 500 * 1024 * 1024
+"""Below this much free space a session is not started: an hour of sound is about 350 MB."""
+
+
+@dataclass(frozen=True)
+class SessionFolder:
+    """Paths inside a session folder."""
+
+    path: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.path / JOURNAL
+
+    @property
+    def study(self) -> Path:
+        return self.path / STUDY
+
+    @property
+    def audio(self) -> Path:
+        return self.path / AUDIO
+
+    @property
+    def environment(self) -> Path:
+        return self.path / ENVIRONMENT
+
+    @property
+    def name(self) -> FolderName:
+        parsed = FolderName.parse(self.path.name)
+        if parsed is None:
+            raise SessionError(f"{self.path} is not a session folder.", todo="Check the path.")
+        return parsed
+
+    def lock(self) -> FileLock:
+        """Hold the session for this process. Raises SessionBusy when another one does."""
+        lock = FileLock(self.path / LOCK)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise SessionBusy(
+                f"The session {self.path.name} is open in another window.",
+                todo="Close it there first.",
+            ) from error
+        return lock
+
+
+def sessions_of(data: Path, study: str) -> Iterator[SessionFolder]:
+    """The session folders of a study, oldest first."""
+    folder = data / study
+    if folder.is_dir():
+        found = (child for child in folder.iterdir() if FolderName.parse(child.name))
+        for child in sorted(found, key=lambda path: path.name.rsplit("_", 1)[-1]):
+            yield SessionFolder(child)
+
+
+def taken(data: Path, study: str) -> Mapping[str, list[str]]:
+    """Participants with a session in this study, and their session labels."""
+    out: dict[str, list[str]] = {}
+    for folder in sessions_of(data, study):
+        out.setdefault(folder.name.participant, []).append(folder.name.session)
+    return out
+
+
+def check_data_root(data: Path) -> int:
+    """Free bytes of the data root, which is made if need be.
+
+    Raises DataFolderError when it cannot be written, proved by writing and reading back a file.
+    """
+    probe = data / f".labapp-probe-{os.getpid()}"
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"labapp" * 1024)
+        same = probe.read_bytes() == b"labapp" * 1024
+        probe.unlink()
+        free = shutil.disk_usage(data).free
+    except OSError as error:
+        probe_left = probe.parent.is_dir() and probe.is_file()
+        if probe_left:
+            probe.unlink()
+        raise _data_error(data, error) from error
+    if not same:
+        raise DataFolderError(
+            f"The data folder {data} does not give back what is written to it.",
+            todo="Choose another data folder (--data).",
+        )
+    return free
+
+
+def _data_error(data: Path, error: OSError) -> DataFolderError:
+    if error.errno == 28:
+        return DataFolderError(
+            f"The disk of the data folder {data} is full.",
+            safe="Sessions recorded there before are untouched; none was started.",
+            todo="Make room, or choose another data folder (--data).",
+        )
+    return DataFolderError(
+        f"The data folder {data} cannot be written ({error.strerror or error}).",
+        safe="No session was started; nothing was changed.",
+        todo="Choose a folder you may write to (--data, or $LABAPP_DATA).",
+    )
+
+
+def create(
+    data: Path, loaded: LoadedStudy, participant: str, session: str, clock: Clock
+) -> SessionFolder:
+    """Make the folder of a new session with a copy of the study as used.
+
+    Raises ParticipantTaken when the participant has this session already, DataFolderError when the
+    folder cannot be made or the disk is full.
+    """
+    check_data_root(data)
+    if session in taken(data, loaded.study.id).get(participant, ()):
+        raise ParticipantTaken(
+            f"{participant} already has session {session} in {loaded.study.id}.",
+            safe="That session is untouched.",
+            todo="Choose the next free participant, or another --session label.",
+        )
+    name = FolderName(participant, session, utc_label(clock.utc()))
+    folder = SessionFolder(data / loaded.study.id / str(name))
+    try:
+        folder.path.parent.mkdir(exist_ok=True)
+        folder.path.mkdir(exist_ok=False)
+        for relative, content in loaded.files.items():
+            target = folder.study / relative
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        folder.audio.mkdir()
+    except FileExistsError as error:
+        raise ParticipantTaken(
+            f"The session folder {folder.path} exists already.",
+            safe="It is untouched.",
+            todo="Start again in a second.",
+        ) from error
+    except OSError as error:
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise _data_error(data, error) from error
+    return folder
+
+
+def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> None:
+    """environment.json: one entry a segment, appended; written whole and renamed into place."""
+    known = json.loads(folder.environment.read_text()) if folder.environment.is_file() else []
+    text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
+    partial = folder.environment.with_suffix(".partial")
+    partial.write_text(text + "\n")
+    partial.replace(folder.environment)

@@ -1,0 +1,270 @@
+"""The journal: the one place a session is kept.
+
+`append` stamps an event under one lock in the caller's thread, publishes it at once and hands it
+to the one writer thread. Durable kinds are committed at once (WAL, synchronous=FULL) and their
+receipt tells when; all others are committed with the next batch, at most 250 ms later. When the
+disk is full or gone, nothing is dropped: rows wait in order in memory, `failed` says why, and the
+writer tries again every second.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from labapp.clock import Clock, utc_text
+from labapp.errors import JournalError, JournalFull
+from labapp.events import GENESIS, Draft, Event, Source, chain_hash, row_text
+from labapp.events.event import payload_text
+from labapp.records.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
+
+BATCH_S = 0.25
+RETRY_S = 1.0
+COMMIT_TIMEOUT_S = 5.0
+
+Subscriber = Callable[[Event], None]
+_INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+
+
+class Receipt:
+    """Tells when an event is on disk."""
+
+    __slots__ = ("_committed", "event")
+
+    def __init__(self, event: Event, committed: threading.Event) -> None:
+        self.event = event
+        self._committed = committed
+
+    def wait(self, timeout_s: float) -> bool:
+        """True once committed; False when that took longer than timeout_s."""
+        return self._committed.wait(timeout_s)
+
+
+class Journal:
+    """An open journal of one session; one instance a process, one process a session."""
+
+    def __init__(self, path: Path, clock: Clock, segment: int, last: Event | None, head: str):
+        self.path = path
+        self.clock = clock
+        self.segment = segment
+        self._head = head
+        self._seq = last.seq if last else 0
+        self._t_ns = last.t_ns if last else 0
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(threading.Lock())
+        self._pending: list[tuple[Event, str, threading.Event | None]] = []
+        self._urgent = False
+        self._closing = False
+        self._failure: str | None = None
+        self._committed_seq = self._seq
+        self._committed_ns = self._t_ns
+        self._subscribers: list[Subscriber] = []
+        self._writer = threading.Thread(target=self._run, name="journal-writer", daemon=True)
+        self._writer.start()
+
+    @classmethod
+    def create(cls, path: Path, clock: Clock) -> Journal:
+        """A new journal; the file must not exist. Raises JournalError when it cannot be made."""
+        try:
+            path.touch(exist_ok=False)
+            connection = _connect(path)
+            with connection:
+                connection.executescript(SCHEMA)
+                connection.execute(
+                    "INSERT INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),)
+                )
+            connection.close()
+        except (OSError, sqlite3.Error) as error:
+            raise storage_error(path, error) from error
+        return cls(path, clock, 1, None, GENESIS)
+
+    @classmethod
+    def reopen(cls, path: Path, clock_from: Callable[[Event], Clock]) -> Journal:
+        """Go on with a journal in a new segment.
+
+        clock_from: makes the clock that continues after the last event. The caller has checked
+        the journal (see session.recovery). Raises JournalError when it cannot be opened.
+        """
+        try:
+            connection = _connect(path)
+            row = connection.execute(
+                f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY seq DESC LIMIT 1"
+            ).fetchone()
+            connection.close()
+        except sqlite3.Error as error:
+            raise storage_error(path, error) from error
+        if row is None:
+            raise JournalError(f"{path} holds no event.", todo="Start the session anew.")
+        last = Event(*row[:10], json.loads(row[10]))
+        return cls(path, clock_from(last), last.segment + 1, last, row[11])
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """Call with every event, in order, in the thread that appends it, before `append` returns.
+
+        Subscribers must be quick and must not append from inside the call.
+        """
+        self._subscribers.append(subscriber)
+
+    def append(self, draft: Draft, source: Source) -> Receipt:
+        """Stamp, publish and queue an event."""
+        body = draft.body
+        payload = body.payload()
+        text = payload_text(payload)  # here, so that a wrong value fails its caller
+        committed = threading.Event() if body.durable else None
+        with self._lock:
+            if self._closing:
+                raise JournalError(
+                    f"The journal is closed; {body.kind} was not stored.",
+                    safe="Everything up to the end of the session is stored.",
+                )
+            self._seq += 1
+            self._t_ns = max(self._t_ns, self.clock.now_ns())
+            event = Event(
+                self._seq,
+                self.segment,
+                self._t_ns,
+                utc_text(self.clock.utc()),
+                str(source),
+                body.kind,
+                body.version,
+                draft.stage,
+                draft.trial,
+                draft.attempt,
+                payload,
+            )
+            self._pending.append((event, text, committed))
+            for subscriber in self._subscribers:
+                subscriber(event)
+        if committed is not None:
+            with self._wake:
+                self._urgent = True
+                self._wake.notify()
+            return Receipt(event, committed)
+        return Receipt(event, _AT_ONCE)
+
+    @property
+    def failed(self) -> str | None:
+        """Why rows are waiting in memory, or None while all is well."""
+        return self._failure
+
+    @property
+    def saved_ago_s(self) -> float:
+        """Session seconds since the last commit (0 when nothing waits)."""
+        if not self._pending:
+            return 0.0
+        return max(0.0, (self.clock.now_ns() - self._committed_ns) / 1e9)
+
+    @property
+    def committed_seq(self) -> int:
+        return self._committed_seq
+
+    def close(self, timeout_s: float = COMMIT_TIMEOUT_S) -> None:
+        """Write what waits and join the writer. Raises JournalError when that is not possible."""
+        with self._wake:
+            self._closing = True
+            self._urgent = True
+            self._wake.notify()
+        self._writer.join(timeout_s)
+        if self._writer.is_alive() or self._pending:
+            raise JournalError(
+                f"{len(self._pending)} events could not be stored in {self.path}"
+                + (f" ({self._failure})." if self._failure else "."),
+                safe=f"Everything up to event {self._committed_seq} is stored.",
+                todo="Make room on the disk; `labapp sessions recover` shows what is there.",
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        try:
+            connection = _connect(self.path)
+        except sqlite3.Error as error:
+            self._failure = str(error)
+            return
+        try:
+            while True:
+                with self._wake:
+                    if not self._urgent:
+                        self._wake.wait(BATCH_S)
+                    self._urgent = False
+                    closing = self._closing
+                if not self._commit(connection):
+                    if closing:
+                        return
+                    with self._wake:
+                        self._wake.wait_for(lambda: self._closing, RETRY_S)
+                        self._urgent = True
+                elif closing:
+                    return
+        finally:
+            connection.close()
+
+    def _commit(self, connection: sqlite3.Connection) -> bool:
+        """Commit all that waits; False (and `failed` set) when the disk refuses."""
+        with self._lock:
+            batch = list(self._pending)
+        if not batch:
+            return True
+        rows = []
+        head = self._head
+        for event, text, _ in batch:
+            head = chain_hash(head, row_text(event, text))
+            rows.append((*(getattr(event, name) for name in COLUMNS[:10]), text, head))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(_INSERT, rows)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._failure = str(error)
+            if connection.in_transaction:
+                connection.rollback()
+            return False
+        self._failure = None
+        self._head = head
+        self._committed_seq = batch[-1][0].seq
+        self._committed_ns = self.clock.now_ns()
+        with self._lock:
+            del self._pending[: len(batch)]
+        for _, _, committed in batch:
+            if committed is not None:
+                committed.set()
+        return True
+
+
+_AT_ONCE = threading.Event()
+_AT_ONCE.set()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    return connection
+
+
+def storage_error(path: Path, error: Exception) -> JournalError:
+    """The fitting error for a refused write."""
+    full = "full" in str(error) or getattr(error, "errno", None) == 28
+    kind = JournalFull if full else JournalError
+    what = "The disk is full" if full else f"The journal cannot be written ({error})"
+    return kind(
+        f"{what}: {path}.",
+        safe="Nothing that was recorded before is lost.",
+        todo="Make room on this disk or choose another data folder (--data), then start again."
+        if full
+        else "Choose another data folder (--data), then start again.",
+    )

@@ -1,0 +1,173 @@
+"""The session as one pure state machine: its plan, and the task of the part that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from labapp.events import Body, Draft, Event, body_of
+from labapp.events.commands import (
+    AddFlag,
+    AddNote,
+    Begin,
+    Command,
+    EndSession,
+    GivePrompt,
+    Pause,
+    Resume,
+)
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import (
+    FlagAdded,
+    NoteAdded,
+    PartEnded,
+    PartStarted,
+    PromptGiven,
+    SegmentStarted,
+    SessionCompleted,
+    SessionEnded,
+    SessionPaused,
+    SessionResumed,
+)
+from labapp.study.plan import PlannedPart
+from labapp.tasks.base import Task
+from labapp.tasks.reconstruction.state import StageState
+
+
+@dataclass(frozen=True, slots=True)
+class PartRecord:
+    """When a part ran (session time in ns) and how it ended; None while it has not."""
+
+    started_ns: int | None = None
+    ended_ns: int | None = None
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
+    ended: None, `completed`, or why the session was ended early."""
+
+    records: tuple[PartRecord, ...]
+    segment: int = 0
+    pauses: Pauses = field(default_factory=Pauses)
+    index: int = -1
+    part_state: Any = None
+    ended: str | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a part is on the screen."""
+        return (
+            self.ended is None
+            and self.index >= 0
+            and self.records[self.index].started_ns is not None
+            and self.records[self.index].outcome is None
+        )
+
+
+class SessionMachine:
+    """parts: the plan; tasks: their state machines; flags: the study's meanings by number."""
+
+    def __init__(
+        self, parts: Sequence[PlannedPart], tasks: Sequence[Task[Any]], flags: dict[int, str]
+    ) -> None:
+        self.parts = tuple(parts)
+        self.tasks = tuple(tasks)
+        self.flags = flags
+
+    def initial(self) -> SessionState:
+        return SessionState(tuple(PartRecord() for _ in self.parts))
+
+    def fold(self, events: Iterable[Event]) -> SessionState:
+        """The state after a journal's events (resume, replay, tests)."""
+        state = self.initial()
+        for event in events:
+            state = self.apply(state, event, body_of(event))
+        return state
+
+    def part(self, state: SessionState) -> PlannedPart | None:
+        """The part that runs, if any."""
+        return self.parts[state.index] if state.running else None
+
+    def wants_begin(self, state: SessionState) -> bool:
+        """Whether the next part, or the next question of the running one, is due."""
+        if state.ended is not None or state.pauses.paused or state.segment == 0:
+            return False
+        return not state.running or self.tasks[state.index].wants_begin(state.part_state)
+
+    def next_deadline(self, state: SessionState) -> int | None:
+        """Session time in ns of the next Tick, or None."""
+        if not state.running or state.pauses.paused:
+            return None
+        return self.tasks[state.index].next_deadline(state.part_state)
+
+    def decide(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
+        if state.ended is not None:
+            return ()
+        match command:
+            case AddNote(text, began) if text.strip():
+                return (self._keyed(state, NoteAdded(text.strip(), began)),)
+            case AddFlag(number):
+                meaning = self.flags.get(number)
+                return (self._keyed(state, FlagAdded(number, meaning)),) if meaning else ()
+            case GivePrompt(text):
+                return (self._keyed(state, PromptGiven(text)),)
+            case Pause(reason):
+                return () if state.pauses.paused else (Draft(SessionPaused(reason)),)
+            case Resume(reason):
+                return (Draft(SessionResumed(reason)),) if state.pauses.paused else ()
+            case EndSession(reason):
+                return (Draft(SessionEnded(reason)),)
+            case Begin() if not state.running:
+                return () if state.pauses.paused else self._next_part(state)
+        if not state.running or state.pauses.paused:
+            return ()
+        return self.tasks[state.index].decide(state.part_state, command, now_ns)
+
+    def _next_part(self, state: SessionState) -> Sequence[Draft]:
+        if state.index >= 0 and state.records[state.index].outcome == "declined":
+            return (Draft(SessionEnded("consent declined")),)
+        index = state.index + 1
+        if index == len(self.parts):
+            return (Draft(SessionCompleted()),)
+        return (Draft(PartStarted(index), self.parts[index].id),)
+
+    def _keyed(self, state: SessionState, body: Body) -> Draft:
+        """A moderator's event carries the trial it falls into."""
+        part = self.part(state)
+        trial = state.part_state.trial if isinstance(state.part_state, StageState) else None
+        if part is None or trial is None:
+            return Draft(body, part.id if part else None)
+        return Draft(body, part.id, trial.number, trial.attempt)
+
+    def apply(self, state: SessionState, event: Event, body: Body) -> SessionState:
+        state = replace(state, pauses=state.pauses.apply(event))
+        match body:
+            case SegmentStarted():
+                state = replace(state, segment=body.segment)
+            case SessionCompleted():
+                state = replace(state, ended="completed")
+            case SessionEnded():
+                state = replace(state, ended=body.reason)
+            case PartStarted():
+                record = PartRecord(started_ns=event.t_ns)
+                return replace(
+                    state,
+                    index=body.index,
+                    records=_put(state.records, body.index, record),
+                    part_state=self.tasks[body.index].initial(state.pauses),
+                )
+        if not state.running:
+            return state
+        task = self.tasks[state.index]
+        state = replace(state, part_state=task.apply(state.part_state, event, body))
+        if isinstance(body, PartEnded):
+            record = replace(state.records[body.index], ended_ns=event.t_ns, outcome=body.outcome)
+            state = replace(state, records=_put(state.records, body.index, record))
+        return state
+
+
+def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tuple[PartRecord, ...]:
+    return (*records[:index], record, *records[index + 1 :])

@@ -1,0 +1,309 @@
+"""The runner: the impure shell around the session machine.
+
+It owns time, decoding, the journal and the recorder. Widgets, scripts, simulated participants and
+timers all do the same thing: `send` a command. The runner asks the machine what follows, stores
+the events, waits until the durable ones are on disk, folds them, decodes what the dials ask for
+and tells its listeners that something changed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from labapp.clock import NS, Clock
+from labapp.errors import LabappError
+from labapp.events import Body, Draft, Source
+from labapp.events.commands import Begin, Command, Decoded, Presented, Tick
+from labapp.events.lifecycle import AlarmCleared, AlarmRaised, SegmentEnded
+from labapp.session.decoding import Array, Decoder, DecodeWorker, compare, decode_one
+from labapp.session.journal import Journal, Receipt
+from labapp.session.machine import SessionMachine, SessionState
+from labapp.session.scheduling import Scheduler, Timer
+from labapp.study.plan import PlannedPart, ReconstructionPart, TutorialPart
+from labapp.tasks.pages import PagesState
+from labapp.tasks.reconstruction.state import StageState, Trial
+
+PATIENCE_S = 0.05
+"""How long a command blocks for its commit; longer waits go through the event loop."""
+POLL_S = 0.02
+STALLED_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What the participant sees: own picture and target, float32 arrays of the model's shape."""
+
+    own: Array
+    target: Array
+
+
+class SoundRecorder(Protocol):
+    """What the runner needs of audio.recorder.Recorder."""
+
+    def start(self) -> None: ...
+    def stop(self, timeout_s: float = 5.0) -> None: ...
+    def level(self) -> Any: ...
+
+
+Listener = Callable[[], None]
+
+
+class Runner:
+    """One run of the program on one session.
+
+    decoders: by model id, for every model of the plan; slow: ids that decode in the worker.
+    patience_s: how long `send` may block for a commit (a simulation without windows waits longer).
+    """
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        clock: Clock,
+        machine: SessionMachine,
+        state: SessionState,
+        decoders: Mapping[str, Decoder],
+        scheduler: Scheduler,
+        slow: frozenset[str] = frozenset(),
+        recorder: SoundRecorder | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self.journal = journal
+        self.clock = clock
+        self.machine = machine
+        self.state = state
+        self.decoders = decoders
+        self.scheduler = scheduler
+        self.recorder = recorder
+        self.pictures: Pictures | None = None
+        self.box_pictures: tuple[Array, ...] = ()
+        self._slow = slow
+        self._patience_s = patience_s
+        self._worker: DecodeWorker | None = None
+        self._queue: deque[tuple[Command, Source]] = deque()
+        self._busy = False
+        self._waiting: list[tuple[Draft, Receipt]] = []
+        self._stalled = False
+        self._waited_s = 0.0
+        self._timer: Timer | None = None
+        self._requested_seq = -1
+        self._pictures_of: tuple[int, int] | None = None
+        self._listeners: list[Listener] = []
+        self._closed = False
+
+    @property
+    def part(self) -> PlannedPart | None:
+        """The part on the screen."""
+        return self.machine.part(self.state)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the disk keeps the session waiting; screens stand still until it is over."""
+        return self._stalled
+
+    @property
+    def finished(self) -> bool:
+        return self.state.ended is not None
+
+    def listen(self, listener: Listener) -> None:
+        """Call after every change of state, pictures or `stalled`, in the runner's thread."""
+        self._listeners.append(listener)
+
+    def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
+        """Ask for something. What is impossible now leads to nothing."""
+        self._queue.append((command, source))
+        self._work()
+
+    def emit(self, body: Body, source: Source = Source.SYSTEM) -> None:
+        """Store an event that no task decides about (sound, screens, alarms); from any thread."""
+        self.journal.append(Draft(body), source)
+
+    def _work(self) -> None:
+        """Work off commands and whatever they make due; one at a time, never nested."""
+        if self._busy or self._closed:
+            return
+        self._busy = True
+        changed = False
+        try:
+            while not self._waiting:
+                if self._queue:
+                    command, source = self._queue.popleft()
+                elif (due := self._due()) is not None:
+                    command, source = due, Source.SYSTEM
+                else:
+                    break
+                changed |= self._decide(command, source)
+        finally:
+            self._busy = False
+        if changed:
+            self._arm()
+            self._tell()
+
+    def _decide(self, command: Command, source: Source) -> bool:
+        drafts = self.machine.decide(self.state, command, self.clock.now_ns())
+        if not drafts:
+            return False
+        self._waiting = [(draft, self.journal.append(draft, source)) for draft in drafts]
+        return self._settle(self._patience_s)
+
+    def _settle(self, patience_s: float) -> bool:
+        """Fold what is on disk; True when all of the last command is folded."""
+        for _, receipt in self._waiting:
+            if not receipt.wait(patience_s):
+                self.scheduler.call_later(POLL_S, self._poll)
+                return False
+        for draft, receipt in self._waiting:
+            self.state = self.machine.apply(self.state, receipt.event, draft.body)
+        self._waiting = []
+        self._refresh()
+        return True
+
+    def _poll(self) -> None:
+        """The disk is slow or full: look again, and raise the alarm when it takes too long."""
+        if self._closed:
+            return
+        if self._settle(0.0):
+            self._waited_s = 0.0
+            if self._stalled:
+                self._stalled = False
+                self.emit(AlarmCleared("journal_stalled"))
+            self._arm()
+            self._tell()
+            self._work()
+            return
+        self._waited_s += POLL_S
+        if self._waited_s >= STALLED_S and not self._stalled:
+            self._stalled = True
+            detail = self.journal.failed or "the disk does not answer"
+            self.emit(AlarmRaised("journal_stalled", detail))
+            self._tell()
+
+    def _due(self) -> Command | None:
+        """What the present state asks of the runner itself."""
+        if self.machine.wants_begin(self.state):
+            return Begin()
+        part, trial = self._trial()
+        if part is None or trial is None or self.pictures is None:
+            return None
+        if trial.started_ns is None and not self.state.pauses.paused:
+            measures = compare(part.distance, self.pictures.own, self.pictures.target)
+            return Presented(measures.alignment, measures.error_sum, measures.error_mean)
+        if trial.running and trial.z_seq > max(trial.decoded_seq, self._requested_seq):
+            return self._decode(part, trial)
+        return None
+
+    def _trial(self) -> tuple[ReconstructionPart | None, Trial | None]:
+        part, state = self.part, self.state.part_state
+        if isinstance(part, ReconstructionPart) and isinstance(state, StageState):
+            return part, state.trial
+        return None, None
+
+    def _decode(self, part: ReconstructionPart, trial: Trial) -> Command | None:
+        """Decode the present dial state now, or ask the worker to."""
+        decoder = self.decoders[part.model]
+        assert self.pictures is not None
+        target, z, z_seq = self.pictures.target, trial.z, trial.z_seq
+        self._requested_seq = z_seq
+
+        def decode() -> tuple[Array, Decoded]:
+            own = decode_one(decoder, z)
+            m = compare(part.distance, own, target)
+            return own, Decoded(z_seq, z, m.alignment, m.error_sum, m.error_mean)
+
+        if part.model not in self._slow:
+            own, done = decode()
+            self.pictures = Pictures(own, target)
+            return done
+
+        def job() -> Callable[[], None]:
+            own, done = decode()
+            return lambda: self._decoded(target, own, done)
+
+        if self._worker is None:
+            self._worker = DecodeWorker(self.scheduler.post)
+        self._worker.request(job)
+        return None
+
+    def _decoded(self, target: Array, own: Array, done: Decoded) -> None:
+        if self.pictures is not None and self.pictures.target is target:
+            self.pictures = Pictures(own, target)
+            self.send(done, Source.SYSTEM)
+
+    def _refresh(self) -> None:
+        """Bring the pictures in step with the state (a new question, a resumed one, a tutorial)."""
+        part, trial = self._trial()
+        if part is not None and trial is not None:
+            key = (self.state.index, trial.number)
+            decoder = self.decoders[part.model]
+            if key != self._pictures_of:
+                self.pictures = Pictures(
+                    decode_one(decoder, trial.z), decode_one(decoder, trial.z_target)
+                )
+                self._pictures_of = key
+                self._requested_seq = trial.decoded_seq
+            elif trial.solved and trial.z_seq != trial.decoded_seq:
+                # Locked at the z that was decoded, which may be older than the last movement.
+                assert self.pictures is not None
+                self.pictures = Pictures(decode_one(decoder, trial.z), self.pictures.target)
+        elif isinstance(part, TutorialPart) and isinstance(self.state.part_state, PagesState):
+            self.box_pictures = tuple(
+                decode_one(self.decoders[box.model], dials)
+                for box, dials in zip(part.boxes, self.state.part_state.dials, strict=True)
+            )
+        else:
+            self.pictures, self._pictures_of = None, None
+
+    def _arm(self) -> None:
+        """One timer, at the machine's next deadline."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        deadline = self.machine.next_deadline(self.state)
+        if deadline is not None and not self._closed:
+            # A millisecond late rather than early: a Tick before its time leads to nothing.
+            wait_s = max(0.0, (deadline - self.clock.now_ns()) / NS) + 0.001
+            self._timer = self.scheduler.call_later(wait_s, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        self.send(Tick(), Source.SYSTEM)
+        self._arm()
+
+    def _tell(self) -> None:
+        for listener in tuple(self._listeners):
+            listener()
+
+    def start(self, opening: Sequence[Body]) -> None:
+        """Store this run's opening events and begin (or go on with) the plan."""
+        self._waiting = []
+        for body in opening:
+            draft = Draft(body)
+            self._waiting.append((draft, self.journal.append(draft, Source.SYSTEM)))
+        for _, receipt in self._waiting:
+            if not receipt.wait(STALLED_S):
+                raise LabappError(
+                    f"The session could not be started: {self.journal.failed or 'slow disk'}.",
+                    safe="Nothing was recorded yet.",
+                    todo="Check the disk of the data folder and start again.",
+                )
+        self._settle(STALLED_S)
+        self._arm()
+        self._tell()
+        self._work()
+
+    def close(self, reason: str) -> None:
+        """Stop the recorder, end the segment, write everything and join all threads."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._worker is not None:
+            self._worker.close()
+        if self.recorder is not None:
+            self.recorder.stop()
+        self.journal.append(Draft(SegmentEnded(reason)), Source.SYSTEM)
+        self.journal.close()
