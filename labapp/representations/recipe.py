@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from labapp.datasets import split
 from labapp.representations import document
@@ -60,8 +60,8 @@ class Data(Part):
 
     @field_validator("held_out")
     @classmethod
-    def _leaves_some(cls, value: int, info: object) -> int:
-        count = getattr(info, "data", {}).get("count")
+    def _leaves_some(cls, value: int, info: ValidationInfo) -> int:
+        count = info.data.get("count")
         if count is not None and value >= count:
             raise ValueError(f"allowed: 1 to {count - 1}, below count")
         return value

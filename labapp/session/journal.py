@@ -100,7 +100,7 @@ class Journal:
             raise storage_error(path, error) from error
         if row is None:
             raise JournalError(f"{path} holds no event.", todo="Start the session anew.")
-        last = Event(*row[:10], json.loads(row[10]))
+        last = Event(*(*row[:10], json.loads(row[10])))
         return cls(path, clock_from(last), last.segment + 1, last, row[11])
 
     def subscribe(self, subscriber: Subscriber) -> None:

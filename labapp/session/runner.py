@@ -23,7 +23,6 @@ from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.scheduling import Scheduler, Timer
 from labapp.study.plan import PlannedPart, ReconstructionPart, TutorialPart
-from labapp.tasks.pages import PagesState
 from labapp.tasks.reconstruction.state import StageState, Trial
 
 PATIENCE_S = 0.05
@@ -248,10 +247,10 @@ class Runner:
                 # Locked at the z that was decoded, which may be older than the last movement.
                 assert self.pictures is not None
                 self.pictures = Pictures(decode_one(decoder, trial.z), self.pictures.target)
-        elif isinstance(part, TutorialPart) and isinstance(self.state.part_state, PagesState):
+        elif isinstance(tutorial := self.part, TutorialPart):
             self.box_pictures = tuple(
                 decode_one(self.decoders[box.model], dials)
-                for box, dials in zip(part.boxes, self.state.part_state.dials, strict=True)
+                for box, dials in zip(tutorial.boxes, self.state.part_state.dials, strict=True)
             )
         else:
             self.pictures, self._pictures_of = None, None
