@@ -1,0 +1,263 @@
+"""Every column of every table: its name, type, unit and meaning.
+
+The tables are built from here, and so is the dictionary (`columns.csv`) written beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from labapp.analysis.deviations import MEANINGS
+from labapp.analysis.movement import DEVICES
+
+Kind = Literal["text", "integer", "number", "boolean", "numbers"]
+"""numbers: one number a dimension, in the order of the dials."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    kind: Kind
+    meaning: str
+    unit: str = ""
+
+
+def _text(name: str, meaning: str) -> Column:
+    return Column(name, "text", meaning)
+
+
+def _whole(name: str, meaning: str, unit: str = "") -> Column:
+    return Column(name, "integer", meaning, unit)
+
+
+def _number(name: str, meaning: str, unit: str = "") -> Column:
+    return Column(name, "number", meaning, unit)
+
+
+def _seconds(name: str, meaning: str) -> Column:
+    return Column(name, "number", meaning, "s")
+
+
+def _yes(name: str, meaning: str) -> Column:
+    return Column(name, "boolean", meaning)
+
+
+def _each(name: str, meaning: str, unit: str = "") -> Column:
+    return Column(name, "numbers", meaning, unit)
+
+
+WHO = (
+    _text("study", "id of the study"),
+    _text("participant", "label of the participant (a pseudonym)"),
+    _text("session", "label of the session"),
+)
+WHERE = (
+    _text("stage", "id of the plan's part"),
+    _whole("stage_number", "place of the stage among the stages (of the practice: 1)"),
+)
+TRIAL = (
+    _whole("trial", "number of the question in its stage, from 1"),
+    _whole("attempt", "attempt at the question, from 1"),
+)
+
+TRIALS = (
+    *WHO,
+    *WHERE,
+    _text("task", "the task"),
+    _text("role", "stage or practice"),
+    _text("model", "id of the representation"),
+    *TRIAL,
+    _text(
+        "outcome",
+        "solved, skipped (by the participant), time_expired, stage_skipped (by the moderator) or "
+        "interrupted (no end recorded)",
+    ),
+    _seconds(
+        "duration_s",
+        "from the pictures' appearance to the end of the question, without pauses and gaps; the "
+        "response time where it ended by Next or Skip",
+    ),
+    _seconds("solved_s", "from the pictures' appearance to the alignment"),
+    _seconds(
+        "active_s",
+        "active time: each stretch between two activities counts for at most the part's "
+        "inactivity limit",
+    ),
+    _seconds(
+        "active_s_as_published",
+        "active time as the published application counts it: the gaps between snapshots shorter "
+        "than the inactivity limit",
+    ),
+    _number(
+        "slide_distance",
+        "total movement; a change of a discrete dimension counts 1",
+        "full slider widths",
+    ),
+    _each("slide_distance_by_dimension", "the same for each dimension", "full slider widths"),
+    _number(
+        "error_auc_sum",
+        "integral over time of the sum over pixels of squared differences, constant between "
+        "snapshots, idle time included",
+        "sum of squares x s",
+    ),
+    _number(
+        "error_auc_mean",
+        "the same with the mean over pixels",
+        "mean of squares x s",
+    ),
+    _number("alignment_start", "alignment at the start", "0-1"),
+    _number("alignment_final", "alignment at the end", "0-1"),
+    _number("target_alignment", "alignment that was asked for", "0-1"),
+    _yes("aligned_at_start", "start and target agreed from the start (kept, flagged)"),
+    _seconds("skip_offered_s", "from the pictures' appearance to the offer to skip"),
+    _each("slides", "runs of moves of each dial"),
+    _each("selections", "times each dial was taken hold of"),
+    _whole("dimension_switches", "moves of another dial than the one moved before"),
+    _whole("direction_reversals", "moves of the same dial the other way"),
+    _whole("overlay_toggles", "changes between side by side and overlay"),
+    _whole("label_edits", "edits of dial names"),
+    _whole("n_moves", "dial movements, coalesced to one a frame"),
+    *(_number(f"moved_by_{device}", f"share of the moves by {device}", "0-1") for device in DEVICES),
+    _whole("n_snapshots", "snapshots of the question (table snapshots)"),
+    _each("z_start", "dial state at the start"),
+    _each("z_target", "the target's dial state"),
+    _each("z_end", "dial state at the end"),
+    _seconds("started_session_s", "session time (pauses included) of the start"),
+    _yes("excluded", "not counted in the stage's metrics"),
+    _text("excluded_because", "why it is not counted"),
+)
+
+_CHANGES = (
+    _whole("change_questions", "questions in each of the two groups of the changes"),
+    _number("change_completion_rate", "last minus first questions", "0-1"),
+    _seconds("change_response_time_s", "last minus first questions"),
+    _number("change_slide_distance", "last minus first questions", "full slider widths"),
+    _number(
+        "change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"
+    ),
+    _number(
+        "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
+    ),
+)
+
+STAGES = (
+    *WHO,
+    *WHERE,
+    _text("task", "the task"),
+    _text("model", "id of the representation"),
+    _text("outcome", "completed, time_expired, skipped (by the moderator) or unfinished"),
+    _whole("n_planned", "questions planned"),
+    _whole("n_trials", "questions that count"),
+    _whole("n_solved", "of these, solved"),
+    _number(
+        "completion_rate",
+        "solved / planned questions; / counted questions where the moderator skipped the stage or "
+        "it has no end",
+        "0-1",
+    ),
+    _seconds("response_time_s", "mean over questions that ended by Next or Skip"),
+    _number("slide_distance", "mean a question", "full slider widths"),
+    _number("error_auc_sum", "summed over the questions", "sum of squares x s"),
+    _number("error_auc_mean", "summed over the questions", "mean of squares x s"),
+    _number("seq", "Single Ease Question, 1 very easy to 7 very difficult", "1-7"),
+    _seconds("duration_s", "working time of the stage"),
+    *_CHANGES,
+)
+
+ANSWERS = (
+    *WHO,
+    _text("stage", "id of the plan's part"),
+    _text("about", "id of the stage it asks about, empty for the whole session"),
+    _text("model", "representation of that stage"),
+    _text("instrument", "id of the questionnaire"),
+    _whole("instrument_version", "its version, once submitted"),
+    _text("item", "id of the item"),
+    _number("value", "the answer that counts, where it is a number"),
+    _text("value_text", "the answer that counts, where it is not a number"),
+    _number("first_value", "the first response, where it is a number"),
+    _text("first_value_text", "the first response, where it is not a number"),
+    _whole("changes", "responses after the first"),
+    _seconds("first_s", "from the questionnaire's appearance to the first response"),
+    _seconds("last_s", "from the questionnaire's appearance to the last response"),
+    _seconds("submitted_s", "from the questionnaire's appearance to its submission"),
+    _yes("submitted", "the questionnaire was submitted with this answer"),
+)
+
+LABELS = (
+    *WHO,
+    *WHERE,
+    _text("model", "id of the representation"),
+    _whole("dimension", "the dial, from 1 as on the screen"),
+    _text("dimension_name", "the representation's own name of the dimension"),
+    _whole("trial", "question during which it was typed"),
+    _seconds("session_s", "session time (pauses included) of the edit"),
+    _text("text", "what was typed; empty takes the name away"),
+    _yes("final", "the last edit of this dial in this stage"),
+)
+
+PARTICIPANTS = (
+    *WHO,
+    _whole("study_version", "version of the study file"),
+    _text("study_sha256", "hash of the study file"),
+    _text("started_utc", "when the session began"),
+    _text("outcome", "completed, ended_early, declined or unfinished"),
+    _text("ended_reason", "why it ended early"),
+    _yes("complete", "every part of the plan was done"),
+    _yes("simulated", "a program took part, not a person"),
+    _text("models", "representations in the order of the stages"),
+    _text("assignment", "the choices made for this participant (JSON)"),
+    _whole("seed", "seed of the study"),
+    _text("presentation", "as_published or improved"),
+    _text("language", "language of the texts"),
+    _seconds("duration_s", "working time: without pauses and gaps"),
+    _seconds("elapsed_s", "session time: with pauses and gaps"),
+    _whole("n_pauses", "pauses"),
+    _seconds("paused_s", "their sum"),
+    _whole("n_gaps", "times the program stopped and the session was resumed"),
+    _seconds("gap_s", "time from each stop to going on, summed"),
+    _seconds("sound_s", "length of the sound recorded"),
+    _seconds("sound_lost_s", "of this, lost and filled with silence"),
+    _text("no_sound_because", "why there is no sound"),
+    _whole("focus_losses", "times the participant's window lost the keyboard focus"),
+    _whole("n_deviations", "rows of this session in the table of deviations"),
+    _whole("n_events", "events in the journal"),
+    _text("app_versions", "versions of labapp that recorded it"),
+    _text("source", "file name of the session or bundle it was read from"),
+)
+
+DEVIATIONS = (
+    *WHO,
+    _text("stage", "part that ran"),
+    *TRIAL,
+    _text("kind", "; ".join(f"{kind}: {meaning}" for kind, meaning in MEANINGS.items())),
+    _seconds("session_s", "session time (pauses included)"),
+    _seconds("duration_s", "how long it lasted, or how much sound was lost"),
+    _text("detail", "what was recorded about it"),
+)
+
+SNAPSHOTS = (
+    *WHO,
+    _text("stage", "id of the plan's part"),
+    _text("model", "id of the representation"),
+    *TRIAL,
+    _whole("snapshot", "number of the snapshot in its question, from 1"),
+    _seconds("t_s", "from the pictures' appearance, without pauses and gaps"),
+    _each("z", "dial state"),
+    _whole("dimension", "the active dial, from 1"),
+    _whole("direction", "-1, 0 (none, or a discrete dial) or +1"),
+    _number("alignment", "alignment", "0-1"),
+    _number("error_sum", "sum over pixels of squared differences"),
+    _number("error_mean", "mean over pixels of squared differences"),
+)
+
+COLUMNS: dict[str, tuple[Column, ...]] = {
+    "trials": TRIALS,
+    "stages": STAGES,
+    "answers": ANSWERS,
+    "labels": LABELS,
+    "participants": PARTICIPANTS,
+    "deviations": DEVIATIONS,
+    "snapshots": SNAPSHOTS,
+}
+"""By table, in the order they are written."""

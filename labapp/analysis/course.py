@@ -1,0 +1,136 @@
+"""The course of one session: who, when, how long, how it ended, and what sound there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from labapp.clock import NS
+from labapp.errors import RecordError
+from labapp.events import Event, Source, body_of
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import (
+    PartEnded,
+    PartStarted,
+    SegmentStarted,
+    SessionCompleted,
+    SessionEnded,
+    SessionPlanned,
+)
+from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
+
+UNFINISHED = "unfinished"
+
+_KINDS = frozenset(
+    body.kind
+    for body in (
+        AudioBlock,
+        AudioGap,
+        AudioOff,
+        AudioStarted,
+        PartEnded,
+        PartStarted,
+        SegmentStarted,
+        SessionCompleted,
+        SessionEnded,
+        SessionPlanned,
+    )
+)
+
+
+@dataclass(slots=True)
+class Span:
+    """When a part ran, in working seconds; outcome and ended_s stay None while it has no end."""
+
+    started_s: float
+    ended_s: float | None = None
+    outcome: str | None = None
+
+    @property
+    def duration_s(self) -> float | None:
+        return None if self.ended_s is None else self.ended_s - self.started_s
+
+
+@dataclass(slots=True)
+class Course:
+    """A session as a whole.
+
+    outcome: completed, ended_early, declined or unfinished. elapsed_s is session time,
+    duration_s working time (without pauses and gaps). sound_s is the length of the sound files,
+    sound_lost_s the part of it that was lost and filled with silence.
+    """
+
+    planned: SessionPlanned
+    started_utc: str
+    boot_id: str
+    n_events: int = 0
+    outcome: str = UNFINISHED
+    ended_reason: str = ""
+    elapsed_s: float = 0.0
+    duration_s: float = 0.0
+    simulated: bool = False
+    spans: dict[str, Span] = field(default_factory=dict)
+    app_versions: list[str] = field(default_factory=list)
+    sound_s: float = 0.0
+    sound_lost_s: float = 0.0
+    no_sound_because: str = ""
+
+
+def fold_course(events: Iterable[Event]) -> Course:
+    """The course of one session. Raises RecordError when it does not begin with its plan."""
+    course: Course | None = None
+    pauses = Pauses()
+    rates: dict[str, int] = {}
+    frames: dict[str, int] = {}
+    for event in events:
+        pauses = pauses.apply(event)
+        if course is None:
+            course = _opened(event)
+        working_s = pauses.working_ns(event.t_ns) / NS
+        course.n_events += 1
+        course.elapsed_s, course.duration_s = event.t_ns / NS, working_s
+        course.simulated |= event.source == Source.SIMULATED
+        if event.kind not in _KINDS:
+            continue
+        match body := body_of(event):
+            case SegmentStarted():
+                course.boot_id = course.boot_id or body.boot_id
+                if body.app_version not in course.app_versions:
+                    course.app_versions.append(body.app_version)
+            case PartStarted() if event.stage is not None:
+                course.spans[event.stage] = Span(working_s)
+            case PartEnded() if event.stage in course.spans:
+                span = course.spans[event.stage]
+                span.ended_s, span.outcome = working_s, body.outcome
+            case SessionCompleted():
+                course.outcome = "completed"
+            case SessionEnded():
+                declined = any(span.outcome == "declined" for span in course.spans.values())
+                course.outcome = "declined" if declined else "ended_early"
+                course.ended_reason = body.reason
+            case AudioStarted():
+                rates[body.file] = body.nominal_rate
+            case AudioBlock():
+                frames[body.file] = body.frames
+            case AudioGap() if body.file in rates:
+                course.sound_lost_s += body.frames / rates[body.file]
+            case AudioOff():
+                course.no_sound_because = body.reason
+    if course is None:
+        raise RecordError(
+            "The session holds no event.", safe="Nothing was changed.", todo="Leave it out."
+        )
+    course.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
+    return course
+
+
+def _opened(event: Event) -> Course:
+    if event.kind != SessionPlanned.kind:
+        raise RecordError(
+            f"The session begins with {event.kind!r} instead of its plan.",
+            safe="Nothing was changed.",
+            todo="Check it with `labapp sessions verify`.",
+        )
+    body = body_of(event)
+    assert isinstance(body, SessionPlanned)
+    return Course(planned=body, started_utc=event.utc, boot_id="")

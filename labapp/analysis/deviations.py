@@ -1,0 +1,192 @@
+"""Everything that did not go as planned, with when and for how long: a fold over one session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from labapp.clock import NS
+from labapp.events import Body, Event, body_of
+from labapp.events.lifecycle import (
+    AlarmCleared,
+    AlarmRaised,
+    CloseRequested,
+    PartEnded,
+    PartStarted,
+    ScreenChanged,
+    SegmentStarted,
+    SessionEnded,
+    SessionPaused,
+    SessionResumed,
+    WindowFocus,
+)
+from labapp.events.trials import TrialStarted
+from labapp.events.voice import (
+    AudioDeviceBack,
+    AudioDeviceLost,
+    AudioGap,
+    AudioOff,
+    AudioStarted,
+    AudioState,
+)
+
+_KINDS = frozenset(
+    body.kind
+    for body in (
+        AlarmCleared,
+        AlarmRaised,
+        AudioDeviceBack,
+        AudioDeviceLost,
+        AudioGap,
+        AudioOff,
+        AudioStarted,
+        AudioState,
+        CloseRequested,
+        PartEnded,
+        PartStarted,
+        ScreenChanged,
+        SegmentStarted,
+        SessionEnded,
+        SessionPaused,
+        SessionResumed,
+        TrialStarted,
+        WindowFocus,
+    )
+)
+
+MEANINGS = {
+    "paused": "the moderator paused the session",
+    "interrupted": "the program stopped (crash or closed) and the session was resumed later",
+    "part_skipped": "the moderator skipped a part",
+    "ended_early": "the session was ended before its plan was done",
+    "unfinished": "the journal stops before the session was completed or ended",
+    "attempt_interrupted": "an attempt at a question has no end",
+    "aligned_at_start": "start and target of a question already agreed",
+    "alarm": "an alarm was raised",
+    "no_sound": "the session was recorded without sound",
+    "sound_lost": "sound was lost and filled with silence",
+    "microphone_lost": "the microphone vanished",
+    "sound_zeros": "the microphone delivered exact zeros (muted, or no permission)",
+    "sound_clipping": "the microphone was overdriven",
+    "screen_changed": "a screen was removed or added",
+    "focus_lost": "the participant's window lost the keyboard focus",
+    "close_requested": "the participant tried to leave the window",
+}
+"""Every kind of deviation, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """kind: one of MEANINGS; session_s: session time (pauses included); duration_s: how long it
+    lasted, or how much sound was lost, None where that has no meaning or no end was recorded."""
+
+    kind: str
+    session_s: float
+    detail: str = ""
+    duration_s: float | None = None
+    stage: str | None = None
+    trial: int | None = None
+    attempt: int | None = None
+
+
+def fold_deviations(events: Iterable[Event]) -> list[Deviation]:
+    """What the events of one session say went otherwise than planned, in order.
+
+    Attempts without an end and unfinished sessions are known from their own folds.
+    """
+    found: list[Deviation] = []
+    lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
+    rates: dict[str, int] = {}
+    running: str | None = None
+    for event in events:
+        if event.kind not in _KINDS:
+            continue
+        body = body_of(event)
+        if isinstance(body, PartStarted):
+            running = event.stage
+        if isinstance(body, AudioStarted):
+            rates[body.file] = body.nominal_rate
+        if isinstance(body, SegmentStarted):
+            # Ends that fell into the gap were not recorded; only the gap itself goes on.
+            lasting = {name: at for name, at in lasting.items() if name == "pause"}
+        if (ending := _ends(body)) in lasting:
+            at = lasting.pop(ending)
+            lasted_s = event.t_ns / NS - found[at].session_s
+            found[at] = replace(found[at], duration_s=lasted_s)
+        if (one := _deviation(event, body, rates)) is not None:
+            if (name := _lasts(body)) is not None:
+                lasting.setdefault(name, len(found))
+            found.append(replace(one, stage=one.stage or running))
+        if isinstance(body, PartEnded):
+            running = None
+    return found
+
+
+def _ends(body: Body) -> str:
+    """The name of what a body puts an end to; empty for most."""
+    match body:
+        case SessionResumed():
+            return "pause"
+        case AlarmCleared():
+            return f"alarm {body.code}"
+        case AudioDeviceBack():
+            return "device"
+        case WindowFocus(focused=True):
+            return "focus"
+        case AudioState():
+            return "level"
+    return ""
+
+
+def _lasts(body: Body) -> str | None:
+    """The name under which a deviation goes on until something ends it."""
+    match body:
+        case SessionPaused() | SegmentStarted():
+            return "pause"
+        case AlarmRaised():
+            return f"alarm {body.code}"
+        case AudioDeviceLost():
+            return "device"
+        case WindowFocus():
+            return "focus"
+        case AudioState():
+            return "level"
+    return None
+
+
+def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation | None:
+    def made(
+        kind: str, detail: str = "", duration_s: float | None = None, at_ns: int | None = None
+    ) -> Deviation:
+        at_s = (event.t_ns if at_ns is None else at_ns) / NS
+        return Deviation(kind, at_s, detail, duration_s, event.stage, event.trial, event.attempt)
+
+    match body:
+        case SessionPaused():
+            return made("paused", body.reason)
+        case SegmentStarted(gap_from_ns=int(gap_from)):
+            return made("interrupted", f"segment {body.segment} began", at_ns=gap_from)
+        case PartEnded(outcome="skipped"):
+            return made("part_skipped")
+        case SessionEnded():
+            return made("ended_early", body.reason)
+        case TrialStarted(aligned_at_start=True):
+            return made("aligned_at_start")
+        case AlarmRaised():
+            return made("alarm", f"{body.code}: {body.detail}")
+        case AudioOff():
+            return made("no_sound", body.reason)
+        case AudioGap():
+            rate = rates.get(body.file)
+            return made("sound_lost", body.cause, body.frames / rate if rate else None)
+        case AudioDeviceLost():
+            return made("microphone_lost", f"{body.device}: {body.detail}")
+        case AudioState(state="zeros" | "clipping"):
+            return made(f"sound_{body.state}", at_ns=body.since_ns)
+        case ScreenChanged():
+            return made("screen_changed", f"{body.screen} {body.change}")
+        case WindowFocus(focused=False):
+            return made("focus_lost")
+        case CloseRequested():
+            return made("close_requested", body.how)
+    return None

@@ -1,0 +1,99 @@
+"""What the analysis needs of a plan: its reconstruction parts and its questionnaires.
+
+Read from the rows of the session's first event, so that a later change of the study schema cannot
+make an old session unreadable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from labapp.errors import RecordError
+from labapp.representations.space import Continuous, Discrete, LatentSpace
+
+TASK = "reconstruction"
+
+
+@dataclass(frozen=True, slots=True)
+class StagePart:
+    """A stage (or the practice) of the reconstruction task.
+
+    trials: questions planned; inactivity_s: seconds without activity after which active time
+    pauses; target_alignment in 0..1.
+    """
+
+    id: str
+    role: str
+    number: int
+    model: str
+    trials: int
+    target_alignment: float
+    inactivity_s: float
+    space: LatentSpace
+
+    @property
+    def discrete(self) -> frozenset[int]:
+        """The discrete dimensions, counted from 0."""
+        return frozenset(i for i, d in enumerate(self.space.dimensions) if isinstance(d, Discrete))
+
+    def width(self, dimension: int) -> float | None:
+        """Full width of a slider in its own unit; None for a discrete dimension."""
+        found = self.space.dimensions[dimension]
+        return found.high - found.low if isinstance(found, Continuous) else None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionnairePart:
+    """about: the id of the stage it asks about, None for the whole session."""
+
+    id: str
+    instrument: str
+    about: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a plan by id, in the plan's order."""
+
+    stages: Mapping[str, StagePart]
+    questionnaires: Mapping[str, QuestionnairePart]
+
+    @classmethod
+    def of(cls, plan: Sequence[Mapping[str, Any]]) -> Parts:
+        """From the rows of `session.planned`. Raises RecordError when a row lacks something."""
+        stages: dict[str, StagePart] = {}
+        questionnaires: dict[str, QuestionnairePart] = {}
+        for index, row in enumerate(plan):
+            try:
+                if row["part"] == TASK:
+                    stages[str(row["id"])] = _stage(row)
+                elif row["part"] == "questionnaire":
+                    about = row["about"]
+                    questionnaires[str(row["id"])] = QuestionnairePart(
+                        str(row["id"]),
+                        str(row["instrument"]),
+                        None if about is None else str(about),
+                    )
+            except (KeyError, ValueError, TypeError) as error:
+                raise RecordError(
+                    f"Part {index + 1} of this session's plan cannot be read: "
+                    f"{type(error).__name__}: {error}.",
+                    safe="The session is untouched.",
+                    todo="Analyse it with the version of labapp that recorded it.",
+                ) from error
+        return cls(stages, questionnaires)
+
+
+def _stage(row: Mapping[str, Any]) -> StagePart:
+    return StagePart(
+        id=str(row["id"]),
+        role=str(row["role"]),
+        number=int(row["number"]),
+        model=str(row["model"]),
+        trials=int(row["trials"]),
+        target_alignment=float(row["target_alignment"]),
+        inactivity_s=float(row["inactivity_s"]),
+        space=LatentSpace.from_json(row["dimensions"]),
+    )

@@ -1,0 +1,130 @@
+"""Metrics of a stage: one participant with one model (fact sheet, "Metrics of a stage")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from labapp.analysis.course import Span
+from labapp.analysis.parts import StagePart
+from labapp.analysis.trials import TrialRecord
+
+SEQ = "seq"
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Of some questions; None where there is no question to take it from.
+
+    error_auc_sum and error_auc_mean are summed over the questions (error x s).
+    """
+
+    n: int
+    solved: int
+    response_time_s: float | None
+    slide_distance: float | None
+    error_auc_sum: float | None
+    error_auc_mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Last minus first (n - 1) / 2 questions, n being the questions counted; error AUC a
+    question. `questions` is the size of each group; all None when it is 0 (Figure 10)."""
+
+    questions: int
+    completion_rate: float | None = None
+    response_time_s: float | None = None
+    slide_distance: float | None = None
+    error_auc_sum: float | None = None
+    error_auc_mean: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """A stage that was begun. outcome: completed, time_expired, skipped or None (no end)."""
+
+    part: StagePart
+    outcome: str | None
+    duration_s: float | None
+    completion_rate: float | None
+    measures: Measures
+    seq: float | None
+    change: Change
+
+
+def measure(trials: Sequence[TrialRecord]) -> Measures:
+    """Metrics over questions that count (none of them excluded)."""
+    responses = [t.duration_s for t in trials if t.left_by_participant]
+    return Measures(
+        n=len(trials),
+        solved=sum(t.outcome == "solved" for t in trials),
+        response_time_s=_mean(responses),
+        slide_distance=_mean(sum(t.movement.distance) for t in trials),
+        error_auc_sum=_sum(t.error_auc_sum for t in trials),
+        error_auc_mean=_sum(t.error_auc_mean for t in trials),
+    )
+
+
+def stage_record(
+    part: StagePart, span: Span, trials: Sequence[TrialRecord], seq: float | None
+) -> StageRecord:
+    """The metrics of a stage from all of its attempts.
+
+    Questions that the time limit kept from being asked count as not completed; questions that
+    were not asked because the moderator skipped the stage, or the session broke off, do not count.
+    """
+    counted = sorted(
+        (t for t in trials if t.excluded_because is None), key=lambda trial: trial.trial
+    )
+    measures = measure(counted)
+    done = span.outcome in ("completed", "time_expired")
+    asked = part.trials if done else measures.n
+    return StageRecord(
+        part=part,
+        outcome=span.outcome,
+        duration_s=span.duration_s,
+        completion_rate=measures.solved / asked if asked else None,
+        measures=measures,
+        seq=seq,
+        change=first_to_last(counted),
+    )
+
+
+def first_to_last(trials: Sequence[TrialRecord]) -> Change:
+    """The change from the first to the last (n - 1) / 2 of n questions."""
+    size = max((len(trials) - 1) // 2, 0)
+    if size == 0:
+        return Change(0)
+    first, last = measure(trials[:size]), measure(trials[-size:])
+
+    def change(metric: Callable[[Measures], float | None]) -> float | None:
+        before, after = metric(first), metric(last)
+        return None if before is None or after is None else after - before
+
+    def a_question(total: float | None) -> float | None:
+        return None if total is None else total / size
+
+    return Change(
+        size,
+        change(lambda m: m.solved / m.n),
+        change(lambda m: m.response_time_s),
+        change(lambda m: m.slide_distance),
+        change(lambda m: a_question(m.error_auc_sum)),
+        change(lambda m: a_question(m.error_auc_mean)),
+    )
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return fmean(known) if known else None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return sum(known) if known else None

@@ -1,0 +1,281 @@
+"""The record of every question: a fold over the events of one session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from labapp.analysis.movement import Movement
+from labapp.analysis.parts import StagePart
+from labapp.clock import NS
+from labapp.events import Body, Event, body_of
+from labapp.events.activity import ACTIVITIES, counted_as_published_ns, counted_ns
+from labapp.events.durations import Pauses
+from labapp.events.snapshots import Snapshot, SnapshotFold
+from labapp.events.trials import (
+    DialMoved,
+    DialSelected,
+    LabelEdited,
+    OverlayToggled,
+    PictureDecoded,
+    SkipOffered,
+    TrialDrawn,
+    TrialEnded,
+    TrialSolved,
+    TrialStarted,
+)
+
+INTERRUPTED = "interrupted"
+"""The outcome of an attempt whose end was never recorded."""
+
+_KINDS = frozenset(
+    body.kind
+    for body in (
+        TrialDrawn,
+        TrialStarted,
+        DialMoved,
+        DialSelected,
+        PictureDecoded,
+        TrialSolved,
+        OverlayToggled,
+        LabelEdited,
+        SkipOffered,
+        TrialEnded,
+    )
+)
+# Notes, flags and prompts carry the key of the question they fall into, but are no part of it.
+
+Key = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """One attempt at a question. Times are working time (pauses and gaps taken out), in seconds
+    from `trial.started`; None where the thing did not happen.
+
+    snapshots: t_ns counts from `trial.started` too.
+    """
+
+    part: StagePart
+    trial: int
+    attempt: int
+    outcome: str
+    excluded_because: str | None
+    started_session_s: float | None
+    duration_s: float | None
+    solved_s: float | None
+    skip_offered_s: float | None
+    active_s: float | None
+    active_s_as_published: float | None
+    error_auc_sum: float | None
+    error_auc_mean: float | None
+    alignment_start: float | None
+    alignment_final: float | None
+    aligned_at_start: bool
+    overlay_toggles: int
+    label_edits: int
+    z_start: tuple[float, ...]
+    z_target: tuple[float, ...]
+    movement: Movement
+    snapshots: tuple[Snapshot, ...] = field(repr=False)
+
+    @property
+    def left_by_participant(self) -> bool:
+        """Ended by a click on Next or Skip, so that its duration is a response time."""
+        return self.outcome in ("solved", "skipped")
+
+
+def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
+    """Integral of the error over working time, as (error sum x s, error mean x s).
+
+    The error is taken as constant from each snapshot to the next; idle time counts. The paper
+    calls the error a mean, its application and tables use the sum: both are given.
+    """
+    total_sum = total_mean = 0.0
+    for one, following in pairwise(snapshots):
+        seconds = (following.t_ns - one.t_ns) / NS
+        total_sum += one.error_sum * seconds
+        total_mean += one.error_mean * seconds
+    return total_sum, total_mean
+
+
+def active_as_published_ns(snapshots: Sequence[Snapshot], part: StagePart) -> int:
+    """Active time as the published application counts it: the gaps between snapshots that are
+    shorter than the part's inactivity limit."""
+    limit = round(part.inactivity_s * NS)
+    return sum(
+        counted_as_published_ns(following.t_ns - one.t_ns, limit)
+        for one, following in pairwise(snapshots)
+    )
+
+
+def fold_trials(events: Iterable[Event], stages: Iterable[StagePart]) -> list[TrialRecord]:
+    """Every attempt at every question, in the order they were drawn.
+
+    events: all events of one session in the journal's order (pauses are needed too).
+    """
+    parts = {part.id: part for part in stages}
+    pauses = Pauses()
+    attempts: dict[Key, _Attempt] = {}
+    for event in events:
+        pauses = pauses.apply(event)
+        if event.stage not in parts or event.kind not in _KINDS:
+            continue
+        assert event.trial is not None
+        assert event.attempt is not None
+        key = (event.stage, event.trial, event.attempt)
+        body = body_of(event)
+        if isinstance(body, TrialDrawn) and key not in attempts:
+            attempts[key] = _Attempt(parts[event.stage], key, body)
+        if (attempt := attempts.get(key)) is not None:
+            attempt.take(event, body, pauses.working_ns(event.t_ns))
+    latest = {(stage, trial): attempt for stage, trial, attempt in attempts}
+    return [
+        attempt.record(superseded=key[2] != latest[key[:2]]) for key, attempt in attempts.items()
+    ]
+
+
+class _Attempt:
+    """One attempt at a question while its events come in."""
+
+    def __init__(self, part: StagePart, key: Key, drawn: TrialDrawn) -> None:
+        self.part = part
+        self.trial, self.attempt = key[1:]
+        self.drawn = drawn
+        self.movement = Movement(part, drawn.z_start)
+        self.inactivity_ns = round(part.inactivity_s * NS)
+        self.started: TrialStarted | None = None
+        self.started_session_ns = 0
+        self.started_ns = 0
+        self.last_ns = 0
+        self.active_ns = 0
+        self.activity_ns = 0
+        self.measures = (0.0, 0.0, 0.0)
+        self.fold: SnapshotFold | None = None
+        self.snapshots: list[Snapshot] = []
+        self.snapshot_z_seq = 0
+        self.z_seq = 0
+        self.toggles = 0
+        self.edits = 0
+        self.solved_ns: int | None = None
+        self.offered_ns: int | None = None
+        self.outcome: str | None = None
+
+    def take(self, event: Event, body: Body, working: int) -> None:
+        """Take in an event of this attempt at working time `working` in ns."""
+        if isinstance(body, TrialStarted):
+            self._start(event, body, working)
+        if isinstance(body, TrialEnded) and self.outcome is None:
+            self.outcome = body.outcome
+            self.last_ns = working
+            if self.fold is not None:
+                self.snapshots.append(self.fold.ended(working, self.measures))
+        if self.fold is None or self.outcome is not None:
+            return
+        self.last_ns = working
+        if event.kind in ACTIVITIES:
+            self.active_ns += counted_ns(working - self.activity_ns, self.inactivity_ns)
+            self.activity_ns = working
+        match body:
+            case DialMoved():
+                self.z_seq = body.z_seq
+                self.movement.moved(body.dimension, body.value, body.device)
+                self.fold = self.fold.moved(working, body.dimension, body.value)
+            case DialSelected():
+                self.movement.selected(body.dimension)
+            case OverlayToggled():
+                self.toggles += 1
+            case LabelEdited():
+                self.edits += 1
+            case SkipOffered():
+                self.offered_ns = working
+            case PictureDecoded():
+                self._decoded(body, working)
+            case TrialSolved():
+                self._solved(body, working)
+
+    def _start(self, event: Event, body: TrialStarted, working: int) -> None:
+        self.started = body
+        self.started_session_ns = event.t_ns
+        self.started_ns = self.activity_ns = working
+        self.measures = (body.alignment, body.error_sum, body.error_mean)
+        self.fold, first = SnapshotFold.begin(
+            working, self.drawn.z_start, self.part.discrete, self.measures
+        )
+        self.snapshots.append(first)
+
+    def _decoded(self, body: PictureDecoded, working: int) -> None:
+        assert self.fold is not None
+        self.measures = (body.alignment, body.error_sum, body.error_mean)
+        if body.z_seq != self.z_seq:
+            return  # the dials have moved on; only the picture of the present state counts
+        self.fold, taken = self.fold.decoded(working, *self.measures)
+        if taken is not None:
+            self.snapshots.append(taken)
+            self.snapshot_z_seq = body.z_seq
+
+    def _solved(self, body: TrialSolved, working: int) -> None:
+        # The dials lock here, so this is an end of the question's movements and a snapshot in any
+        # case: without it the error until the click on Next could be one from before.
+        assert self.fold is not None
+        self.solved_ns = working
+        self.movement.locked(body.z)
+        self.fold = replace(self.fold, z=body.z)
+        if body.z_seq != self.snapshot_z_seq:
+            self.snapshots.append(self.fold.ended(working, self.measures))
+
+    def record(self, *, superseded: bool) -> TrialRecord:
+        """The finished record; superseded: a later attempt at the same question exists."""
+        if self.fold is not None and self.outcome is None:
+            self.snapshots.append(self.fold.ended(self.last_ns, self.measures))
+        outcome = self.outcome or INTERRUPTED
+        shown = self.started
+        snapshots = tuple(replace(s, t_ns=s.t_ns - self.started_ns) for s in self.snapshots)
+        auc_sum, auc_mean = error_auc(snapshots)
+        return TrialRecord(
+            part=self.part,
+            trial=self.trial,
+            attempt=self.attempt,
+            outcome=outcome,
+            excluded_because=_exclusion(outcome, superseded, shown is not None),
+            started_session_s=None if shown is None else self.started_session_ns / NS,
+            duration_s=self._since_start(self.last_ns),
+            solved_s=self._since_start(self.solved_ns),
+            skip_offered_s=self._since_start(self.offered_ns),
+            active_s=None if shown is None else self._active_ns() / NS,
+            active_s_as_published=(
+                None if shown is None else active_as_published_ns(snapshots, self.part) / NS
+            ),
+            error_auc_sum=None if shown is None else auc_sum,
+            error_auc_mean=None if shown is None else auc_mean,
+            alignment_start=None if shown is None else shown.alignment,
+            alignment_final=None if shown is None else self.measures[0],
+            aligned_at_start=shown is not None and shown.aligned_at_start,
+            overlay_toggles=self.toggles,
+            label_edits=self.edits,
+            z_start=self.drawn.z_start,
+            z_target=self.drawn.z_target,
+            movement=self.movement,
+            snapshots=snapshots,
+        )
+
+    def _active_ns(self) -> int:
+        return self.active_ns + counted_ns(self.last_ns - self.activity_ns, self.inactivity_ns)
+
+    def _since_start(self, working: int | None) -> float | None:
+        if working is None or self.started is None:
+            return None
+        return (working - self.started_ns) / NS
+
+
+def _exclusion(outcome: str, superseded: bool, shown: bool) -> str | None:
+    if superseded:
+        return "repeated in a later attempt"
+    if not shown:
+        return "never shown"
+    if outcome == INTERRUPTED:
+        return "interrupted before its end"
+    if outcome == "stage_skipped":
+        return "cut off when the moderator skipped the stage"
+    return None
