@@ -12,6 +12,17 @@ STIMULI = "stimuli"
 ENVIRONMENT = "environment.json"
 LOCK = "session.lock"
 
+SOURCEDATA = "sourcedata/labapp"
+"""Where a bundle keeps what is not BIDS; one folder `sub-P01/ses-1/` a session."""
+MANIFEST = "manifest.json"
+SESSION = "session.json"
+JOURNAL_PARQUET = "journal.parquet"
+CLOCK_FIT = "audio/clock.json"
+EXPORTS = "exports.jsonl"
+"""Log of a study's exports, beside its session folders: a session is not touched after its end."""
+
+BUNDLE_VERSION = 1
+
 SCHEMA_VERSION = 1
 
 COLUMNS = (
@@ -69,3 +80,8 @@ class FolderName:
         """None when the name is not a session folder's."""
         match = FOLDER.fullmatch(name)
         return cls(**match.groupdict()) if match else None
+
+    @property
+    def bids(self) -> str:
+        """The BIDS folder of the session, `sub-P01/ses-1`."""
+        return f"sub-{self.participant}/ses-{self.session}"

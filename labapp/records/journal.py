@@ -1,0 +1,121 @@
+"""Reading a session's journal without leaving a trace in its folder.
+
+SQLite in WAL mode makes files beside a database even when it only reads, so the way in depends on
+the folder's state:
+
+* a running session (its lock is held) is read through SQLite's own locks, read-only;
+* a session that was killed has a `-wal` file that SQLite would have to recover: a copy of both
+  files in a temporary folder is read instead;
+* everything else is one finished file, opened as immutable.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from labapp.errors import RecordError
+from labapp.records.layout import COLUMNS, JOURNAL, SCHEMA_VERSION
+from labapp.records.lock import held
+from labapp.records.rows import Row
+
+_ROWS = f"SELECT {', '.join(COLUMNS)} FROM events"
+
+
+@contextmanager
+def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connection]:
+    """A read-only connection to the journal of the session folder `folder`.
+
+    lenient: text that is not UTF-8 is shown with escapes instead of being refused (for checks
+    that want to name the row). Raises RecordError, also for SQLite errors inside the `with`.
+    """
+    path = folder / JOURNAL
+    if not path.is_file():
+        raise RecordError(
+            f"There is no journal in {folder}.",
+            todo="Give a session folder (its name begins with sub-) or a bundle.",
+        )
+    try:
+        with _connection(folder, path) as connection:
+            if lenient:
+                connection.text_factory = _escaped
+            _check_version(connection, path)
+            yield connection
+    except (sqlite3.Error, OSError) as error:
+        raise RecordError(
+            f"The journal {path} is damaged or cannot be read ({error}).",
+            safe="It was only read; nothing in the session folder was changed.",
+            todo="Keep the folder as it is, and look for a copy of it or a bundle made earlier.",
+        ) from error
+
+
+@contextmanager
+def _connection(folder: Path, path: Path) -> Iterator[sqlite3.Connection]:
+    wal = path.with_name(path.name + "-wal")
+    if held(folder):
+        # Not by copying: closing a plain file handle would drop the locks that SQLite holds on
+        # the journal when the writer is in this very process.
+        with closing(_connect(path, "mode=ro")) as connection:
+            yield connection
+    elif wal.is_file() and wal.stat().st_size:
+        with tempfile.TemporaryDirectory(prefix="labapp-read-") as temporary:
+            for source in (path, wal):
+                shutil.copyfile(source, Path(temporary) / source.name)
+            with closing(_connect(Path(temporary) / path.name, "mode=rw")) as connection:
+                yield connection
+    else:
+        with closing(_connect(path, "mode=ro&immutable=1")) as connection:
+            yield connection
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.resolve()))}?{mode}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)
+
+
+def _escaped(text: bytes) -> str:
+    return text.decode("utf-8", "backslashreplace")
+
+
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    found = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+    if found is None or found[0] != str(SCHEMA_VERSION):
+        raise RecordError(
+            f"The journal {path} has schema version {found and found[0]}; this program reads "
+            f"{SCHEMA_VERSION}.",
+            safe="It was only read; nothing was changed.",
+            todo="Update labapp.",
+        )
+
+
+def read_rows(
+    folder: Path, kinds: Sequence[str] | None = None, *, lenient: bool = False
+) -> list[Row]:
+    """The rows of a session folder's journal in their order; only some kinds if asked.
+
+    Raises RecordError when there is no journal or it is damaged.
+    """
+    where = "" if kinds is None else f" WHERE kind IN ({', '.join('?' * len(kinds))})"
+    with opened(folder, lenient=lenient) as connection:
+        return [
+            Row(*row) for row in connection.execute(f"{_ROWS}{where} ORDER BY seq", kinds or ())
+        ]
+
+
+def extent(folder: Path) -> tuple[int, int]:
+    """Number of events and session time of the last one in ns."""
+    with opened(folder) as connection:
+        count, last = connection.execute("SELECT count(*), max(t_ns) FROM events").fetchone()
+        return int(count), int(last or 0)
+
+
+def sqlite_problems(folder: Path) -> list[str]:
+    """What SQLite's own integrity check says; empty when it is content."""
+    with opened(folder) as connection:
+        said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
+    return [] if said == ["ok"] else said

@@ -1,0 +1,136 @@
+"""Opening what was recorded: a session folder, a bundle, or a bundle in a zip archive."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from labapp.errors import RecordError
+from labapp.records.journal import read_rows
+from labapp.records.layout import (
+    BUNDLE_VERSION,
+    JOURNAL,
+    JOURNAL_PARQUET,
+    MANIFEST,
+    SESSION,
+    SOURCEDATA,
+    FolderName,
+)
+from labapp.records.lock import held
+from labapp.records.record import Record
+from labapp.records.rows import Row
+from labapp.records.tree import FolderTree, Tree, ZipTree
+
+_MARK = f"{SOURCEDATA}/{MANIFEST}"
+
+
+def open_record(path: Path) -> Record:
+    """The one session at `path`: a session folder, or a bundle that holds exactly one.
+
+    Raises RecordError; for a bundle of several sessions use `open_records`.
+    """
+    found = open_records(path)
+    if len(found) != 1:
+        names = ", ".join(str(record.name) for record in found)
+        raise RecordError(
+            f"{path} holds {len(found)} sessions ({names}), not one.",
+            todo="Use a command that takes bundles of several sessions.",
+        )
+    return found[0]
+
+
+def open_records(path: Path) -> list[Record]:
+    """Every session at `path`, in the order of their names. Raises RecordError."""
+    tree = bundle_tree(path)
+    if tree is not None:
+        return open_bundle(tree, path)
+    name = FolderName.parse(path.resolve().name) or FolderName.parse(path.name)
+    if name is None or not path.is_dir():
+        what = "is neither a session folder nor a bundle" if path.exists() else "does not exist"
+        raise RecordError(
+            f"{path} {what}.",
+            todo="Give a session folder (sub-…_ses-…_…), or a bundle made by `labapp export`.",
+        )
+    running = held(path)
+    rows = read_rows(path)
+    return [Record("session", str(path), name, FolderTree(path), rows, running)]
+
+
+def is_session(path: Path) -> bool:
+    """Whether `path` looks like a session folder."""
+    return (path / JOURNAL).is_file() and FolderName.parse(path.resolve().name) is not None
+
+
+def bundle_tree(path: Path) -> Tree | None:
+    """The root of the bundle at `path`, or None when there is no bundle."""
+    if path.is_dir():
+        return FolderTree(path) if (path / SOURCEDATA).is_dir() else None
+    if not path.is_file():
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise RecordError(
+            f"{path} is not a bundle: it is not a whole zip archive ({error}).",
+            todo="Give a session folder, a bundle folder or a bundle's .zip file.",
+        ) from error
+    roots = {name.split(SOURCEDATA)[0] for name in names if f"{SOURCEDATA}/" in name}
+    return ZipTree(path, min(roots, key=len)) if roots else None
+
+
+def session_prefixes(tree: Tree) -> list[str]:
+    """Folders of the sessions in a bundle, for example `sourcedata/labapp/sub-P01/ses-1`."""
+    parts = (name.split("/") for name in tree.names() if name.startswith(f"{SOURCEDATA}/sub-"))
+    return sorted({"/".join(p[:4]) for p in parts if len(p) > 4})
+
+
+def open_bundle(tree: Tree, path: Path) -> list[Record]:
+    """The sessions of an open bundle. Raises RecordError when one cannot be read."""
+    records = [
+        _bundled(tree.below(prefix), f"{path}: {prefix}") for prefix in session_prefixes(tree)
+    ]
+    if not records:
+        raise RecordError(
+            f"The bundle {path} holds no session.",
+            todo="Export it again, or take another copy.",
+        )
+    return records
+
+
+def _bundled(tree: Tree, source: str) -> Record:
+    facts = session_facts(tree, source)
+    name = FolderName.parse(str(facts["folder"]))
+    if name is None:
+        raise _not_ours(source, "names no session folder")
+    return Record("bundle", source, name, tree, bundled_rows(tree, source))
+
+
+def bundled_rows(tree: Tree, source: str) -> Sequence[Row]:
+    """The journal of a bundled session. Raises RecordError."""
+    from labapp.records.arrow import rows_of
+
+    return rows_of(tree.read(JOURNAL_PARQUET), f"{source}/{JOURNAL_PARQUET}")
+
+
+def session_facts(tree: Tree, source: str) -> dict[str, object]:
+    """session.json of a bundled session. Raises RecordError when it is not one of ours."""
+    try:
+        facts = json.loads(tree.read(SESSION))
+        version = facts["bundle_version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise _not_ours(source, f"is damaged ({error})") from error
+    if version != BUNDLE_VERSION or "folder" not in facts:
+        raise _not_ours(source, f"has version {version}; this program reads {BUNDLE_VERSION}")
+    return dict(facts)
+
+
+def _not_ours(source: str, why: str) -> RecordError:
+    return RecordError(
+        f"{SESSION} of {source} {why}.",
+        safe="It was only read; nothing was changed.",
+        todo="Update labapp, or export the session again.",
+    )

@@ -1,0 +1,206 @@
+"""What a journal says of the session as a whole: its runs, its sound, its pauses and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from labapp.events import Body, Event
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import (
+    SegmentEnded,
+    SegmentStarted,
+    SessionCompleted,
+    SessionEnded,
+    SessionPaused,
+    SessionResumed,
+)
+from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
+from labapp.records.rows import Row, bodies
+
+State = Literal["complete", "ended_early", "interrupted", "running"]
+
+BRIEF_KINDS = (
+    "session.planned",
+    "segment.started",
+    "segment.ended",
+    "session.paused",
+    "session.resumed",
+    "session.completed",
+    "session.ended",
+    "audio.started",
+    "audio.off",
+    "audio.gap",
+    "audio.stopped",
+)
+"""The kinds an outline needs; audio.block besides for the sound's blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the program on the session; times in ns of session time.
+
+    gap_from_ns: end of the run before, null in the first; ended: reason of its orderly end, null
+    when the run was killed.
+    """
+
+    number: int
+    started_ns: int
+    utc: str
+    app_version: str
+    study_sha256: str
+    gap_from_ns: int | None
+    last_ns: int
+    ended: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause, or the gap after a crash; end_ns is null while it is open."""
+
+    kind: Literal["pause", "gap"]
+    start_ns: int
+    end_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AudioFile:
+    """A sound file as the journal knows it. frames: on disk by the last block; lost_frames: filled
+    with silence; stopped: closed in an orderly way."""
+
+    file: str
+    segment: int
+    started_ns: int
+    device: str
+    host_api: str
+    nominal_rate: int
+    channels: int
+    subtype: str
+    blocks: tuple[AudioBlock, ...] = ()
+    lost_frames: int = 0
+    stopped: bool = False
+
+    @property
+    def frames(self) -> int:
+        return self.blocks[-1].frames if self.blocks else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Folded from the journal; last_ns and working_ns at its last event."""
+
+    segments: tuple[Segment, ...] = ()
+    audio: tuple[AudioFile, ...] = ()
+    silent_because: str | None = None
+    pauses: tuple[Pause, ...] = ()
+    state: State = "interrupted"
+    reason: str | None = None
+    last_ns: int = 0
+    working_ns: int = 0
+
+    @property
+    def gap_ns(self) -> int:
+        """Time between a crash and the resumed session."""
+        return sum((p.end_ns or self.last_ns) - p.start_ns for p in self.pauses if p.kind == "gap")
+
+    @property
+    def lost_frames(self) -> int:
+        return sum(sound.lost_frames for sound in self.audio)
+
+
+def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
+    """Fold the journal; other kinds than an outline's may be left out.
+
+    last_ns: session time of the last event, where `rows` does not hold it. Raises RecordError for
+    rows that cannot be read.
+    """
+    wanted = {*BRIEF_KINDS, "audio.block"}
+    kept = []
+    for row in rows:
+        last_ns = max(last_ns, row.t_ns)
+        if row.kind in wanted:
+            kept.append(row)
+    found = Outline()
+    working = Pauses()
+    for event, body in bodies(kept):
+        working = working.apply(event)
+        found = _apply(found, event, body)
+    if found.segments:
+        last = replace(found.segments[-1], last_ns=last_ns)
+        found = replace(found, segments=(*found.segments[:-1], last))
+    return replace(found, last_ns=last_ns, working_ns=working.working_ns(last_ns))
+
+
+def _apply(found: Outline, event: Event, body: Body) -> Outline:
+    match body:
+        case SegmentStarted():
+            return _segment(found, event, body)
+        case SegmentEnded():
+            last = replace(found.segments[-1], ended=body.reason)
+            return replace(found, segments=(*found.segments[:-1], last))
+        case SessionPaused() if not _open(found):
+            return replace(found, pauses=(*found.pauses, Pause("pause", event.t_ns)))
+        case SessionResumed() if _open(found):
+            closed = replace(found.pauses[-1], end_ns=event.t_ns)
+            return replace(found, pauses=(*found.pauses[:-1], closed))
+        case SessionCompleted():
+            return replace(found, state="complete")
+        case SessionEnded():
+            return replace(found, state="ended_early", reason=body.reason)
+    return _sound(found, event, body)
+
+
+def _open(found: Outline) -> bool:
+    return bool(found.pauses) and found.pauses[-1].end_ns is None
+
+
+def _segment(found: Outline, event: Event, body: SegmentStarted) -> Outline:
+    segments = found.segments
+    if segments and body.gap_from_ns is not None:
+        segments = (*segments[:-1], replace(segments[-1], last_ns=body.gap_from_ns))
+    new = Segment(
+        body.segment,
+        event.t_ns,
+        body.utc,
+        body.app_version,
+        body.study_sha256,
+        body.gap_from_ns,
+        event.t_ns,
+    )
+    pauses = found.pauses
+    if body.gap_from_ns is not None and not _open(found):
+        pauses = (*pauses, Pause("gap", body.gap_from_ns))
+    return replace(found, segments=(*segments, new), pauses=pauses)
+
+
+def _sound(found: Outline, event: Event, body: Body) -> Outline:
+    match body:
+        case AudioStarted():
+            new = AudioFile(
+                body.file,
+                event.segment,
+                event.t_ns,
+                body.device,
+                body.host_api,
+                body.nominal_rate,
+                body.channels,
+                body.subtype,
+            )
+            return replace(found, audio=(*found.audio, new))
+        case AudioOff():
+            return replace(found, silent_because=body.reason)
+        case AudioBlock() | AudioGap() | AudioStopped():
+            return replace(found, audio=tuple(_heard(sound, body) for sound in found.audio))
+    return found
+
+
+def _heard(sound: AudioFile, body: AudioBlock | AudioGap | AudioStopped) -> AudioFile:
+    if sound.file != body.file:
+        return sound
+    match body:
+        case AudioBlock():
+            return replace(sound, blocks=(*sound.blocks, body))
+        case AudioGap():
+            return replace(sound, lost_frames=sound.lost_frames + body.frames)
+    return replace(sound, stopped=True)

@@ -1,0 +1,136 @@
+"""One recorded session, read the same way from a session folder and from a bundle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from labapp.errors import RecordError
+from labapp.events import Body, Event
+from labapp.events.lifecycle import SessionPlanned
+from labapp.records.layout import ENVIRONMENT, STUDY, FolderName
+from labapp.records.outline import AudioFile, Outline, Segment, State, outline
+from labapp.records.rows import Row, bodies
+from labapp.records.tree import Tree
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Record:
+    """A session as recorded.
+
+    kind: what it was read from; name: of the session folder; source: path of the session folder or
+    bundle, for messages; tree: its files (`audio/…`, `study/…`, `environment.json`); rows: the
+    journal; state: complete, ended_early, interrupted (no orderly end), or running (held by a
+    process right now).
+    """
+
+    kind: Literal["session", "bundle"]
+    source: str
+    name: FolderName
+    tree: Tree
+    rows: Sequence[Row]
+    running: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.rows or not isinstance(self._first, SessionPlanned):
+            raise RecordError(
+                f"The journal of {self.source} does not begin with the session's plan.",
+                safe="It was only read; nothing was changed.",
+                todo="A session that was killed while it was being made holds nothing yet: "
+                "start a new one.",
+            )
+
+    @cached_property
+    def _first(self) -> Body:
+        return next(bodies(self.rows[:1]))[1]
+
+    @property
+    def planned(self) -> SessionPlanned:
+        """The first event: study, assignment and the realised plan."""
+        assert isinstance(self._first, SessionPlanned)
+        return self._first
+
+    @property
+    def participant(self) -> str:
+        return self.planned.participant
+
+    @property
+    def session(self) -> str:
+        return self.planned.session
+
+    @property
+    def study(self) -> str:
+        return self.planned.study
+
+    def events(self) -> Iterator[Event]:
+        """Every event in the journal's order."""
+        return (row.event() for row in self.rows)
+
+    def bodies(self) -> Iterator[tuple[Event, Body]]:
+        """Every event with its typed body, old versions migrated. Raises RecordError."""
+        return bodies(self.rows)
+
+    @cached_property
+    def outline(self) -> Outline:
+        """Segments, sound files, pauses and the end, folded once."""
+        return outline(self.rows)
+
+    @property
+    def state(self) -> State:
+        found = self.outline.state
+        return "running" if self.running and found == "interrupted" else found
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return self.outline.segments
+
+    @property
+    def audio(self) -> tuple[AudioFile, ...]:
+        """Sound files as the journal knows them; a bundle may have left the sound out."""
+        return self.outline.audio
+
+    @property
+    def working_s(self) -> float:
+        """Length without pauses and gaps, in seconds."""
+        return self.outline.working_ns / 1e9
+
+    @property
+    def redacted(self) -> bool:
+        """Whether the record is a de-identified copy."""
+        return any(row.redacted for row in self.rows)
+
+    @cached_property
+    def environment(self) -> list[dict[str, Any]]:
+        """environment.json: an entry a segment. Empty when the session ended before it was written.
+
+        Raises RecordError when it is not JSON.
+        """
+        if not self.tree.has(ENVIRONMENT):
+            return []
+        try:
+            entries = json.loads(self.tree.read(ENVIRONMENT))
+        except ValueError as error:
+            raise RecordError(
+                f"{ENVIRONMENT} of {self.source} is damaged ({error}).",
+                safe="The journal is not affected; it holds the same facts.",
+                todo="Run `labapp sessions verify` on it.",
+            ) from error
+        return list(entries)
+
+    def study_files(self) -> dict[str, bytes]:
+        """The study as used: relative name -> content."""
+        below = self.tree.below(STUDY)
+        return {name: below.read(name) for name in below.names()}
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The journal as an Arrow table: the columns of `layout.COLUMNS` and `redacted`."""
+        from labapp.records.arrow import table_of
+
+        return table_of(self.rows)

@@ -1,0 +1,68 @@
+"""Rows of a journal as stored, wherever they are stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from labapp.errors import RecordError
+from labapp.events import Body, Event, body_of, chain_hash, row_text
+
+
+class Row(NamedTuple):
+    """A stored row: the columns of `layout.COLUMNS` in their order, and `redacted`.
+
+    payload: the stored text, verbatim; hash: as stored, not recomputed; redacted: true when the
+    payload was reduced for a de-identified bundle.
+    """
+
+    seq: int
+    segment: int
+    t_ns: int
+    utc: str
+    source: str
+    kind: str
+    v: int
+    stage: str | None
+    trial: int | None
+    attempt: int | None
+    payload: str
+    hash: str
+    redacted: bool = False
+
+    def event(self) -> Event:
+        """The row as an event. Raises RecordError when the payload is not a JSON object."""
+        try:
+            payload = json.loads(self.payload)
+        except ValueError as error:
+            raise _unreadable(self, f"its payload is not JSON ({error})") from error
+        if not isinstance(payload, dict):
+            raise _unreadable(self, "its payload is not a JSON object")
+        return Event(*self[:10], payload)
+
+    def chained(self, previous: str) -> str:
+        """The hash this row should have after a row whose hash is `previous`."""
+        return chain_hash(previous, row_text(Event(*self[:10], {}), self.payload))
+
+
+def bodies(rows: Iterable[Row]) -> Iterator[tuple[Event, Body]]:
+    """Events with their typed bodies, old versions migrated.
+
+    Raises RecordError for a row that cannot be read: damaged, or of a newer program.
+    """
+    for row in rows:
+        event = row.event()
+        try:
+            body = body_of(event)
+        except (ValueError, KeyError) as error:
+            raise _unreadable(row, str(error)) from error
+        yield event, body
+
+
+def _unreadable(row: Row, why: str) -> RecordError:
+    return RecordError(
+        f"Event {row.seq} ({row.kind}) cannot be read: {why}.",
+        safe="The record was only read; nothing was changed.",
+        todo="Run `labapp sessions verify` on it; if it is whole, a newer labapp wrote it: update.",
+    )

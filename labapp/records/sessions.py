@@ -1,0 +1,132 @@
+"""The list of sessions under a data root."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from labapp.clock import utc_text
+from labapp.errors import RecordError
+from labapp.events.lifecycle import SessionPlanned
+from labapp.records.journal import extent, read_rows
+from labapp.records.layout import EXPORTS, FolderName
+from labapp.records.lock import held
+from labapp.records.outline import BRIEF_KINDS, outline
+from labapp.records.rows import bodies
+
+ListedState = Literal["complete", "ended_early", "interrupted", "running", "damaged"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A line of the list.
+
+    id: name of the session folder; length_s: working time (without pauses and gaps) in s;
+    lost_frames: sound frames filled with silence; sound: whether there is any; exported: paths of
+    the bundles made of it, as logged; problem: why it is damaged.
+    """
+
+    id: str
+    path: Path
+    study: str
+    participant: str
+    session: str
+    started: str
+    state: ListedState
+    length_s: float = 0.0
+    events: int = 0
+    sound: bool = False
+    lost_frames: int = 0
+    exported: tuple[str, ...] = ()
+    problem: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `--json`."""
+        return {**asdict(self), "path": str(self.path), "exported": list(self.exported)}
+
+
+def list_sessions(data_root: Path) -> list[SessionSummary]:
+    """Every session under the data root, by study and start; other folders are passed over.
+
+    A damaged session is listed as such. Reads only a few rows of each journal.
+    """
+    return [summary(folder) for folder in _folders(data_root)]
+
+
+def find_session(data_root: Path, name: str) -> Path | None:
+    """The session folder of this name under the data root, or None."""
+    return next((folder for folder in _folders(data_root) if folder.name == name), None)
+
+
+def _folders(data_root: Path) -> Iterator[Path]:
+    for study in _children(data_root):
+        sessions = [child for child in _children(study) if FolderName.parse(child.name)]
+        yield from sorted(sessions, key=lambda path: (path.name.rsplit("_", 1)[-1], path.name))
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return sorted(child for child in folder.iterdir() if child.is_dir())
+    except OSError:
+        # Not a folder, or one of somebody else's: nothing of ours is listed from it.
+        return []
+
+
+def summary(folder: Path) -> SessionSummary:
+    """The line of one session folder."""
+    name = FolderName.parse(folder.name)
+    if name is None:
+        raise ValueError(f"{folder} is not a session folder")
+    started = datetime.strptime(name.utc, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    known: dict[str, Any] = {
+        "id": folder.name,
+        "path": folder,
+        "study": folder.parent.name,
+        "participant": name.participant,
+        "session": name.session,
+        "started": utc_text(started),
+        "exported": exports_of(folder),
+    }
+    try:
+        return SessionSummary(**known | _facts(folder))
+    except RecordError as error:
+        return SessionSummary(**known, state="damaged", problem=error.what)
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    running = held(folder)
+    events, last_ns = extent(folder)
+    rows = read_rows(folder, BRIEF_KINDS)
+    planned = next(bodies(rows[:1]), (None, None))[1]
+    if not isinstance(planned, SessionPlanned):
+        raise RecordError("The journal does not begin with the session's plan.")
+    found = outline(rows, last_ns)
+    return {
+        "study": planned.study,
+        "state": "running" if running and found.state == "interrupted" else found.state,
+        "length_s": found.working_ns / 1e9,
+        "events": events,
+        "sound": bool(found.audio),
+        "lost_frames": found.lost_frames,
+    }
+
+
+def exports_of(folder: Path) -> tuple[str, ...]:
+    """Bundles made of a session, from the log beside it; foreign lines are passed over."""
+    try:
+        lines = (folder.parent / EXPORTS).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ()
+    bundles = []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and folder.name in entry.get("sessions", ()):
+            bundles.append(str(entry.get("bundle", "")))
+    return tuple(bundles)

@@ -1,0 +1,130 @@
+"""Files of a record, whether they lie in a folder or in a zip archive."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Protocol
+
+from labapp.errors import RecordError
+
+
+class Tree(Protocol):
+    """Names are relative, with forward slashes."""
+
+    def names(self) -> list[str]:
+        """Every file, sorted."""
+        ...
+
+    def has(self, name: str) -> bool: ...
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """A binary stream to use with `with`. Raises RecordError."""
+        ...
+
+    def read(self, name: str) -> bytes: ...
+
+    def size(self, name: str) -> int: ...
+
+    def below(self, prefix: str) -> Tree:
+        """The tree of the folder `prefix`."""
+        ...
+
+
+@dataclass(frozen=True)
+class FolderTree:
+    """A folder on disk."""
+
+    path: Path
+
+    def names(self) -> list[str]:
+        found = (p for p in self.path.rglob("*") if p.is_symlink() or not p.is_dir())
+        return sorted(p.relative_to(self.path).as_posix() for p in found)
+
+    def has(self, name: str) -> bool:
+        return (self.path / name).is_file()
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        try:
+            with (self.path / name).open("rb") as stream:
+                yield stream
+        except OSError as error:
+            raise _unreadable(str(self.path / name), error) from error
+
+    def read(self, name: str) -> bytes:
+        with self.open(name) as stream:
+            return stream.read()
+
+    def size(self, name: str) -> int:
+        return (self.path / name).stat().st_size
+
+    def below(self, prefix: str) -> FolderTree:
+        return FolderTree(self.path / prefix)
+
+
+@dataclass(frozen=True)
+class ZipTree:
+    """A folder inside a zip archive. prefix: empty, or ends with a slash."""
+
+    path: Path
+    prefix: str = ""
+
+    @contextmanager
+    def _archive(self) -> Iterator[zipfile.ZipFile]:
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                yield archive
+        # A foreign member (encrypted, odd compression) raises one of the last two.
+        except (
+            OSError,
+            zipfile.BadZipFile,
+            zlib.error,
+            RuntimeError,
+            NotImplementedError,
+        ) as error:
+            raise _unreadable(str(self.path), error) from error
+
+    def names(self) -> list[str]:
+        with self._archive() as archive:
+            found = [name for name in archive.namelist() if not name.endswith("/")]
+        return sorted(
+            name.removeprefix(self.prefix) for name in found if name.startswith(self.prefix)
+        )
+
+    def has(self, name: str) -> bool:
+        with self._archive() as archive:
+            return self.prefix + name in archive.namelist()
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        with self._archive() as archive:
+            try:
+                member = archive.open(self.prefix + name)
+            except KeyError as error:
+                raise _unreadable(f"{self.path}: {name}", error) from error
+            with member as stream:
+                yield stream
+
+    def read(self, name: str) -> bytes:
+        with self.open(name) as stream:
+            return stream.read()
+
+    def size(self, name: str) -> int:
+        with self._archive() as archive:
+            return archive.getinfo(self.prefix + name).file_size
+
+    def below(self, prefix: str) -> ZipTree:
+        return replace(self, prefix=f"{self.prefix}{prefix.strip('/')}/")
+
+
+def _unreadable(place: str, error: Exception) -> RecordError:
+    return RecordError(
+        f"{place} cannot be read ({error}).",
+        safe="It was only read; nothing was changed.",
+        todo="Check that it is there and whole.",
+    )
