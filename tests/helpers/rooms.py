@@ -1,0 +1,151 @@
+"""A session without its controller: a real study, real journal, real tasks and decoders, for tests
+of windows. Trained models that are not shipped in this checkout are stood in for by a closed form
+that wears their id, so that these tests never wait for torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.clock import Clock, SessionClock
+from labapp.datasets import sinelines
+from labapp.events.commands import GiveConsent, MoveDial, SkipStage
+from labapp.representations.package import load_package
+from labapp.representations.space import Continuous, LatentSpace
+from labapp.session.decoding import Decoder
+from labapp.session.opening import OpenSession, Surroundings, create
+from labapp.session.runner import Runner
+from labapp.session.scheduling import Scheduler
+from labapp.study.loading import LoadedStudy, load
+from labapp.study.plan import ReconstructionPart
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class FormulaDecoder:
+    """A decoder given by a function of z; latents: what questions are drawn from."""
+
+    id: str
+    space: LatentSpace
+    latents: Array | None
+    formula: Callable[[Array], Array]
+
+    def decode(self, z: Array) -> Array:
+        return self.formula(z)
+
+
+_MIX = np.linalg.qr(np.random.default_rng(5).standard_normal((5, 5)))[0]
+
+
+def _entangled(z: Array) -> Array:
+    return sinelines.series(z @ _MIX.T.astype(np.float32))
+
+
+@cache
+def decoder_of(model: str) -> Decoder:
+    """The decoder behind a model id of the shipped studies."""
+    if model in ("circles/gt", "sinelines/gt"):
+        return load_package(model)
+    latents = np.random.default_rng(1).standard_normal((200, 5)).astype(np.float32)
+    low, high = latents.min(axis=0), latents.max(axis=0)
+    dimensions = tuple(
+        Continuous(f"z{i + 1}", round(float(a), 3), round(float(b), 3))
+        for i, (a, b) in enumerate(zip(low, high, strict=True))
+    )
+    return FormulaDecoder(model, LatentSpace(dimensions), latents, _entangled)
+
+
+@dataclass
+class Room:
+    """An open session and what windows are given."""
+
+    session: OpenSession
+    loaded: LoadedStudy
+    clock: Clock
+    bridge: Any = None  # labapp.ui.bridge.Bridge, in tests of windows
+
+    def __post_init__(self) -> None:
+        self.events: list[tuple[str, dict[str, Any]]] = []
+        self.runner.journal.subscribe(lambda e: self.events.append((e.kind, dict(e.payload))))
+
+    @property
+    def runner(self) -> Runner:
+        return self.session.runner
+
+    def kinds(self) -> list[str]:
+        """Kinds of all events so far, in order."""
+        return [kind for kind, _ in self.events]
+
+    def last(self, kind: str) -> dict[str, Any]:
+        """The payload of the last event of a kind; fails where there is none."""
+        return next(payload for k, payload in reversed(self.events) if k == kind)
+
+    def count(self, kind: str) -> int:
+        return self.kinds().count(kind)
+
+
+def make_runner(
+    tmp_path: Path,
+    study: str | Path = "quickstart",
+    participant: str = "P01",
+    *,
+    scheduler: Callable[[Clock], Scheduler],
+    clock: Clock | None = None,
+    decoders: dict[str, Decoder] | None = None,
+) -> Room:
+    """An open session on a real journal in tmp_path; `room.session.begin()` shows the first screen.
+
+    study: id or file. decoders: by model id, instead of `decoder_of`. clock: a FakeClock for tests
+    that move time by hand; the real one by default.
+    """
+    loaded = load(study)
+    used = clock or SessionClock()
+    known = _Decoders(decoders or {})
+    around = Surroundings(
+        decoders=known,
+        warmed=(),
+        make_scheduler=scheduler,
+        private=tmp_path / "private",
+        patience_s=1.0,
+    )
+    session = create(
+        loaded, participant, around, data=tmp_path / "data", make_clock=lambda start: used
+    )
+    return Room(session, loaded, used)
+
+
+class _Decoders(dict[str, Decoder]):
+    def __missing__(self, model: str) -> Decoder:
+        self[model] = decoder_of(model)
+        return self[model]
+
+    def __contains__(self, model: object) -> bool:
+        return True
+
+
+def skip_to(room: Room, part_id: str) -> None:
+    """End parts until the one with this id is on the screen (consent is given)."""
+    runner = room.runner
+    while runner.part is not None and runner.part.id != part_id:
+        runner.send(GiveConsent() if runner.part.part == "consent" else SkipStage())
+    assert runner.part is not None, f"no part {part_id!r} in this study"
+
+
+def solve(room: Room) -> None:
+    """Turn every dial of the question to the target's value, as commands."""
+    trial = room.runner.state.part_state.trial
+    for dimension, value in enumerate(trial.z_target):
+        room.runner.send(MoveDial(dimension, value, "simulated"))
+
+
+def reconstruction_part(room: Room) -> ReconstructionPart:
+    part = room.runner.part
+    assert isinstance(part, ReconstructionPart)
+    return part

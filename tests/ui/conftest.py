@@ -1,0 +1,72 @@
+"""Windows are tested offscreen, on screens of a real size, with a real session behind them."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtWidgets import QApplication
+
+from labapp.ui.bridge import Bridge
+from labapp.ui.scheduler import QtScheduler
+from tests.helpers.rooms import Room, make_runner
+
+# The platform's own screen is 800 x 800. Read when the application is made, which is later.
+os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).parent / 'screens.json'}"
+
+OpenRoom = Callable[..., Room]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(qapp: QApplication) -> Iterator[None]:
+    """Fails a test that leaves a thread, a window or a running timer behind."""
+    threads = set(threading.enumerate())
+    yield
+    left = [t.name for t in set(threading.enumerate()) - threads if t.is_alive()]
+    assert not left, f"threads left running: {left}"
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+    windows = [window for window in QApplication.topLevelWidgets() if window.isVisible()]
+    for window in windows:
+        window.hide()  # so that the next test begins clean
+    assert not windows, f"windows left open: {windows}"
+    running = [timer for timer in _timers() if timer.isActive()]
+    for timer in running:
+        timer.stop()
+    assert not running, f"timers left running: {running}"
+
+
+def _timers() -> list[QTimer]:
+    """The timers that Python made and that still have their C++ half."""
+    from shiboken6 import isValid
+
+    return [found for found in gc.get_objects() if isinstance(found, QTimer) and isValid(found)]
+
+
+@pytest.fixture
+def open_room(tmp_path: Path, qapp: QApplication) -> Iterator[OpenRoom]:
+    """`make_runner` with Qt's event loop as scheduler and `room.bridge`; closed after the test.
+
+    Windows on a room are closed by their test (or its fixture) first.
+    """
+    rooms: list[Room] = []
+
+    def open_one(study: str | Path = "quickstart", participant: str = "P01", **more: Any) -> Room:
+        room = make_runner(
+            tmp_path / str(len(rooms)), study, participant, scheduler=QtScheduler, **more
+        )
+        room.bridge = Bridge(room.runner)
+        rooms.append(room)
+        return room
+
+    yield open_one
+    for room in rooms:
+        room.session.close("test over")
+        for part in (room.bridge, room.runner.scheduler):
+            part.deleteLater()
