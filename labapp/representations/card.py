@@ -69,6 +69,11 @@ class HeldOutError(Part):
     sampled: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     published: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
+    @property
+    def as_published(self) -> float:
+        """The number to set beside the paper's: sampled where there is a posterior."""
+        return self.mean if self.sampled is None else self.sampled
+
 
 class ModelCard(Part):
     """What a package says of its model. Fields that do not apply are left out."""

@@ -28,7 +28,6 @@ def models(root: Path | None = None) -> list[dict[str, Any]]:
         except ModelError as error:
             rows.append({"id": name, "problem": error.what})
             continue
-        error_known = card.held_out_error
         rows.append(
             {
                 "id": name,
@@ -36,8 +35,7 @@ def models(root: Path | None = None) -> list[dict[str, Any]]:
                 "dataset": card.dataset,
                 "architecture": card.architecture,
                 "dimensions": len(card.dimensions),
-                "held_out_error": error_known
-                and (error_known.mean if error_known.sampled is None else error_known.sampled),
+                "held_out_error": card.held_out_error and card.held_out_error.as_published,
             }
         )
     return rows

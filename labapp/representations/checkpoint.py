@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from labapp.errors import ModelError
+from labapp.representations import files
 
 FILE = "checkpoint.safetensors"
 
@@ -55,8 +57,10 @@ class Run:
 
 
 def save(folder: Path, run: Run, recipe_sha256: str) -> None:
-    """Write the run's state; a crash in between leaves the previous one."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the run's state; a crash in between leaves the previous one.
+
+    Raises ModelError when the disk refuses.
+    """
     about = {
         "recipe_sha256": recipe_sha256,
         "iteration": run.iteration,
@@ -64,11 +68,18 @@ def save(folder: Path, run: Run, recipe_sha256: str) -> None:
     }
     content = safetensors.torch.save(run.tensors(), metadata={"run": json.dumps(about)})
     draft = folder / f"{FILE}.draft"
-    with draft.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.replace(folder / FILE)
+    with files.writing(folder / FILE):
+        folder.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(folder / FILE)
+
+
+def clear(folder: Path) -> None:
+    """Remove the state of a run that is over."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def restore(folder: Path, run: Run, recipe_sha256: str) -> None:

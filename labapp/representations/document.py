@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,9 +65,9 @@ def read(path: Path, kind: str, model: type[Document]) -> Document:
         raise ModelError(f"The {kind} {path} is larger than {LARGEST} bytes.", todo=_TODO)
     try:
         # A YAMLError is a file's fault; a RecursionError is a file nested beyond all reason.
-        text = content.decode("utf-8")
-        root = yaml.compose(io.StringIO(text), Loader=_Loader)
-        value = yaml.load(io.StringIO(text), Loader=_Loader)
+        loader = _Loader(content.decode("utf-8"))
+        root = loader.get_single_node()
+        value = None if root is None else loader.construct_document(root)
     except (UnicodeDecodeError, ValueError, RecursionError, yaml.YAMLError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark else ""

@@ -12,6 +12,8 @@ import io
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +154,20 @@ def _array(where: str, content: bytes) -> Float32:
     if not np.isfinite(values).all():
         raise _refuse(f"{where} holds values that are not finite.")
     return values
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the disk refuses while `path` is written into a ModelError."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(
+            f"{path} cannot be written: {error.strerror}.",
+            safe="What was there before is untouched.",
+            todo="Free some space or choose another output folder, and start again: "
+            "training goes on from its last checkpoint.",
+        ) from error
 
 
 def pack_weights(weights: dict[str, Float32]) -> bytes:

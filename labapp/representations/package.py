@@ -219,7 +219,7 @@ def write_package(
 
     Raises
     ------
-    ModelError : `folder` exists; a package is never overwritten.
+    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     arrays = {
@@ -240,12 +240,13 @@ def write_package(
         }
     )
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
-    draft.mkdir(parents=True)
     try:
-        for name, content in contents.items():
-            (draft / name).write_bytes(content)
-        (draft / cards.CARD).write_text(document.dump(card), encoding="utf-8")
-        draft.rename(folder)
+        with files.writing(folder):
+            draft.mkdir(parents=True)
+            for name, content in contents.items():
+                (draft / name).write_bytes(content)
+            (draft / cards.CARD).write_text(document.dump(card), encoding="utf-8")
+            draft.rename(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder

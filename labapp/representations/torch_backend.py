@@ -78,7 +78,7 @@ def build(
     with torch.device("meta"):
         network = architecture.source.decoder(width)
     _check(architecture, network, weights)
-    state = {name: torch.from_numpy(values) for name, values in weights.items()}
+    state = {name: torch.from_numpy(_own(values)) for name, values in weights.items()}
     state |= {
         name: torch.zeros((), dtype=tensor.dtype)
         for name, tensor in network.state_dict().items()
@@ -89,7 +89,7 @@ def build(
 
     def forward(z: Float32) -> Float32:
         with torch.inference_mode():
-            decoded = network(torch.from_numpy(z).to(device)).cpu().numpy()
+            decoded = network(torch.from_numpy(_own(z)).to(device)).cpu().numpy()
         return np.asarray(decoded, dtype=np.float32)
 
     trial = forward(np.zeros((1, width), dtype=np.float32))
@@ -100,6 +100,11 @@ def build(
             todo="Take a fresh copy of the model package from where it was published.",
         )
     return forward
+
+
+def _own(values: Float32) -> Float32:
+    """The array as torch needs it: in row order and writable, copied only where it is not."""
+    return np.require(values, requirements=["C", "W"])
 
 
 def _check(architecture: Architecture, network: nn.Module, weights: dict[str, Float32]) -> None:

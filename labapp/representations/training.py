@@ -93,7 +93,7 @@ def train(
     Raises
     ------
     ModelError : the recipe is refused, the package exists, the checkpoint does not fit, the loss
-        is no longer finite.
+        is no longer finite, the disk refuses.
     """
     recipe = recipes.read(recipe_path)
     out = resources.models() if out is None else out
@@ -113,7 +113,7 @@ def train(
     card = _card(recipe, run, data, mean, spread, chosen, threads)
     weights = torch_backend.weights_of(run.networks["decoder"])
     package.write_package(folder, card, weights, mean, spread)
-    (state / checkpoint.FILE).unlink(missing_ok=True)
+    checkpoint.clear(state)
     return folder
 
 

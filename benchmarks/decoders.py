@@ -1,0 +1,42 @@
+"""How long one decode takes, model by model, as on the slider path: a z at a time.
+
+    python benchmarks/decoders.py [--n 2000] [--threads 1] [--device cpu]
+
+Measures every shipped package and random weights of the larger architectures, and prints one row
+each in milliseconds. Run it alone on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from labapp.representations import catalog, package
+from labapp.representations.decoders import Decoder
+from labapp.representations.random_weights import random_decoder
+
+
+def _decoders(device: str | None, threads: int) -> Iterator[Decoder]:
+    for name in package.list_packages():
+        yield package.load_package(name, device, threads)
+    for architecture in ("dsprites-conv", "mnist-conv"):
+        yield random_decoder(architecture, device=device, threads=threads)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--n", type=int, default=2_000, help="decodes of each model")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads of torch")
+    parser.add_argument("--device", help="cuda, mps or cpu; the first there is by default")
+    asked = parser.parse_args()
+    print(f"{'model':<22}{'device':<8}{'threads':>8}{'median':>10}{'p95':>10}{'p99':>10}")
+    for decoder in _decoders(asked.device, asked.threads):
+        row = catalog.bench(decoder, asked.n)
+        print(
+            f"{row['model']:<22}{row['device']:<8}{row['threads']:>8}"
+            f"{row['median_ms']:>10.4f}{row['p95_ms']:>10.4f}{row['p99_ms']:>10.4f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

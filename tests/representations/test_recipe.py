@@ -1,0 +1,138 @@
+"""Recipes and cards are refused by line, key, what was found and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.errors import ModelError
+from labapp.representations import card, recipe
+
+GOOD = """\
+id: sinelines/test
+title: A test
+data: {dataset: sinelines, count: 400, held_out: 40, seed: 0}
+architecture: sinelines-mlp
+dimensions: 3
+objective: {name: vae}
+optimizer: {learning_rate: 0.001, batch: 64, epochs: 2}
+seed: 3
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "recipe.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(folder: Path, text: str) -> str:
+    with pytest.raises(ModelError) as caught:
+        recipe.read(write(folder, text))
+    assert caught.value.safe
+    assert caught.value.todo
+    return caught.value.what
+
+
+def test_a_good_recipe_is_read_with_the_published_defaults(tmp_path: Path) -> None:
+    found = recipe.read(write(tmp_path, GOOD))
+    assert found.optimizer.schedule == "constant"
+    assert found.objective == recipe.Vae(name="vae", squared_error=1.0, kl=1.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("dimensions: 3", "dimensions: zero", ["line 5", "dimensions", "'zero'", "integer"]),
+        ("dimensions: 3", "dimensions: 0", ["line 5", "dimensions", "found 0", "greater"]),
+        ("seed: 3", "seed: -1", ["line 8", "seed", "-1"]),
+        ("seed: 3", "sed: 3", ["line 8: sed: no such key", "seed: is missing"]),
+        ("epochs: 2", "epochs: 2, lr: 1", ["line 7", "optimizer.lr: no such key"]),
+        ("name: vae", "name: gan", ["line 6", "objective", "gan", "'ae', 'vae'"]),
+        ("name: vae", "name: vae, kl: .inf", ["line 6", "objective.kl", "inf", "finite"]),
+        ("sinelines,", "moons,", ["line 3", "data.dataset", "'moons'", "allowed: sinelines"]),
+        ("held_out: 40", "held_out: 400", ["line 3", "data.held_out", "1 to 399"]),
+        ("sinelines-mlp", "mnist-conv", ["line 4", "architecture", "allowed: sinelines-mlp"]),
+        ("sinelines/test", "../escape", ["line 1", "id", "'../escape'"]),
+        ("sinelines/test", "Sinelines/AE", ["line 1", "id"]),
+        ("seed: 3", "seed: 3\nseed: 4", ["line 9", "'seed' stands twice"]),
+        ("title: A test", "title: &a A\nnotes: *a", ["line 3", "aliases"]),
+        ("title: A test", "title: !!python/object/apply:os.system [x]", ["line 2", "constructor"]),
+        ("title: A test", "title: [unclosed", ["line 3"]),
+    ],
+)
+def test_a_wrong_recipe_is_refused_where_it_is_wrong(
+    tmp_path: Path, old: str, new: str, parts: list[str]
+) -> None:
+    assert old in GOOD
+    message = refusal(tmp_path, GOOD.replace(old, new, 1))
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "no 'key: value' lines"),
+        ("- a\n- b\n", "no 'key: value' lines"),
+        ("just text", "no 'key: value' lines"),
+        ("a: " + "[" * 5_000, "not readable"),
+        ("#" * 300_000, "larger than"),
+    ],
+)
+def test_what_is_no_recipe_at_all_is_refused(tmp_path: Path, text: str, part: str) -> None:
+    assert part in refusal(tmp_path, text)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.yaml"
+    path.write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.raises(ModelError, match="not readable text"):
+        recipe.read(path)
+
+
+def test_a_missing_recipe_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read: No such file"):
+        recipe.read(tmp_path / "absent.yaml")
+
+
+def test_the_digest_is_of_what_decides_the_weights(tmp_path: Path) -> None:
+    base = recipe.read(write(tmp_path, GOOD))
+    renamed = recipe.read(write(tmp_path, GOOD.replace("A test", "Another title")))
+    reseeded = recipe.read(write(tmp_path, GOOD.replace("seed: 3", "seed: 4")))
+    assert renamed.digest == base.digest
+    assert reseeded.digest != base.digest
+
+
+@pytest.mark.parametrize(
+    "path", sorted((resources.models() / "recipes").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_every_shipped_recipe_is_valid(path: Path) -> None:
+    found = recipe.read(path)
+    assert found.id.replace("/", "-") == path.stem
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part"),
+    [
+        ("display: image", "display: series", "display is series"),
+        (
+            "low: 0.0, high: 1.0, step: 0.01}\n  -",
+            "low: 0.0, high: 2.0, step: 0.01}\n  -",
+            "not those of closed-form:circles",
+        ),
+        ("high: 1.0", "high: -1.0", "not below"),
+        ("high: 1.0", "high: .nan", "line 12: dimensions[0].high: found nan"),
+        ("closed-form:circles", "torch:pickle", "line 8: architecture: found 'torch:pickle'"),
+        ("card: 1", "card: 2", "line 1: card: found 2"),
+    ],
+)
+def test_a_wrong_card_is_refused(tmp_path: Path, old: str, new: str, part: str) -> None:
+    text = (resources.models() / "circles/gt/model.yaml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "model.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        card.read(tmp_path)
+    assert part in caught.value.what
