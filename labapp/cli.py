@@ -1,0 +1,507 @@
+"""The command line: one thin command per job. Heavy imports happen inside the commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from labapp import __version__
+from labapp.errors import LabappError, UsageError
+
+app = typer.Typer(
+    help="Think-aloud lab studies of how well people understand machine-learning models.",
+    invoke_without_command=True,
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+studies_app = typer.Typer(help="Study files: list, show, check.", no_args_is_help=True)
+sessions_app = typer.Typer(
+    help="Recorded sessions: list, show, verify, recover, resume.", no_args_is_help=True
+)
+models_app = typer.Typer(
+    help="Model packages: list, show, train, evaluate, bench.", no_args_is_help=True
+)
+app.add_typer(studies_app, name="studies")
+app.add_typer(sessions_app, name="sessions")
+app.add_typer(models_app, name="models")
+
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Data root. Default: $LABAPP_DATA or ./sessions.")
+]
+Private = Annotated[
+    Path | None, typer.Option("--private", help="Folder of names and typed consent.")
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON value on standard output.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder to write; it must not exist.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Replaces the study's seed.")]
+Audio = Annotated[
+    str | None,
+    typer.Option("--audio", metavar="DEVICE|off", help="Microphone by name, or off."),
+]
+Screen = Annotated[str | None, typer.Option("--screen", help="The participant's screen.")]
+Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
+Simulate = Annotated[
+    str | None, typer.Option("--simulate", metavar="STRATEGY", help="A simulated participant.")
+]
+Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real second.")]
+
+
+def show_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+@app.callback()
+def labapp(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """Think-aloud lab studies of how well people understand machine-learning models.
+
+    Without a command, the moderator window opens. Example: labapp
+    """
+    if version:
+        typer.echo(f"labapp {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        from labapp.ui.app import open_home
+
+        raise typer.Exit(open_home(data, private))
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder to write; must not exist.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed, another session.")] = 0,
+) -> None:
+    """A whole session with a simulated participant, then export, verify and report.
+
+    Example: labapp demo --out demo
+    """
+    from labapp.ui.demo import run_demo
+
+    raise typer.Exit(run_demo(out, seed, typer.echo))
+
+
+@app.command()
+def doctor(json_: Json = False) -> None:
+    """Check display, sound, processor, disk and fonts, and say what to do.
+
+    Example: labapp doctor
+    """
+    from labapp.ui.doctor import examine
+
+    checks = examine()
+    if json_:
+        show_json([check.to_json() for check in checks])
+    else:
+        for check in checks:
+            typer.echo(check.line())
+    raise typer.Exit(0 if all(check.ok for check in checks) else 1)
+
+
+@app.command()
+def run(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participant: Annotated[str, typer.Option("--participant", help="For example P01.")],
+    session: Annotated[str, typer.Option("--session", help="Session label.")] = "1",
+    data: Data = None,
+    private: Private = None,
+    screen: Screen = None,
+    windowed: Windowed = False,
+    audio: Audio = None,
+    simulate: Simulate = None,
+    seed: Seed = None,
+    speed: Speed = 1.0,
+) -> None:
+    """Run a session: console and participant's window, without the home.
+
+    Example: labapp run quickstart --participant P01
+    """
+    from labapp.ui.app import RunOptions, run_session
+
+    options = RunOptions(
+        data=data,
+        private=private,
+        screen=screen,
+        windowed=windowed,
+        audio=audio,
+        simulate=_strategy(simulate),
+        seed=seed,
+        speed=_positive(speed),
+    )
+    raise typer.Exit(run_session(study, participant, session, options))
+
+
+@app.command()
+def export(
+    sessions: Annotated[list[str], typer.Argument(help="Sessions: names or folders.")],
+    out: Out,
+    zip_: Annotated[bool, typer.Option("--zip", help="Write one .zip instead.")] = False,
+    deidentify: Annotated[
+        bool, typer.Option("--deidentify", help="Without demographics and free text.")
+    ] = False,
+    no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
+    data: Data = None,
+) -> None:
+    """Export sessions as one bundle, a valid BIDS folder.
+
+    Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
+    """
+    from labapp.bundle.export import export as write_bundle
+
+    path = write_bundle(
+        [_session(s, data) for s in sessions],
+        out,
+        zip=zip_,
+        deidentify=deidentify,
+        audio=not no_audio,
+    )
+    typer.echo(f"bundle: {path}")
+
+
+@app.command()
+def analyze(
+    paths: Annotated[list[str], typer.Argument(help="Sessions or bundles.")],
+    out: Out,
+    data: Data = None,
+) -> None:
+    """Tables, figures and report.html from sessions or bundles.
+
+    Example: labapp analyze bundle --out results
+    """
+    from labapp.analysis.analyze import analyze as write_analysis
+
+    report = write_analysis([_session(p, data) for p in paths], out)
+    typer.echo(f"report: {report}")
+
+
+@app.command("simulate")
+def simulate_(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participants: Annotated[int, typer.Option("--participants", min=1, help="How many.")],
+    strategy: Annotated[str, typer.Option("--strategy")],
+    out: Out,
+    seed: Seed = None,
+    json_: Json = False,
+) -> None:
+    """Simulate participants on a virtual clock, without windows.
+
+    Example: labapp simulate quickstart --participants 12 --strategy understanding --out simulated
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from labapp.simulation.jobs import simulate_study
+
+    name = _strategy(strategy)
+    assert name is not None
+    with Progress(console=Console(stderr=True)) as bar:
+        job = bar.add_task("simulating", total=participants)
+        folders = simulate_study(
+            study, participants, name, out, seed, lambda done: bar.advance(job)
+        )
+    if json_:
+        show_json([{"id": path.name, "path": path} for path in folders])
+    else:
+        for path in folders:
+            typer.echo(path)
+
+
+@studies_app.command("list")
+def studies_list(json_: Json = False) -> None:
+    """The studies that come with the program. Example: labapp studies list"""
+    from labapp.study import loading
+
+    rows = []
+    for path in loading.shipped():
+        study = loading.load(path.stem).study
+        rows.append({"id": study.id, "title": study.title, "version": study.version})
+    if json_:
+        show_json(rows)
+    else:
+        for row in rows:
+            typer.echo(f"{row['id']:24} {row['title']}")
+
+
+@studies_app.command("show")
+def studies_show(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participants: Annotated[int, typer.Option("--participants", min=1, max=1000)] = 6,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """A study's flow, and the plan of its next participants.
+
+    Example: labapp studies show quickstart
+    """
+    from labapp.study.overview import overview
+
+    shown = overview(study, participants, _root(data))
+    if json_:
+        show_json(shown.to_json())
+    else:
+        for line in shown.lines():
+            typer.echo(line)
+
+
+@studies_app.command("check")
+def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
+    """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
+    from labapp.study.overview import check
+
+    loaded = check(file)
+    typer.echo(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
+
+
+@studies_app.command("schema")
+def studies_schema() -> None:
+    """The JSON Schema of study files. Example: labapp studies schema > study.schema.json"""
+    from labapp.study.schema import Study
+
+    show_json(Study.model_json_schema())
+
+
+@sessions_app.command("list")
+def sessions_list(data: Data = None, json_: Json = False) -> None:
+    """Recorded sessions and their state. Example: labapp sessions list"""
+    from labapp.records.sessions import list_sessions
+
+    rows = list_sessions(_root(data))
+    if json_:
+        show_json([row.to_json() for row in rows])
+        return
+    if not rows:
+        typer.echo(f"No sessions in {_root(data)}.")
+    for row in rows:
+        typer.echo(row.line())
+
+
+@sessions_app.command("show")
+def sessions_show(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
+    from labapp.records.sessions import describe
+
+    shown = describe(_session(session, data))
+    if json_:
+        show_json(shown)
+    else:
+        for key, value in shown.items():
+            typer.echo(f"{key:14} {value}")
+
+
+@sessions_app.command("verify")
+def sessions_verify(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
+    from labapp.bundle.verify import verify
+
+    report = verify(_session(session, data))
+    if json_:
+        show_json(report.to_json())
+    else:
+        for line in report.lines():
+            typer.echo(line)
+    raise typer.Exit(0 if report.ok else 1)
+
+
+@sessions_app.command("recover")
+def sessions_recover(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    data: Data = None,
+) -> None:
+    """Repair a session after a crash; deletes nothing.
+
+    Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
+    """
+    from labapp.session.recovery import recover
+
+    for line in recover(_session(session, data)).lines():
+        typer.echo(line)
+
+
+@sessions_app.command("resume")
+def sessions_resume(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    data: Data = None,
+    private: Private = None,
+    screen: Screen = None,
+    windowed: Windowed = False,
+    audio: Audio = None,
+    simulate: Simulate = None,
+    speed: Speed = 1.0,
+    accept_version: Annotated[
+        bool, typer.Option("--accept-version", help="Although another version began it.")
+    ] = False,
+) -> None:
+    """Go on with an interrupted session at its last event.
+
+    Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
+    """
+    from labapp.ui.app import RunOptions, resume_session
+
+    options = RunOptions(
+        data=data,
+        private=private,
+        screen=screen,
+        windowed=windowed,
+        audio=audio,
+        simulate=_strategy(simulate),
+        seed=None,
+        speed=_positive(speed),
+        accept_version=accept_version,
+    )
+    raise typer.Exit(resume_session(_session(session, data), options))
+
+
+@models_app.command("list")
+def models_list(json_: Json = False) -> None:
+    """The models that come with the program. Example: labapp models list"""
+    from labapp.representations import catalog
+
+    rows = catalog.models()
+    if json_:
+        show_json(rows)
+        return
+    for row in rows:
+        error = row.get("held_out_error")
+        text = row.get("problem") or row["title"]
+        typer.echo(f"{row['id']:20} {text}" + (f" (error {error:.2f})" if error else ""))
+
+
+@models_app.command("show")
+def models_show(model: Annotated[str, typer.Argument(help="A model's id or folder.")]) -> None:
+    """A model's card. Example: labapp models show sinelines/vae"""
+    import yaml
+
+    from labapp.representations import catalog
+
+    typer.echo(yaml.safe_dump(catalog.show(model), sort_keys=False, allow_unicode=True).rstrip())
+
+
+@models_app.command("train")
+def models_train(
+    recipe: Annotated[Path, typer.Argument(help="A recipe, see models/recipes.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of models.")] = None,
+    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
+) -> None:
+    """Train a model; interrupt it with Ctrl+C and give the same command to go on.
+
+    Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
+    """
+    from labapp.representations.console import train_with_progress
+
+    folder = train_with_progress(recipe, out, device, resume=not fresh)
+    typer.echo(f"model: {folder}")
+
+
+@models_app.command("evaluate")
+def models_evaluate(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")], json_: Json = False
+) -> None:
+    """Compute a model's held-out error again. Example: labapp models evaluate sinelines/vae"""
+    from labapp.representations import catalog
+
+    result = catalog.evaluate(model)
+    if json_:
+        show_json(result)
+    else:
+        for key, value in result.items():
+            typer.echo(f"{key:10} {value}")
+    raise typer.Exit(0 if result["agrees"] else 1)
+
+
+@models_app.command("bench")
+def models_bench(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
+    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
+    json_: Json = False,
+) -> None:
+    """Time single decodes. Example: labapp models bench sinelines/vae"""
+    from labapp.representations import catalog
+    from labapp.representations.package import load_package
+
+    result = catalog.bench(load_package(model, device), n)
+    if json_:
+        show_json(result)
+    else:
+        for key, value in result.items():
+            typer.echo(f"{key:10} {value:.3f}" if isinstance(value, float) else f"{key:10} {value}")
+
+
+def _root(data: Path | None) -> Path:
+    from labapp.resources import data_root
+
+    return data_root(data)
+
+
+def _session(session: str, data: Path | None) -> Path:
+    """A path as it is, or a session's name under the data root."""
+    path = Path(session)
+    if path.exists():
+        return path
+    root = _root(data)
+    found = sorted(root.glob(f"*/{session}")) if path.name == session else []
+    if len(found) == 1:
+        return found[0]
+    raise UsageError(
+        f"There is no session or bundle {session!r}, here or in {root}.",
+        todo="`labapp sessions list` shows the sessions; a folder may be given by its path.",
+    )
+
+
+def _strategy(name: str | None) -> str | None:
+    from labapp.simulation.names import STRATEGY_NAMES
+
+    if name is not None and name not in STRATEGY_NAMES:
+        raise UsageError(
+            f"{name!r} is not a strategy of simulated participants.",
+            todo=f"Use one of: {', '.join(STRATEGY_NAMES)}.",
+        )
+    return name
+
+
+def _positive(speed: float) -> float:
+    if not 0 < speed <= 1000:
+        raise UsageError(f"--speed must be above 0 and at most 1000, found {speed:g}.")
+    return speed
+
+
+def main() -> None:
+    """The entry point: expected failures become messages, never tracebacks."""
+    try:
+        status = app(standalone_mode=False)
+    except LabappError as error:
+        typer.echo(str(error), err=True)
+        status = error.exit_status
+    except click.ClickException as error:
+        error.show()
+        status = 2 if isinstance(error, click.UsageError) else 1
+    except (KeyboardInterrupt, click.Abort):
+        typer.echo("Interrupted. What was finished before is kept.", err=True)
+        status = 130
+    except BrokenPipeError:
+        # The reader of our output is gone (`labapp … | head`); there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,54 @@
+"""Where a session takes place: versions, machine, process; screens and devices are added by the
+windows."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from labapp import __version__
+
+LIBRARIES = (
+    "PySide6-Essentials",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "safetensors",
+    "sounddevice",
+    "soundfile",
+    "torch",
+)
+
+
+@cache
+def boot_id() -> str:
+    """Names this run of the machine: two segments with one boot id share a monotonic clock."""
+    linux = Path("/proc/sys/kernel/random/boot_id")
+    if linux.is_file():
+        return linux.read_text().strip()
+    return f"{platform.node()}-{uuid.getnode():x}"
+
+
+def describe(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The environment of this run; `extra` holds what only the caller knows (screens, devices)."""
+    versions = {}
+    for library in LIBRARIES:
+        try:
+            versions[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            versions[library] = "not installed"
+    return {
+        "labapp": __version__,
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "release": platform.release(),
+        "machine": platform.machine(),
+        "libraries": versions,
+        **extra,
+    }

@@ -1,0 +1,42 @@
+"""The decoders of a session, loaded and warmed up before the participant sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from labapp.events.lifecycle import DecoderWarmed
+from labapp.representations.decoders import Decoder
+from labapp.representations.package import load_package
+from labapp.representations.warmup import warm_up
+
+WARM_UP_DECODES = 50
+
+
+@dataclass(frozen=True)
+class WarmDecoders:
+    """Decoders by model id, and what the warm-up of each measured."""
+
+    decoders: dict[str, Decoder]
+    warmed: list[DecoderWarmed]
+
+
+def load_warm(
+    models: Iterable[str],
+    device: str | None = None,
+    progress: Callable[[str], None] = lambda model: None,
+) -> WarmDecoders:
+    """Load and warm up models by id, one CPU thread each. Raises ModelError."""
+    decoders: dict[str, Decoder] = {}
+    warmed = []
+    for model in models:
+        progress(model)
+        decoder = load_package(model, device, threads=1)
+        times = warm_up(decoder, WARM_UP_DECODES)
+        decoders[model] = decoder
+        warmed.append(
+            DecoderWarmed(
+                model, times.device, times.threads, times.n, times.median_ms, times.p99_ms
+            )
+        )
+    return WarmDecoders(decoders, warmed)

@@ -1,0 +1,329 @@
+"""Opening a session: new, or again after an interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from labapp import __version__
+from labapp.clock import NS, Clock, SessionClock, utc_text
+from labapp.errors import JournalError, SessionError
+from labapp.events import Body, Event, body_of
+from labapp.events.commands import GiveConsent
+from labapp.events.lifecycle import (
+    DecoderWarmed,
+    EnvironmentRecorded,
+    SegmentStarted,
+    SessionPlanned,
+)
+from labapp.events.voice import AudioOff
+from labapp.representations.space import LatentSpace
+from labapp.session import environment, folder, private
+from labapp.session.decoding import SLOW_MS, Decoder
+from labapp.session.folder import SessionFolder
+from labapp.session.journal import Journal
+from labapp.session.machine import SessionMachine
+from labapp.session.past import finished, read_past
+from labapp.session.runner import Runner, SoundRecorder
+from labapp.session.scheduling import Scheduler
+from labapp.study import loading, plan, texts
+from labapp.study.loading import LoadedStudy
+from labapp.study.plan import (
+    ConsentPart,
+    PagesPart,
+    PlannedPart,
+    QuestionnairePart,
+    ReconstructionPart,
+    TutorialPart,
+)
+from labapp.tasks.base import Task
+from labapp.tasks.pages import ConsentTask, PagesTask
+from labapp.tasks.questionnaire import QuestionnaireTask
+from labapp.tasks.reconstruction.task import ReconstructionTask
+
+MakeRecorder = Callable[[SessionFolder, int, Callable[[Body], None], Clock], SoundRecorder]
+MakeScheduler = Callable[[Clock], Scheduler]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a session needs from outside.
+
+    decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
+    sound, with the reason in no_sound; extra: screens and devices for environment.json.
+    """
+
+    decoders: Mapping[str, Decoder]
+    warmed: Sequence[DecoderWarmed]
+    make_scheduler: MakeScheduler
+    make_recorder: MakeRecorder | None = None
+    no_sound: str = "the study records no sound"
+    private: Path = field(default_factory=lambda: Path("private"))
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    patience_s: float = 0.05
+
+
+@dataclass
+class OpenSession:
+    """A session that this process holds."""
+
+    folder: SessionFolder
+    loaded: LoadedStudy
+    planned: SessionPlanned
+    runner: Runner
+    past: Sequence[Event]
+    _opening: Sequence[Body]
+    _lock: FileLock
+    _private: Path
+
+    def begin(self) -> None:
+        """Store the opening events, start the recorder and show the first screen."""
+        self.runner.start(self._opening)
+        if self.runner.recorder is not None:
+            self.runner.recorder.start()
+
+    def give_consent(self, name: str) -> None:
+        """Store the typed name apart, then let the session go on."""
+        part = self.runner.part
+        if not isinstance(part, ConsentPart):
+            return
+        record = private.Consent(
+            self.planned.participant,
+            self.planned.session,
+            " ".join(name.split()),
+            utc_text(self.runner.clock.utc()),
+            part.document_sha256,
+        )
+        private.store_consent(self._private, self.planned.study, record)
+        self.runner.send(GiveConsent())
+
+    def close(self, reason: str) -> None:
+        """End this run in an orderly way; the lock is let go whatever happens."""
+        try:
+            self.runner.close(reason)
+        finally:
+            self._lock.release()
+
+
+def create(
+    loaded: LoadedStudy,
+    participant: str,
+    around: Surroundings,
+    *,
+    data: Path,
+    session: str = "1",
+    seed: int | None = None,
+    make_clock: Callable[[int], Clock] = SessionClock,
+) -> OpenSession:
+    """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet."""
+    made = plan.realise(
+        loaded, participant, session, space_of=lambda m: around.decoders[m].space, seed=seed
+    )
+    clock = make_clock(0)
+    home = folder.create(data, loaded, participant, session, clock)
+    lock = home.lock()
+    try:
+        journal = Journal.create(home.journal, clock)
+    except JournalError:
+        lock.release()
+        raise
+    planned = SessionPlanned(
+        loaded.study.id,
+        loaded.study.version,
+        loaded.sha256,
+        participant,
+        session,
+        made.seed,
+        made.assignment,
+        loaded.study.presentation,
+        loaded.study.language,
+        "on" if around.make_recorder else "off",
+        plan.to_rows(made.parts),
+    )
+    return _assemble(loaded, planned, home, journal, clock, (), around, lock)
+
+
+def resume(
+    path: Path,
+    around_of: Callable[[LoadedStudy, Sequence[str]], Surroundings],
+    *,
+    speed: float = 1.0,
+    accept_version: bool = False,
+) -> OpenSession:
+    """Go on with an interrupted session at the last event, in a new segment.
+
+    around_of: gives the surroundings for the study and its models. Recover the session first (see
+    session.recovery). Raises SessionError when it was finished, when its study folder was changed,
+    or (unless accept_version) when another version of labapp began it.
+    """
+    home = SessionFolder(path)
+    lock = home.lock()
+    try:
+        past = read_past(path)
+        planned, loaded = study_of(home, past)
+        _check_version(past, accept_version)
+        around = around_of(loaded, models_of(plan.parts_of(planned)))
+        clocks: list[Clock] = []
+
+        def clock_from(last: Event) -> Clock:
+            clock = _continued(last, speed)
+            clocks.append(clock)
+            return clock
+
+        journal = Journal.reopen(home.journal, clock_from)
+    except BaseException:
+        lock.release()
+        raise
+    return _assemble(loaded, planned, home, journal, clocks[0], past, around, lock)
+
+
+def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned, LoadedStudy]:
+    """The plan of a session and the study as it was copied into the session's folder."""
+    planned = body_of(past[0]) if past else None
+    if not isinstance(planned, SessionPlanned):
+        raise SessionError(
+            f"{home.path.name} holds no plan; it was interrupted while being made.",
+            safe="Nothing had been recorded.",
+            todo="Start the session anew.",
+        )
+    if finished(past):
+        raise SessionError(
+            f"{home.path.name} is finished; there is nothing to resume.",
+            safe="It is complete as it is.",
+            todo="Export it, or start a new session.",
+        )
+    loaded = loading.load(_study_file(home, planned.study))
+    if loaded.sha256 != planned.study_sha256:
+        raise SessionError(
+            f"The study folder of {home.path.name} is not the one the session began with.",
+            safe="What was recorded is untouched.",
+            todo="Put the original files back into its study folder, or export it as it is.",
+        )
+    return planned, loaded
+
+
+def _study_file(home: SessionFolder, study: str) -> Path:
+    files = sorted(home.study.glob("*.yaml"))
+    if len(files) != 1:
+        raise SessionError(
+            f"The study file of {home.path.name} ({study}) is missing from its study folder.",
+            safe="What was recorded is untouched.",
+            todo="Put it back, or export the session as it is.",
+        )
+    return files[0]
+
+
+def _check_version(past: Sequence[Event], accept_version: bool) -> None:
+    versions = [e.payload["app_version"] for e in past if e.kind == "segment.started"]
+    if versions and versions[-1] != __version__ and not accept_version:
+        raise SessionError(
+            f"This session was begun with labapp {versions[-1]}; this is {__version__}.",
+            safe="It is untouched.",
+            todo="Resume it with that version, or say --accept-version to go on with this one.",
+        )
+
+
+def _continued(last: Event, speed: float) -> Clock:
+    """A clock that goes on at the last event's time plus the UTC that passed (at least 1 ns)."""
+    now = SessionClock().utc()
+    passed = (now - datetime.fromisoformat(last.utc)).total_seconds()
+    return SessionClock(last.t_ns + max(1, round(passed * NS)), speed)
+
+
+def models_of(parts: Sequence[PlannedPart]) -> tuple[str, ...]:
+    """Ids of the models a plan needs, in order of first use."""
+    ids: dict[str, None] = {}
+    for part in parts:
+        if isinstance(part, ReconstructionPart):
+            ids[part.model] = None
+        elif isinstance(part, TutorialPart):
+            ids.update((box.model, None) for box in part.boxes)
+    return tuple(ids)
+
+
+def _assemble(
+    loaded: LoadedStudy,
+    planned: SessionPlanned,
+    home: SessionFolder,
+    journal: Journal,
+    clock: Clock,
+    past: Sequence[Event],
+    around: Surroundings,
+    lock: FileLock,
+) -> OpenSession:
+    machine = machine_of(loaded, planned, around.decoders)
+    record = environment.describe(around.extra)
+    folder.write_environment(home, {"segment": journal.segment, **record})
+    opening: list[Body] = [] if past else [planned]
+    opening.append(
+        SegmentStarted(
+            journal.segment,
+            utc_text(clock.utc()),
+            environment.boot_id(),
+            __version__,
+            loaded.sha256,
+            past[-1].t_ns if past else None,
+        )
+    )
+    opening += [EnvironmentRecorded(record), *around.warmed]
+    runner = Runner(
+        journal=journal,
+        clock=clock,
+        machine=machine,
+        state=machine.fold(past),
+        decoders=around.decoders,
+        scheduler=around.make_scheduler(clock),
+        slow=frozenset(w.model for w in around.warmed if w.p99_ms > SLOW_MS),
+        patience_s=around.patience_s,
+    )
+    if around.make_recorder is not None:
+        runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)
+    else:
+        opening.append(AudioOff(around.no_sound))
+    return OpenSession(home, loaded, planned, runner, past, opening, lock, around.private)
+
+
+def machine_of(
+    loaded: LoadedStudy, planned: SessionPlanned, decoders: Mapping[str, Decoder]
+) -> SessionMachine:
+    """The state machine of a planned session."""
+    parts = plan.parts_of(planned)
+    tasks = [_task(loaded, planned, part, index, decoders) for index, part in enumerate(parts)]
+    return SessionMachine(parts, tasks, dict(loaded.study.flags))
+
+
+def _task(
+    loaded: LoadedStudy,
+    planned: SessionPlanned,
+    part: PlannedPart,
+    index: int,
+    decoders: Mapping[str, Decoder],
+) -> Task[Any]:
+    match part:
+        case ConsentPart():
+            return ConsentTask(part, index)
+        case PagesPart():
+            return PagesTask(part, index, len(texts.pages(loaded.text(part.document))))
+        case TutorialPart():
+            return PagesTask(
+                part,
+                index,
+                len(texts.pages(loaded.text(part.document))),
+                tuple(LatentSpace.from_json(box.dimensions) for box in part.boxes),
+            )
+        case QuestionnairePart():
+            return QuestionnaireTask(part, index, loaded.instruments[part.instrument])
+        case ReconstructionPart():
+            return ReconstructionTask(
+                part,
+                index,
+                LatentSpace.from_json(part.dimensions),
+                decoders[part.model].latents if part.model in decoders else None,
+                planned.seed,
+                planned.participant,
+            )

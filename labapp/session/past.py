@@ -1,0 +1,42 @@
+"""The events of a session so far, read only if the journal is exactly what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from labapp.errors import RecordError
+from labapp.events import GENESIS, Event
+from labapp.records.journal import read_rows
+from labapp.records.rows import bodies
+
+
+def read_past(folder: Path) -> list[Event]:
+    """All events of a session folder, in order.
+
+    Raises RecordError when there is none, when one is missing, or when the hash chain is broken:
+    a session is only continued on a record that is whole.
+    """
+    rows = read_rows(folder)
+    head = GENESIS
+    for place, row in enumerate(rows, 1):
+        if row.seq != place or row.chained(head) != row.hash:
+            raise RecordError(
+                f"The journal of {folder.name} is not what was written: event {place} "
+                + ("is missing." if row.seq != place else "was changed."),
+                safe="Nothing was changed now; the events before it are intact.",
+                todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
+            )
+        head = row.hash
+    if not rows:
+        raise RecordError(
+            f"The journal of {folder.name} holds no event: it was interrupted while being made.",
+            safe="Nothing had been recorded.",
+            todo="Start the session anew.",
+        )
+    return [event for event, _ in bodies(rows)]
+
+
+def finished(events: Sequence[Event]) -> bool:
+    """Whether the session came to an end, planned or early."""
+    return any(event.kind in ("session.completed", "session.ended") for event in events)

@@ -1,0 +1,78 @@
+"""Names and typed consent, apart from every session: `<private>/<study>.sqlite`, mode 0600.
+
+Nothing in here is ever read by an export. A journal only says that consent to a text with a given
+hash was given.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from labapp.errors import DataFolderError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS consent (
+    participant TEXT NOT NULL,
+    session TEXT NOT NULL,
+    name TEXT NOT NULL,
+    utc TEXT NOT NULL,
+    document_sha256 TEXT NOT NULL
+) STRICT
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """A consent record: the pseudonym (participant) beside the typed name."""
+
+    participant: str
+    session: str
+    name: str
+    utc: str
+    document_sha256: str
+
+
+def store_consent(private: Path, study: str, consent: Consent) -> Path:
+    """Add a record and return the table's path; committed before it returns.
+
+    Raises DataFolderError when it cannot be stored; the session must not go on then.
+    """
+    path = private / f"{study}.sqlite"
+    try:
+        private.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Made with its mode, never widened and narrowed: no moment in which others can read it.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute(_SCHEMA)
+            connection.execute(
+                "INSERT INTO consent VALUES (?, ?, ?, ?, ?)",
+                (
+                    consent.participant,
+                    consent.session,
+                    consent.name,
+                    consent.utc,
+                    consent.document_sha256,
+                ),
+            )
+    except (OSError, sqlite3.Error) as error:
+        raise DataFolderError(
+            f"The consent could not be stored in {path} ({error}).",
+            safe="The session is safe; the participant's name was not written anywhere.",
+            todo="Choose another folder for private records (--private) and start again.",
+        ) from error
+    return path
+
+
+def consents(private: Path, study: str) -> list[Consent]:
+    """All records of a study, in the order they were given."""
+    path = private / f"{study}.sqlite"
+    if not path.is_file():
+        return []
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        rows = connection.execute("SELECT * FROM consent ORDER BY rowid").fetchall()
+    return [Consent(*row) for row in rows]

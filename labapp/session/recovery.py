@@ -1,0 +1,98 @@
+"""After a crash: what is there, what was lost, and how to make it whole again.
+
+Nothing is ever deleted. SQLite replays its own write-ahead log on the next open; the hash chain
+then says whether the journal is what was written; the sound files' headers are brought in line
+with their length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labapp.audio.repair import repair_wav
+from labapp.errors import RecordError, SessionBusy
+from labapp.events import Event, body_of
+from labapp.events.voice import AudioBlock, AudioStarted
+from labapp.session.folder import SessionFolder, sessions_of
+from labapp.session.past import finished, read_past
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What `recover` found. finished: nothing to resume; sound: a line for each repaired file."""
+
+    path: Path
+    events: int
+    last_kind: str
+    length_s: float
+    finished: bool
+    sound: Sequence[str] = field(default_factory=tuple)
+
+    def lines(self) -> list[str]:
+        """The report for people."""
+        state = "finished" if self.finished else "interrupted; it can be resumed"
+        return [
+            f"{self.path.name}: {state}.",
+            f"{self.events} events are safe; the hash chain holds.",
+            f"The last one ({self.last_kind}) is at {self.length_s:.1f} s.",
+            *self.sound,
+        ]
+
+
+def recover(path: Path) -> Recovery:
+    """Check and repair an interrupted session; calling it again changes nothing more.
+
+    Raises SessionBusy while the session is open, RecordError when the journal is damaged.
+    """
+    home = SessionFolder(path)
+    lock = home.lock()
+    try:
+        events = read_past(home.path)
+        sound = repair_sound(home.path, events)
+    finally:
+        lock.release()
+    last = events[-1]
+    return Recovery(path, len(events), last.kind, last.t_ns / 1e9, finished(events), sound)
+
+
+def repair_sound(folder: Path, events: Sequence[Event]) -> tuple[str, ...]:
+    """Make every sound file of the session whole; a line for each, for people."""
+    bodies = [body_of(event) for event in events if event.kind.startswith("audio.")]
+    lines = []
+    for started in (body for body in bodies if isinstance(body, AudioStarted)):
+        blocks = [b for b in bodies if isinstance(b, AudioBlock) and b.file == started.file]
+        try:
+            report = repair_wav(folder / started.file, started.nominal_rate, blocks)
+        except RecordError as error:
+            lines.append(f"{started.file}: {error.what}")
+            continue
+        seconds = report.frames / started.nominal_rate
+        state = "whole" if report.whole else "DAMAGED"
+        done = "header repaired" if report.changed else "nothing to repair"
+        lines.append(f"{started.file}: {seconds:.1f} s of sound, {state}, {done}.")
+        if report.missing:
+            lines.append(f"{started.file}: {report.missing / started.nominal_rate:.2f} s missing.")
+        lines += [f"{started.file}: the block at frame {f} is damaged." for f in report.damaged]
+    return tuple(lines)
+
+
+def interrupted(data: Path, studies: Sequence[str]) -> list[Path]:
+    """Sessions of these studies that began, did not end and are not open in another process."""
+    homes = (home for study in studies for home in sessions_of(data, study))
+    return [home.path for home in homes if _is_interrupted(home)]
+
+
+def _is_interrupted(home: SessionFolder) -> bool:
+    try:
+        lock = home.lock()
+    except SessionBusy:
+        return False
+    try:
+        return not finished(read_past(home.path))
+    except RecordError:
+        # A damaged journal is reported by `sessions verify`; it cannot be resumed.
+        return False
+    finally:
+        lock.release()

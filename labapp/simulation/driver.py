@@ -1,0 +1,143 @@
+"""Drives a session as a participant would: reads, turns dials, answers, goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from labapp.events import Source
+from labapp.events.commands import Answer, Command, MoveDial, MoveTutorialDial, Next, Skip
+from labapp.representations.space import LatentSpace
+from labapp.session.runner import Runner
+from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy
+from labapp.study.assignment import generator
+from labapp.study.plan import ConsentPart, QuestionnairePart, ReconstructionPart, TutorialPart
+from labapp.tasks.questionnaire import QuestionnaireTask
+from labapp.tasks.reconstruction.task import ReconstructionTask
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds of session time: between two strides of a dial, before a decision, on a page."""
+
+    stride_s: float
+    think_s: float
+    read_s: float
+
+
+FAST = Pace(stride_s=0.035, think_s=0.12, read_s=0.15)
+"""Fast hands, for the demonstration and tests in real time."""
+
+HUMAN = Pace(stride_s=0.12, think_s=1.2, read_s=6.0)
+"""About a person's speed, for simulations on a virtual clock."""
+
+
+class Driver:
+    """Sends one command after another until the session ends.
+
+    consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
+    Raises KeyError for an unknown strategy.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        consent: Callable[[str], None],
+        strategy: str,
+        seed: int,
+        participant: str,
+        pace: Pace,
+    ) -> None:
+        self._runner = runner
+        self._consent = consent
+        self._make = STRATEGIES[strategy]
+        self._seed = (seed, participant, "simulated", strategy)
+        self._rng = generator(*self._seed)
+        self._pace = pace
+        self._question: tuple[str, int] | None = None
+        self._strategy: Strategy | None = None
+        self._stopped = False
+
+    def start(self) -> None:
+        """Begin after a moment; everything happens on the runner's scheduler."""
+        self._later(self._pace.read_s)
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def _later(self, seconds: float) -> None:
+        jitter = float(self._rng.uniform(0.8, 1.25))
+        self._runner.scheduler.call_later(seconds * jitter, self._act)
+
+    def _act(self) -> None:
+        runner = self._runner
+        if self._stopped or runner.finished:
+            return
+        if runner.part is None or runner.state.pauses.paused or runner.stalled:
+            self._later(0.1)
+            return
+        part = runner.part
+        if isinstance(part, ReconstructionPart):
+            self._reconstruct(part)
+        elif isinstance(part, ConsentPart):
+            self._consent("Simulated Participant")
+            self._later(self._pace.read_s)
+        elif isinstance(part, QuestionnairePart):
+            self._answer(part)
+        elif isinstance(part, TutorialPart) and self._rng.random() < 0.7:
+            self._play(part)
+        else:
+            self._send(Next(), self._pace.read_s)
+
+    def _send(self, command: Command, then_s: float) -> None:
+        self._runner.send(command, Source.SIMULATED)
+        self._later(then_s)
+
+    def _play(self, part: TutorialPart) -> None:
+        box = int(self._rng.integers(len(part.boxes)))
+        space = LatentSpace.from_json(part.boxes[box].dimensions)
+        dimension = int(self._rng.integers(len(space)))
+        row = part.boxes[box].dimensions[dimension]
+        value = float(self._rng.uniform(row["low"], row["high"]))
+        self._send(MoveTutorialDial(box, dimension, value), self._pace.stride_s)
+
+    def _answer(self, part: QuestionnairePart) -> None:
+        runner = self._runner
+        task = cast(QuestionnaireTask, runner.machine.tasks[runner.state.index])
+        missing = task.instrument.missing(runner.state.part_state.answers)
+        if not missing:
+            self._send(Next(), self._pace.think_s)
+            return
+        item = missing[0]
+        self._send(Answer(item.id, int(self._rng.integers(1, item.points + 1))), self._pace.think_s)
+
+    def _reconstruct(self, part: ReconstructionPart) -> None:
+        runner = self._runner
+        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
+        trial = runner.state.part_state.trial
+        if trial is None or (not trial.running and not trial.solved):
+            self._later(self._pace.stride_s)
+            return
+        if trial.solved:
+            self._send(Next(), self._pace.think_s)
+            return
+        if self._question != (part.id, trial.number):
+            self._question = (part.id, trial.number)
+            self._strategy = self._make(generator(*self._seed, part.id, trial.number))
+        assert self._strategy is not None
+        if trial.z_seq > trial.decoded_seq:
+            self._later(self._pace.stride_s)
+            return
+        match self._strategy.next(trial, task.space):
+            case Move(dimension, value):
+                turned = dimension != trial.selected
+                wait_s = self._pace.think_s if turned else self._pace.stride_s
+                self._send(MoveDial(dimension, value, "simulated"), wait_s)
+            case GiveUp():
+                if task.may_skip(trial):
+                    self._send(Skip(), self._pace.think_s)
+                else:
+                    self._strategy = None
+                    self._question = None
+                    self._later(self._pace.think_s)

@@ -1,0 +1,94 @@
+"""Whole sessions without windows: on a virtual clock, as fast as the machine can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from labapp.clock import Clock, FakeClock
+from labapp.errors import SessionError
+from labapp.session import opening
+from labapp.session.opening import OpenSession, Surroundings
+from labapp.session.scheduling import VirtualScheduler
+from labapp.simulation.driver import HUMAN, Driver, Pace
+from labapp.study.loading import LoadedStudy
+
+
+def simulate(
+    loaded: LoadedStudy,
+    participant: str,
+    around: Surroundings,
+    *,
+    data: Path,
+    strategy: str,
+    seed: int | None = None,
+    pace: Pace = HUMAN,
+    until: Callable[[OpenSession], bool] = lambda session: session.runner.finished,
+) -> Path:
+    """One simulated session, recorded like a real one; returns its folder.
+
+    around.make_scheduler is replaced by the virtual one. Raises SessionError when the session
+    stands still before `until` holds.
+    """
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+
+    def make_scheduler(_: Clock) -> VirtualScheduler:
+        return scheduler
+
+    session = opening.create(
+        loaded,
+        participant,
+        replace(
+            around,
+            make_scheduler=make_scheduler,
+            make_recorder=None,
+            patience_s=5.0,
+            no_sound="simulated on a virtual clock",
+        ),
+        data=data,
+        seed=seed,
+        make_clock=lambda start: clock,
+    )
+    session.begin()
+    driver = Driver(
+        session.runner,
+        session.give_consent,
+        strategy,
+        session.planned.seed,
+        participant,
+        pace,
+    )
+    driver.start()
+    scheduler.run(lambda: until(session))
+    driver.stop()
+    if not until(session):
+        session.close("stood still")
+        raise SessionError(
+            f"The simulated session of {participant} stood still.",
+            safe=f"What happened until then is in {session.folder.path}.",
+            todo="Report this with the folder.",
+        )
+    session.close("simulated")
+    return session.folder.path
+
+
+def simulate_all(
+    loaded: LoadedStudy,
+    participants: Sequence[str],
+    around: Surroundings,
+    *,
+    data: Path,
+    strategy: str,
+    seed: int | None = None,
+    progress: Callable[[str], None] = lambda done: None,
+) -> list[Path]:
+    """Several participants, one after another."""
+    folders = []
+    for participant in participants:
+        folders.append(
+            simulate(loaded, participant, around, data=data, strategy=strategy, seed=seed)
+        )
+        progress(participant)
+    return folders

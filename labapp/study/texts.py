@@ -1,0 +1,23 @@
+"""A study's texts: Markdown pages with values filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_PLACEHOLDER = re.compile(r"\[(?:your|name of|insert)[^\]\n]*\](?!\()", re.IGNORECASE)
+
+
+def pages(text: str) -> list[str]:
+    """The pages of a text; a line of three dashes divides them."""
+    return [page.strip() for page in re.split(r"(?m)^---\s*$", text) if page.strip()]
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """Put values where the text says {name}; other braces stay as they are."""
+    return re.sub(r"\{(\w+)\}", lambda m: values.get(m.group(1), m.group(0)), text)
+
+
+def placeholders(text: str) -> list[str]:
+    """What is still to be filled in by the lab, such as [your institution]."""
+    return _PLACEHOLDER.findall(text)

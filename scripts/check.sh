@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Every check, cheapest first: style, types, walls, tests. Stops at the first that fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=.venv/bin
+
+echo "== ruff"
+$bin/ruff check .
+$bin/ruff format --check .
+echo "== mypy"
+$bin/mypy
+echo "== import-linter"
+$bin/lint-imports --no-cache
+echo "== pytest"
+# No display and no sound server are needed from outside: windows are offscreen, and the sound
+# tests start a microphone of their own.
+export QT_QPA_PLATFORM=offscreen
+export OMP_NUM_THREADS=1
+exec $bin/python -m pytest -n 2 --dist loadgroup "$@"
