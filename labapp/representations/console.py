@@ -1,43 +1,51 @@
-"""Training at the command line: a progress bar with losses and an estimate of the time left."""
+"""Training as seen in a terminal: a bar, an estimate and the losses, on standard error."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-)
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from labapp.representations import training
 
 
 def train_with_progress(
-    recipe: Path, out: Path | None, device: str | None, *, resume: bool
+    recipe: Path,
+    out: Path | None = None,
+    device: str | None = None,
+    *,
+    resume: bool = True,
+    console: Console | None = None,
 ) -> Path:
-    """`training.train` with a bar on standard error; returns the package's folder."""
-    columns: list[ProgressColumn | str] = [
+    """Train a recipe while telling how far it is; see `training.train`.
+
+    Interrupted (Ctrl+C), it leaves its last checkpoint, and the same call goes on from there.
+    """
+    console = Console(stderr=True) if console is None else console
+    columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]}"),
-        TextColumn("{task.fields[losses]}"),
-    ]
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        job = bar.add_task(recipe.stem, total=None, left="", losses="")
+        TextColumn("{task.percentage:>3.0f}%  epoch {task.fields[epoch]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[remaining]}  {task.fields[losses]}"),
+    )
+    with Progress(*columns, console=console) as bar:
+        task: TaskID = bar.add_task(recipe.stem, total=None, epoch="-", remaining="", losses="")
 
-        def show(now: training.Progress) -> None:
-            left = "" if now.remaining_s is None else f"{_duration(now.remaining_s)} left"
-            losses = "  ".join(f"{name} {value:.4g}" for name, value in now.losses.items())
-            bar.update(job, total=now.iterations, completed=now.iteration, left=left, losses=losses)
+        def show(progress: training.Progress) -> None:
+            bar.update(
+                task,
+                total=progress.iterations,
+                completed=progress.iteration,
+                epoch=f"{progress.epoch}/{progress.epochs}",
+                remaining=_remaining(progress.remaining_s),
+                losses="  ".join(f"{name} {value:.3f}" for name, value in progress.losses.items()),
+            )
 
         return training.train(recipe, out=out, device=device, resume=resume, progress=show)
 
 
-def _duration(seconds: float) -> str:
+def _remaining(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
+    return f"{minutes}:{rest:02d} left"

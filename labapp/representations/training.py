@@ -53,7 +53,7 @@ class Progress:
     """How far a run has come.
 
     `losses` are the last batch's: "loss" and its parts. `remaining_s` is estimated from this
-    process's own pace, None before there is one.
+    process's own pace.
     """
 
     iteration: int
@@ -62,7 +62,7 @@ class Progress:
     epochs: int
     losses: dict[str, float]
     elapsed_s: float
-    remaining_s: float | None
+    remaining_s: float
 
 
 def train(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -13,9 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 
 from labapp.errors import ModelError
 from labapp.representations import card, catalog, checkpoint, package, training
+from labapp.representations.console import train_with_progress
 from labapp.representations.training import Progress
 
 FILES = ("decoder.safetensors", "latents.npz")
@@ -200,6 +203,15 @@ def test_a_diverging_run_is_stopped(recipe_path: Path, tmp_path: Path) -> None:
 def test_a_device_that_is_not_there_is_refused(recipe_path: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="'tpu' is not available"):
         training.train(recipe_path, out=tmp_path, device="tpu")
+
+
+def test_a_terminal_is_told_epoch_time_and_losses(recipe_path: Path, tmp_path: Path) -> None:
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=120)
+    folder = train_with_progress(recipe_path, tmp_path, "cpu", console=console)
+    assert folder == tmp_path / "tiny/vae"
+    for part in ("tiny-vae", "100%", "epoch 4/4", "0:00 left", "squared_error", "kl"):
+        assert part in text.getvalue()
 
 
 def test_a_disk_that_refuses_is_told(recipe_path: Path, tmp_path: Path) -> None:
