@@ -118,7 +118,10 @@ TRIALS = (
     _whole("overlay_toggles", "changes between side by side and overlay"),
     _whole("label_edits", "edits of dial names"),
     _whole("n_moves", "dial movements, coalesced to one a frame"),
-    *(_number(f"moved_by_{device}", f"share of the moves by {device}", "0-1") for device in DEVICES),
+    *(
+        _number(f"moved_by_{device}", f"share of the moves by {device}", "0-1")
+        for device in DEVICES
+    ),
     _whole("n_snapshots", "snapshots of the question (table snapshots)"),
     _each("z_start", "dial state at the start"),
     _each("z_target", "the target's dial state"),
@@ -133,9 +136,7 @@ _CHANGES = (
     _number("change_completion_rate", "last minus first questions", "0-1"),
     _seconds("change_response_time_s", "last minus first questions"),
     _number("change_slide_distance", "last minus first questions", "full slider widths"),
-    _number(
-        "change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"
-    ),
+    _number("change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"),
     _number(
         "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
     ),
@@ -223,6 +224,7 @@ PARTICIPANTS = (
     _whole("n_deviations", "rows of this session in the table of deviations"),
     _whole("n_events", "events in the journal"),
     _text("app_versions", "versions of labapp that recorded it"),
+    _yes("deidentified", "read from a copy without free text and demographics"),
     _text("source", "file name of the session or bundle it was read from"),
 )
 
@@ -261,3 +263,27 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "snapshots": SNAPSHOTS,
 }
 """By table, in the order they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of the stages as the report shows it: column of the table, title, unit, factor
+    from the table's unit to that one, decimals, and the fixed limits of its scale, if any."""
+
+    column: str
+    title: str
+    unit: str
+    factor: float = 1.0
+    decimals: int = 1
+    limits: tuple[float, float] | None = None
+
+
+METRICS = (
+    Metric("completion_rate", "Completion rate", "% of questions", 100.0, 0, (0, 100)),
+    Metric("response_time_s", "Response time", "s a question"),
+    Metric("slide_distance", "Slide distance", "slider widths a question", decimals=2),
+    Metric("error_auc_sum", "Error AUC, sum", "sum of squares × s, a stage"),
+    Metric("error_auc_mean", "Error AUC, mean", "mean of squares × s, a stage", decimals=2),
+    Metric("seq", "Difficulty (SEQ)", "1 very easy – 7 very difficult", limits=(1, 7)),
+)
+"""In the order of the figures and tables of the report."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from labapp.clock import NS
 from labapp.errors import RecordError
-from labapp.events import Event, Source, body_of
+from labapp.events import Body, Event, Source
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     PartEnded,
@@ -20,22 +20,6 @@ from labapp.events.lifecycle import (
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
-
-_KINDS = frozenset(
-    body.kind
-    for body in (
-        AudioBlock,
-        AudioGap,
-        AudioOff,
-        AudioStarted,
-        PartEnded,
-        PartStarted,
-        SegmentStarted,
-        SessionCompleted,
-        SessionEnded,
-        SessionPlanned,
-    )
-)
 
 
 @dataclass(slots=True)
@@ -76,23 +60,21 @@ class Course:
     no_sound_because: str = ""
 
 
-def fold_course(events: Iterable[Event]) -> Course:
+def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
     """The course of one session. Raises RecordError when it does not begin with its plan."""
     course: Course | None = None
     pauses = Pauses()
     rates: dict[str, int] = {}
     frames: dict[str, int] = {}
-    for event in events:
+    for event, body in events:
         pauses = pauses.apply(event)
         if course is None:
-            course = _opened(event)
+            course = _opened(event, body)
         working_s = pauses.working_ns(event.t_ns) / NS
         course.n_events += 1
         course.elapsed_s, course.duration_s = event.t_ns / NS, working_s
         course.simulated |= event.source == Source.SIMULATED
-        if event.kind not in _KINDS:
-            continue
-        match body := body_of(event):
+        match body:
             case SegmentStarted():
                 course.boot_id = course.boot_id or body.boot_id
                 if body.app_version not in course.app_versions:
@@ -124,13 +106,11 @@ def fold_course(events: Iterable[Event]) -> Course:
     return course
 
 
-def _opened(event: Event) -> Course:
-    if event.kind != SessionPlanned.kind:
+def _opened(event: Event, body: Body) -> Course:
+    if not isinstance(body, SessionPlanned):
         raise RecordError(
             f"The session begins with {event.kind!r} instead of its plan.",
             safe="Nothing was changed.",
             todo="Check it with `labapp sessions verify`.",
         )
-    body = body_of(event)
-    assert isinstance(body, SessionPlanned)
     return Course(planned=body, started_utc=event.utc, boot_id="")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from labapp.clock import NS
-from labapp.events import Body, Event, body_of
+from labapp.events import Body, Event
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
@@ -28,30 +28,6 @@ from labapp.events.voice import (
     AudioOff,
     AudioStarted,
     AudioState,
-)
-
-_KINDS = frozenset(
-    body.kind
-    for body in (
-        AlarmCleared,
-        AlarmRaised,
-        AudioDeviceBack,
-        AudioDeviceLost,
-        AudioGap,
-        AudioOff,
-        AudioStarted,
-        AudioState,
-        CloseRequested,
-        PartEnded,
-        PartStarted,
-        ScreenChanged,
-        SegmentStarted,
-        SessionEnded,
-        SessionPaused,
-        SessionResumed,
-        TrialStarted,
-        WindowFocus,
-    )
 )
 
 MEANINGS = {
@@ -89,7 +65,7 @@ class Deviation:
     attempt: int | None = None
 
 
-def fold_deviations(events: Iterable[Event]) -> list[Deviation]:
+def fold_deviations(events: Iterable[tuple[Event, Body]]) -> list[Deviation]:
     """What the events of one session say went otherwise than planned, in order.
 
     Attempts without an end and unfinished sessions are known from their own folds.
@@ -98,10 +74,7 @@ def fold_deviations(events: Iterable[Event]) -> list[Deviation]:
     lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
     rates: dict[str, int] = {}
     running: str | None = None
-    for event in events:
-        if event.kind not in _KINDS:
-            continue
-        body = body_of(event)
+    for event, body in events:
         if isinstance(body, PartStarted):
             running = event.stage
         if isinstance(body, AudioStarted):

@@ -8,12 +8,10 @@ from typing import Any
 
 from labapp.analysis.parts import Parts
 from labapp.clock import NS
-from labapp.events import Event, body_of
+from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted, QuestionnaireSubmitted, ResponseChanged
 from labapp.events.trials import LabelEdited
-
-_KINDS = {PartStarted.kind, ResponseChanged.kind, QuestionnaireSubmitted.kind}
 
 
 @dataclass(slots=True)
@@ -40,16 +38,15 @@ class _Sheet:
     answers: dict[tuple[str, str], AnswerRecord] = field(default_factory=dict)
 
 
-def fold_answers(events: Iterable[Event]) -> list[AnswerRecord]:
+def fold_answers(events: Iterable[tuple[Event, Body]]) -> list[AnswerRecord]:
     """Every item that was answered, submitted or not, in the order of the first responses."""
     pauses = Pauses()
     sheets: dict[str, _Sheet] = {}
-    for event in events:
+    for event, body in events:
         pauses = pauses.apply(event)
-        if event.stage is None or event.kind not in _KINDS:
+        if event.stage is None:
             continue
         working = pauses.working_ns(event.t_ns)
-        body = body_of(event)
         if isinstance(body, PartStarted):
             sheets.setdefault(event.stage, _Sheet(working))
         elif isinstance(body, ResponseChanged):
@@ -97,14 +94,12 @@ class LabelRecord:
     final: bool
 
 
-def fold_labels(events: Iterable[Event], parts: Parts) -> list[LabelRecord]:
+def fold_labels(events: Iterable[tuple[Event, Body]], parts: Parts) -> list[LabelRecord]:
     """Every edit of a dial's name in the reconstruction stages, in order."""
     edits: list[tuple[Event, LabelEdited]] = []
     last: dict[tuple[str | None, int], int] = {}
-    for event in events:
-        if event.kind == LabelEdited.kind and event.stage in parts.stages:
-            body = body_of(event)
-            assert isinstance(body, LabelEdited)
+    for event, body in events:
+        if isinstance(body, LabelEdited) and event.stage in parts.stages:
             edits.append((event, body))
             last[(event.stage, body.dimension)] = event.seq
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 from statistics import fmean
 
 from labapp.analysis.course import Span
@@ -61,7 +62,7 @@ def measure(trials: Sequence[TrialRecord]) -> Measures:
         n=len(trials),
         solved=sum(t.outcome == "solved" for t in trials),
         response_time_s=_mean(responses),
-        slide_distance=_mean(sum(t.movement.distance) for t in trials),
+        slide_distance=_mean(fsum(t.movement.distance) for t in trials),
         error_auc_sum=_sum(t.error_auc_sum for t in trials),
         error_auc_mean=_sum(t.error_auc_mean for t in trials),
     )
@@ -127,4 +128,4 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _sum(values: Iterable[float | None]) -> float | None:
     known = _known(values)
-    return sum(known) if known else None
+    return fsum(known) if known else None

@@ -9,7 +9,7 @@ from itertools import pairwise
 from labapp.analysis.movement import Movement
 from labapp.analysis.parts import StagePart
 from labapp.clock import NS
-from labapp.events import Body, Event, body_of
+from labapp.events import Body, Event
 from labapp.events.activity import ACTIVITIES, counted_as_published_ns, counted_ns
 from labapp.events.durations import Pauses
 from labapp.events.snapshots import Snapshot, SnapshotFold
@@ -29,22 +29,19 @@ from labapp.events.trials import (
 INTERRUPTED = "interrupted"
 """The outcome of an attempt whose end was never recorded."""
 
-_KINDS = frozenset(
-    body.kind
-    for body in (
-        TrialDrawn,
-        TrialStarted,
-        DialMoved,
-        DialSelected,
-        PictureDecoded,
-        TrialSolved,
-        OverlayToggled,
-        LabelEdited,
-        SkipOffered,
-        TrialEnded,
-    )
+_OF_A_QUESTION = (
+    TrialDrawn,
+    TrialStarted,
+    DialMoved,
+    DialSelected,
+    PictureDecoded,
+    TrialSolved,
+    OverlayToggled,
+    LabelEdited,
+    SkipOffered,
+    TrialEnded,
 )
-# Notes, flags and prompts carry the key of the question they fall into, but are no part of it.
+"""Notes, flags and prompts carry the key of the question they fall into, but are no part of it."""
 
 Key = tuple[str, int, int]
 
@@ -110,22 +107,24 @@ def active_as_published_ns(snapshots: Sequence[Snapshot], part: StagePart) -> in
     )
 
 
-def fold_trials(events: Iterable[Event], stages: Iterable[StagePart]) -> list[TrialRecord]:
+def fold_trials(
+    events: Iterable[tuple[Event, Body]], stages: Iterable[StagePart]
+) -> list[TrialRecord]:
     """Every attempt at every question, in the order they were drawn.
 
-    events: all events of one session in the journal's order (pauses are needed too).
+    events: all events of one session with their bodies, in the journal's order (pauses are needed
+    too).
     """
     parts = {part.id: part for part in stages}
     pauses = Pauses()
     attempts: dict[Key, _Attempt] = {}
-    for event in events:
+    for event, body in events:
         pauses = pauses.apply(event)
-        if event.stage not in parts or event.kind not in _KINDS:
+        if event.stage not in parts or not isinstance(body, _OF_A_QUESTION):
             continue
         assert event.trial is not None
         assert event.attempt is not None
         key = (event.stage, event.trial, event.attempt)
-        body = body_of(event)
         if isinstance(body, TrialDrawn) and key not in attempts:
             attempts[key] = _Attempt(parts[event.stage], key, body)
         if (attempt := attempts.get(key)) is not None:

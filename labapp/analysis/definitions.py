@@ -1,0 +1,54 @@
+"""How each number of the report is defined, in the words that the report prints."""
+
+DEFINITIONS = {
+    "Time": (
+        "All durations are working time: pauses by the moderator and gaps after a stop of the "
+        "program are taken out."
+    ),
+    "Questions that count": (
+        "Every question of the stages, also those whose start and target agreed from the "
+        "beginning (they are flagged). Not counted: practice, attempts that were interrupted or "
+        "repeated, and a question cut off because the moderator skipped the stage."
+    ),
+    "Completion rate": (
+        "Solved questions / planned questions of the stage. A question that the time limit kept "
+        "from being asked is not completed. Where the moderator skipped the stage, or it has no "
+        "end, only the questions that count are the denominator."
+    ),
+    "Response time": (
+        "Seconds from the appearance of the pictures to the click on Next or Skip, as the mean of "
+        "the stage's questions that ended so. The moment of alignment is in the table trials."
+    ),
+    "Active time": (
+        "As response time, but a stretch without any activity counts for at most the stage's "
+        "inactivity limit (3 s unless the study says otherwise); the count of the published "
+        "application is in the column active_s_as_published."
+    ),
+    "Slide distance": (
+        "Total movement of the dials in full slider widths, mean a question; a change of a "
+        "discrete dimension counts 1."
+    ),
+    "Error AUC": (
+        "Integral over time of the squared difference between own picture and target, summed over "
+        "all questions of the stage, not averaged; constant between snapshots, idle time included. "
+        "“Sum” adds the squared differences over the pixels (sum of squares × s, the unit of the "
+        "published tables); “mean” averages them (mean of squares × s, as the paper's text says)."
+    ),
+    "Snapshots": (
+        "Derived from the recorded movements: one at the start of the question, one when a dial "
+        "has changed and at least 100 ms have passed, at once when the active dial or the "
+        "direction changes, one at the alignment and one at the end of the question."
+    ),
+    "Difficulty (SEQ)": (
+        "Single Ease Question after the stage, 1 very easy to 7 very difficult; submitted answers "
+        "only."
+    ),
+    "First and last questions": (
+        "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
+        "question."
+    ),
+    "Mean, sd, median": (
+        "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "
+        "denominator); the published papers print the population form (n)."
+    ),
+}

@@ -1,0 +1,206 @@
+"""The report's figures, as SVG text. One style: ink on white, no colour carries meaning alone.
+
+Drawn without pyplot, so that nothing global is touched and any thread may draw. This is the only
+module that imports matplotlib (slow to load).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+from numpy.typing import NDArray
+
+from labapp.analysis.columns import METRICS, Metric
+
+INK, SECONDARY, HAIRLINE, ACCENT = "#1F2328", "#57606A", "#D8DEE4", "#1F5FD6"
+STYLE: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": SECONDARY,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "xtick.color": SECONDARY,
+    "ytick.color": SECONDARY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "labapp",
+}
+WIDTH_IN = 10.0
+BOX_FROM = 5
+"""A box is drawn from so many values on; below, the points say more."""
+POINTS = 150
+"""A line of a small panel is thinned to about this many points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """svg: an inline `<svg>` element; label: what it shows, in words."""
+
+    svg: str
+    label: str
+
+
+def by_model(stages: pd.DataFrame, name: str) -> Drawing:
+    """Every metric of the stages by model: one point a participant, joined within participants,
+    median and mean, a box from five values on. stages: rows of the table of one study."""
+    models = sorted(stages["model"].unique())
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, 6.4), layout="constrained")
+        axes = figure.subplots(2, 3).flat
+        for ax, metric in zip(axes, METRICS, strict=True):
+            _strip(ax, stages, metric, models)
+        return Drawing(_svg(figure, name), f"Metrics by model: {', '.join(models)}")
+
+
+def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]) -> None:
+    wide = stages.pivot_table(
+        index=["participant", "session"], columns="model", values=metric.column, aggfunc="mean"
+    ).reindex(columns=list(models))
+    values = wide.to_numpy(dtype=float) * metric.factor
+    places = np.arange(len(models))
+    spread = np.linspace(-0.14, 0.14, len(values)) if len(values) > 1 else np.zeros(len(values))
+    for row, shift in zip(values, spread, strict=True):
+        known = np.isfinite(row)
+        ax.plot(places[known] + shift, row[known], color=HAIRLINE, linewidth=0.9, zorder=1)
+        ax.plot(
+            places[known] + shift,
+            row[known],
+            "o",
+            markersize=4.5,
+            markerfacecolor=ACCENT,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=3,
+        )
+    labels = []
+    for place, model in enumerate(models):
+        own = values[:, place][np.isfinite(values[:, place])]
+        labels.append(f"{model.split('/', 1)[-1]}\nn = {own.size}")
+        if own.size == 0:
+            continue
+        if own.size >= BOX_FROM:
+            low, high = np.percentile(own, [25, 75])
+            ax.fill_between(
+                [place - 0.25, place + 0.25], low, high, color="#EDF0F3", linewidth=0, zorder=0
+            )
+        middle = float(np.median(own))
+        ax.hlines(middle, place - 0.25, place + 0.25, color=INK, linewidth=1.8, zorder=2)
+        ax.plot(
+            place + 0.33,
+            own.mean(),
+            "D",
+            markersize=5,
+            markerfacecolor="white",
+            markeredgecolor=INK,
+            zorder=4,
+        )
+    ax.set_title(metric.title)
+    ax.set_ylabel(metric.unit)
+    ax.set_xticks(places, labels)
+    ax.set_xlim(-0.6, len(models) - 0.4)
+    ax.tick_params(axis="x", length=0)
+    ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
+    ax.set_axisbelow(True)
+    if metric.limits is not None:
+        low, high = metric.limits
+        margin = 0.06 * (high - low)
+        ax.set_ylim(low - margin, high + margin)
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+    else:
+        ax.set_ylim(bottom=0)
+        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+
+
+def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawing:
+    """Alignment over time, one small panel a question, one row a stage, of one session.
+
+    trials, snapshots: that session's rows. The time axis is the same along a row.
+    """
+    rows = [stage for _, stage in trials.groupby("stage_number", sort=True)]
+    columns = max(len(stage) for stage in rows)
+    series = dict(list(snapshots.groupby(["stage", "trial", "attempt"])))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, 0.45 + 1.55 * len(rows)), layout="constrained")
+        grid = figure.subplots(len(rows), columns, squeeze=False, sharey=True, sharex="row")
+        for axes, stage in zip(grid, rows, strict=True):
+            rows_of = stage.sort_values(["trial", "attempt"]).to_dict("records")
+            ordered = [{str(name): value for name, value in row.items()} for row in rows_of]
+            for ax, trial in zip(axes, ordered, strict=False):
+                key = (trial["stage"], trial["trial"], trial["attempt"])
+                _panel(ax, trial, series.get(key))
+            for ax in axes[len(ordered) :]:
+                ax.set_axis_off()
+            axes[0].set_ylabel(f"{ordered[0]['model']}\nalignment, %")
+        figure.supxlabel("seconds since the pictures appeared", fontsize=9)
+        return Drawing(_svg(figure, name), "Alignment over time, a panel for each question")
+
+
+_MARKS = {"solved": "o", "skipped": "X"}
+
+
+def _panel(ax: Axes, trial: dict[str, Any], series: pd.DataFrame | None) -> None:
+    target = trial["target_alignment"] * 100
+    ax.axhline(target, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
+    duration = trial["duration_s"]
+    title = f"{trial['trial']} {trial['outcome']}"
+    if series is not None and np.isfinite(duration):
+        t = series["t_s"].to_numpy(dtype=float)
+        percent = series["alignment"].to_numpy(dtype=float) * 100
+        kept = _thinned(t, percent)
+        ax.step(t[kept], percent[kept], where="post", color=ACCENT, linewidth=1.3)
+        mark = _MARKS.get(str(trial["outcome"]), "s")
+        ax.plot(t[-1:], percent[-1:], mark, color=INK, markersize=5, clip_on=False, zorder=3)
+        title += f" {duration:.0f} s"
+    ax.set_title(title.replace("_", " "), fontsize=8, fontweight="normal")
+    ax.set_ylim(0, 100)
+    ax.set_yticks([0, 50, 100])
+    ax.set_xlim(left=0)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
+    ax.tick_params(labelsize=8)
+
+
+def _thinned(t: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Indices that keep the line's shape at a panel's size: the lowest and highest of each of
+    POINTS / 2 stretches of time, besides both ends."""
+    if len(t) <= POINTS:
+        return np.arange(len(t))
+    stretch = np.minimum((t / max(t[-1], 1e-9) * (POINTS // 2)).astype(int), POINTS // 2 - 1)
+    kept = {0, len(t) - 1}
+    for number in np.unique(stretch):
+        inside = np.flatnonzero(stretch == number)
+        kept.add(int(inside[values[inside].argmin()]))
+        kept.add(int(inside[values[inside].argmax()]))
+    return np.array(sorted(kept))
+
+
+def _svg(figure: Figure, name: str) -> str:
+    """The figure as an element that can stand in a page beside others: ids carry its name."""
+    stream = io.StringIO()
+    figure.savefig(
+        stream,
+        format="svg",
+        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+    )
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'href="#', f'href="#{name}-', text)
+    return re.sub(r"url\(#", f"url(#{name}-", text)

@@ -1,0 +1,68 @@
+"""report.html: what the sessions show, in one page that can be printed and sent."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from labapp import __version__
+from labapp.analysis import sections
+from labapp.analysis.definitions import DEFINITIONS
+from labapp.analysis.formats import count
+from labapp.analysis.page import Html, definitions, heading, page, paragraph, text
+from labapp.analysis.sources import Progress
+from labapp.analysis.tables import Tables
+
+
+def report(tables: Tables, made: datetime | None = None, progress: Progress | None = None) -> str:
+    """The page as text. made: the time printed on it (now, if not given)."""
+    made = made or datetime.now(UTC)
+    studies = [str(study) for study in sorted(tables.participants["study"].unique())]
+    parts: list[str] = []
+    for done, study in enumerate(studies):
+        if progress is not None:
+            progress(done / len(studies), f"report on {study}")
+        parts.extend(sections.study(tables.of_study(study), study, f"s{done + 1}"))
+    parts.append(heading(2, "How the numbers are defined", "definitions"))
+    parts.append(definitions(DEFINITIONS.items()))
+    title = f"Report: {', '.join(studies)}"
+    header = "".join(_header(tables, title, studies, made))
+    return page(title, header, "".join(parts), _footer(tables))
+
+
+def _header(tables: Tables, title: str, studies: list[str], made: datetime) -> Iterator[Html]:
+    sessions = tables.participants
+    people = sessions.groupby(["study", "participant"]).ngroups
+    yield heading(1, title)
+    yield paragraph(
+        f"{count(len(sessions), 'session')} of {count(people, 'participant')}, "
+        f"written {made:%Y-%m-%d %H:%M} UTC.",
+        "quiet",
+    )
+    simulated = int(sessions["simulated"].sum())
+    if simulated:
+        yield paragraph(
+            f"Simulated: {simulated} of {count(len(sessions), 'session')}. There a program took "
+            "part, not a person.",
+            "note",
+        )
+    for note in tables.notes:
+        yield paragraph(note, "note")
+    links = [f'<a href="#s{n}">{text(study)}</a>' for n, study in enumerate(studies, start=1)]
+    links.append('<a href="#definitions">How the numbers are defined</a>')
+    yield Html(f"<nav>{''.join(links)}</nav>\n")
+
+
+def _footer(tables: Tables) -> Html:
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("numpy", "pandas", "matplotlib", "pyarrow")
+    )
+    told = tables.participants["app_versions"].dropna()
+    recorded = sorted({part for some in told for part in str(some).split(", ") if part})
+    return paragraph(
+        f"Analysed with labapp {__version__} (Python {platform.python_version()}, {packages}). "
+        f"Recorded with labapp {', '.join(recorded) or 'of unknown version'}.",
+        "quiet",
+    )

@@ -1,0 +1,295 @@
+"""The rows that one session gives to every table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import fsum
+from typing import Any
+
+from labapp.analysis.course import UNFINISHED, Course, fold_course
+from labapp.analysis.deviations import Deviation, fold_deviations
+from labapp.analysis.movement import DEVICES
+from labapp.analysis.parts import TASK, Parts
+from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
+from labapp.analysis.stages import SEQ, StageRecord, stage_record
+from labapp.analysis.trials import INTERRUPTED, TrialRecord, fold_trials
+from labapp.clock import NS
+from labapp.events import Body, Event
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecords:
+    """Everything the folds found in one session; source: the name of the file or folder."""
+
+    source: str
+    deidentified: bool
+    course: Course
+    parts: Parts
+    trials: tuple[TrialRecord, ...]
+    stages: tuple[StageRecord, ...]
+    answers: tuple[AnswerRecord, ...]
+    deviations: tuple[Deviation, ...]
+    labels: tuple[Row, ...]
+
+    @classmethod
+    def of(
+        cls, events: Sequence[tuple[Event, Body]], source: str, *, deidentified: bool = False
+    ) -> SessionRecords:
+        """Fold all events of one session. Raises RecordError when its plan cannot be read."""
+        course = fold_course(events)
+        parts = Parts.of(course.planned.plan)
+        trials = fold_trials(events, parts.stages.values())
+        answers = fold_answers(events)
+        stages = [
+            stage_record(
+                part,
+                course.spans[part.id],
+                [trial for trial in trials if trial.part.id == part.id],
+                _seq(answers, parts, part.id),
+            )
+            for part in parts.stages.values()
+            if part.role == "stage" and part.id in course.spans
+        ]
+        labels = [
+            {
+                "stage": edit.part,
+                "stage_number": parts.stages[edit.part].number,
+                "model": parts.stages[edit.part].model,
+                "dimension": edit.dimension + 1,
+                "dimension_name": parts.stages[edit.part].space.dimensions[edit.dimension].name,
+                "trial": edit.trial,
+                "session_s": edit.session_s,
+                "text": edit.text,
+                "final": edit.final,
+            }
+            for edit in fold_labels(events, parts)
+        ]
+        deviations = [*fold_deviations(events), *_unended(course, trials)]
+        deviations.sort(key=lambda deviation: deviation.session_s)
+        return cls(
+            source,
+            deidentified,
+            course,
+            parts,
+            tuple(trials),
+            tuple(stages),
+            tuple(answers),
+            tuple(deviations),
+            tuple(labels),
+        )
+
+    @property
+    def who(self) -> Row:
+        planned = self.course.planned
+        return {
+            "study": planned.study,
+            "participant": planned.participant,
+            "session": planned.session,
+        }
+
+    def rows(self) -> dict[str, list[Row]]:
+        """By table. Snapshots are rows of their own."""
+        tables: dict[str, list[Row]] = {
+            "trials": [_trial_row(trial) for trial in self.trials],
+            "stages": [_stage_row(stage) for stage in self.stages],
+            "answers": [_answer_row(answer, self.parts) for answer in self.answers],
+            "labels": list(self.labels),
+            "participants": [self._participant_row()],
+            "deviations": [asdict(deviation) for deviation in self.deviations],
+            "snapshots": [row for trial in self.trials for row in _snapshot_rows(trial)],
+        }
+        return {name: [self.who | row for row in rows] for name, rows in tables.items()}
+
+    def _participant_row(self) -> Row:
+        course, planned = self.course, self.course.planned
+        lasting = {
+            kind: [d.duration_s or 0.0 for d in self.deviations if d.kind == kind]
+            for kind in ("paused", "interrupted", "focus_lost")
+        }
+        stages = sorted(
+            (part for part in self.parts.stages.values() if part.role == "stage"),
+            key=lambda part: part.number,
+        )
+        return {
+            "study_version": planned.study_version,
+            "study_sha256": planned.study_sha256,
+            "started_utc": course.started_utc,
+            "outcome": course.outcome,
+            "ended_reason": course.ended_reason,
+            "complete": course.outcome == "completed",
+            "simulated": course.simulated,
+            "models": ", ".join(part.model for part in stages),
+            "assignment": json.dumps(planned.assignment, ensure_ascii=False),
+            "seed": planned.seed,
+            "presentation": planned.presentation,
+            "language": planned.language,
+            "duration_s": course.duration_s,
+            "elapsed_s": course.elapsed_s,
+            "n_pauses": len(lasting["paused"]),
+            "paused_s": sum(lasting["paused"]),
+            "n_gaps": len(lasting["interrupted"]),
+            "gap_s": sum(lasting["interrupted"]),
+            "sound_s": course.sound_s,
+            "sound_lost_s": course.sound_lost_s,
+            "no_sound_because": course.no_sound_because,
+            "focus_losses": len(lasting["focus_lost"]),
+            "n_deviations": len(self.deviations),
+            "n_events": course.n_events,
+            "app_versions": ", ".join(course.app_versions),
+            "deidentified": self.deidentified,
+            "source": self.source,
+        }
+
+
+def _seq(answers: Sequence[AnswerRecord], parts: Parts, stage: str) -> float | None:
+    """The submitted SEQ about a stage."""
+    for answer in answers:
+        part = parts.questionnaires.get(answer.part)
+        if (
+            part is not None
+            and part.about == stage
+            and (answer.instrument, answer.item) == (SEQ, SEQ)
+            and answer.submitted_s is not None
+        ):
+            return float(answer.value)
+    return None
+
+
+def _unended(course: Course, trials: Sequence[TrialRecord]) -> list[Deviation]:
+    found = [
+        Deviation(
+            "attempt_interrupted",
+            trial.started_session_s if trial.started_session_s is not None else course.elapsed_s,
+            trial.excluded_because or "",
+            None,
+            trial.part.id,
+            trial.trial,
+            trial.attempt,
+        )
+        for trial in trials
+        if trial.outcome == INTERRUPTED
+    ]
+    if course.outcome == UNFINISHED:
+        found.append(Deviation("unfinished", course.elapsed_s))
+    return found
+
+
+def _trial_row(trial: TrialRecord) -> Row:
+    movement, part = trial.movement, trial.part
+    return {
+        "stage": part.id,
+        "stage_number": part.number,
+        "task": TASK,
+        "role": part.role,
+        "model": part.model,
+        "trial": trial.trial,
+        "attempt": trial.attempt,
+        "outcome": trial.outcome,
+        "duration_s": trial.duration_s,
+        "solved_s": trial.solved_s,
+        "active_s": trial.active_s,
+        "active_s_as_published": trial.active_s_as_published,
+        "slide_distance": fsum(movement.distance),
+        "slide_distance_by_dimension": list(movement.distance),
+        "error_auc_sum": trial.error_auc_sum,
+        "error_auc_mean": trial.error_auc_mean,
+        "alignment_start": trial.alignment_start,
+        "alignment_final": trial.alignment_final,
+        "target_alignment": part.target_alignment,
+        "aligned_at_start": trial.aligned_at_start,
+        "skip_offered_s": trial.skip_offered_s,
+        "slides": list(movement.slides),
+        "selections": list(movement.selections),
+        "dimension_switches": movement.switches,
+        "direction_reversals": movement.reversals,
+        "overlay_toggles": trial.overlay_toggles,
+        "label_edits": trial.label_edits,
+        "n_moves": movement.moves,
+        **{f"moved_by_{device}": movement.share(device) for device in DEVICES},
+        "n_snapshots": len(trial.snapshots),
+        "z_start": list(trial.z_start),
+        "z_target": list(trial.z_target),
+        "z_end": list(movement.z),
+        "started_session_s": trial.started_session_s,
+        "excluded": trial.excluded_because is not None,
+        "excluded_because": trial.excluded_because,
+    }
+
+
+def _stage_row(stage: StageRecord) -> Row:
+    measures, change = stage.measures, stage.change
+    return {
+        "stage": stage.part.id,
+        "stage_number": stage.part.number,
+        "task": TASK,
+        "model": stage.part.model,
+        "outcome": stage.outcome or UNFINISHED,
+        "n_planned": stage.part.trials,
+        "n_trials": measures.n,
+        "n_solved": measures.solved,
+        "completion_rate": stage.completion_rate,
+        "response_time_s": measures.response_time_s,
+        "slide_distance": measures.slide_distance,
+        "error_auc_sum": measures.error_auc_sum,
+        "error_auc_mean": measures.error_auc_mean,
+        "seq": stage.seq,
+        "duration_s": stage.duration_s,
+        **{f"change_{name}": value for name, value in asdict(change).items()},
+    }
+
+
+def _answer_row(answer: AnswerRecord, parts: Parts) -> Row:
+    part = parts.questionnaires.get(answer.part)
+    about = None if part is None else part.about
+    stage = parts.stages.get(about) if about is not None else None
+    value, value_text = _number_or_text(answer.value)
+    first, first_text = _number_or_text(answer.first)
+    return {
+        "stage": answer.part,
+        "about": about,
+        "model": None if stage is None else stage.model,
+        "instrument": answer.instrument,
+        "instrument_version": answer.instrument_version,
+        "item": answer.item,
+        "value": value,
+        "value_text": value_text,
+        "first_value": first,
+        "first_value_text": first_text,
+        "changes": answer.changes,
+        "first_s": answer.first_s,
+        "last_s": answer.last_s,
+        "submitted_s": answer.submitted_s,
+        "submitted": answer.submitted_s is not None,
+    }
+
+
+def _number_or_text(value: Any) -> tuple[float | None, str | None]:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value), None
+    if value is None or isinstance(value, str):
+        return None, value
+    return None, json.dumps(value, ensure_ascii=False)
+
+
+def _snapshot_rows(trial: TrialRecord) -> list[Row]:
+    return [
+        {
+            "stage": trial.part.id,
+            "model": trial.part.model,
+            "trial": trial.trial,
+            "attempt": trial.attempt,
+            "snapshot": number,
+            "t_s": snapshot.t_ns / NS,
+            "z": list(snapshot.z),
+            "dimension": None if snapshot.dimension is None else snapshot.dimension + 1,
+            "direction": snapshot.direction,
+            "alignment": snapshot.alignment,
+            "error_sum": snapshot.error_sum,
+            "error_mean": snapshot.error_mean,
+        }
+        for number, snapshot in enumerate(trial.snapshots, start=1)
+    ]

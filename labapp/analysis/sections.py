@@ -1,0 +1,260 @@
+"""The sections of the report on one study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from labapp.analysis import figures
+from labapp.analysis.columns import METRICS, Metric
+from labapp.analysis.deviations import MEANINGS
+from labapp.analysis.formats import clock, count, decimal, either
+from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
+from labapp.analysis.tables import Tables
+
+SHOWN_SESSIONS = 12
+"""Small multiples are drawn for so many sessions of a study; the tables hold the others."""
+SHOWN_ROWS = 150
+NONE = "–"
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as plain values, None where a value is missing."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+
+
+def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
+    """Everything about one study; tables: its rows; anchor: prefix of the page's ids."""
+    own = tables.participants
+    yield heading(2, f"Study {name}", anchor)
+    versions = sorted({str(number) for number in own["study_version"].dropna()})
+    files = sorted({str(sha)[:12] for sha in own["study_sha256"]})
+    yield paragraph(
+        f"{'Version' if len(versions) == 1 else 'Versions'} {', '.join(versions)} of the study "
+        f"file (SHA-256 {', '.join(f'{sha}…' for sha in files)}). "
+        f"Completed: {int(own['complete'].sum())} of {count(len(own), 'session')}."
+    )
+    yield heading(3, "Sessions")
+    yield sessions(own)
+    if len(tables.stages):
+        yield heading(3, "Metrics by model")
+        yield summary(tables.stages)
+        drawing = figures.by_model(tables.stages, f"{anchor}-models")
+        yield figure(
+            drawing.svg,
+            drawing.label,
+            "One point a participant; grey lines join a participant's stages. Thick line: median; "
+            f"diamond: mean; box: quartiles, from {figures.BOX_FROM} values on. n: stages with a "
+            "value. Error AUC is summed over the questions of a stage.",
+        )
+        yield from changes(tables.stages)
+    yield from questions(tables, anchor)
+    yield from labels(tables.labels)
+    yield heading(3, "Deviations and data quality")
+    yield from deviations(tables.deviations, len(own))
+
+
+def sessions(participants: pd.DataFrame) -> Html:
+    """Who took part, in which order, and what was recorded."""
+    rows = [
+        (
+            row["participant"],
+            row["session"],
+            f"{row['started_utc'][:10]} {row['started_utc'][11:16]}",
+            Html("<br>".join(text(model) for model in row["models"].split(", "))),
+            _outcome(row),
+            clock(row["duration_s"]),
+            f"{row['n_pauses']} ({clock(row['paused_s'])})" if row["n_pauses"] else "none",
+            f"{row['n_gaps']} ({clock(row['gap_s'])})" if row["n_gaps"] else "none",
+            _sound(row),
+            row["n_deviations"],
+        )
+        for row in _records(participants)
+    ]
+    names = (
+        "Participant",
+        "Session",
+        "Began, UTC",
+        "Models in order",
+        "Outcome",
+        two_lines("Working time", "min:s"),
+        two_lines("Pauses", "number (min:s)"),
+        two_lines("Interruptions", "number (min:s)"),
+        two_lines("Sound", "min:s"),
+        "Deviations",
+    )
+    return table(names, rows, numeric=(5, 6, 7, 9))
+
+
+def _outcome(row: dict[str, Any]) -> object:
+    said = row["outcome"].replace("_", " ")
+    more = "; ".join(
+        part for part in (row["ended_reason"], "simulated" if row["simulated"] else "") if part
+    )
+    return two_lines(said, more) if more else said
+
+
+def _sound(row: dict[str, Any]) -> object:
+    if row["sound_s"] <= 0:
+        why = row["no_sound_because"]
+        return two_lines("none", why) if why else "none"
+    lost = row["sound_lost_s"]
+    return two_lines(clock(row["sound_s"]), f"{lost:.1f} s lost" if lost else "nothing lost")
+
+
+def summary(stages: pd.DataFrame) -> Html:
+    """Mean, sd and median of every metric by model."""
+    rows = []
+    for model, some in stages.groupby("model", sort=True):
+        cells: list[object] = [model, len(some)]
+        for metric in METRICS:
+            values = some[metric.column].dropna().to_numpy(dtype=float) * metric.factor
+            cells.append(_spread(values, metric))
+        rows.append(cells)
+    names = [
+        "Model",
+        two_lines("Stages", "n"),
+        *(two_lines(metric.title, metric.unit) for metric in METRICS),
+    ]
+    return table(
+        names,
+        rows,
+        numeric=range(1, 2 + len(METRICS)),
+        caption="Mean ± sd over participants; below it the median (and n where a value is missing "
+        "for some).",
+    )
+
+
+def _spread(values: NDArray[np.float64], metric: Metric) -> object:
+    if values.size == 0:
+        return NONE
+    mean = decimal(values.mean(), metric.decimals)
+    if values.size == 1:
+        return two_lines(mean, "n = 1")
+    sd = decimal(values.std(ddof=1), metric.decimals)
+    median = decimal(float(np.median(values)), metric.decimals)
+    return two_lines(f"{mean} ± {sd}", f"median {median}, n = {values.size}")
+
+
+def changes(stages: pd.DataFrame) -> Iterator[Html]:
+    """First against last questions, where stages are long enough."""
+    if not (stages["change_questions"] > 0).any():
+        return
+    metrics = [metric for metric in METRICS if f"change_{metric.column}" in stages]
+    rows = []
+    for model, some in stages.groupby("model", sort=True):
+        cells: list[object] = [model]
+        for metric in metrics:
+            values = some[f"change_{metric.column}"].dropna().to_numpy(dtype=float)
+            if values.size == 0:
+                cells.append(NONE)
+                continue
+            mean = values.mean() * metric.factor
+            cells.append(f"{decimal(mean, metric.decimals, sign=True)} (n = {values.size})")
+        rows.append(cells)
+    sizes = sorted({int(n) for n in stages["change_questions"] if n > 0})
+    yield heading(3, "Change over questions")
+    yield table(
+        ["Model", *(two_lines(m.title, m.unit.replace("a stage", "a question")) for m in metrics)],
+        rows,
+        numeric=range(1, 1 + len(metrics)),
+        caption=f"Mean over participants of last minus first {either(sizes)} questions.",
+    )
+
+
+def questions(tables: Tables, anchor: str) -> Iterator[Html]:
+    """Small multiples of the alignment, a figure a session."""
+    trials = tables.trials[tables.trials["role"] == "stage"]
+    groups = list(trials.groupby(["participant", "session"], sort=True))
+    if not groups:
+        return
+    yield heading(3, "Alignment over time, question by question")
+    yield paragraph(
+        "Dashed: the alignment asked for. Dot: solved; cross: skipped; square: cut off. The time "
+        "axis is the same along a row.",
+        "quiet",
+    )
+    for number, ((participant, session), own) in enumerate(groups[:SHOWN_SESSIONS]):
+        chosen = (tables.snapshots["participant"] == participant) & (
+            tables.snapshots["session"] == session
+        )
+        drawing = figures.alignment(own, tables.snapshots[chosen], f"{anchor}-q{number}")
+        who = f"Participant {participant}, session {session}"
+        yield figure(drawing.svg, f"{drawing.label}. {who}", who)
+    if len(groups) > SHOWN_SESSIONS:
+        yield paragraph(
+            f"{len(groups) - SHOWN_SESSIONS} more sessions are in the table snapshots.", "quiet"
+        )
+
+
+def labels(edits: pd.DataFrame) -> Iterator[Html]:
+    """The names that dials had at the end of their stage."""
+    final = [row for row in _records(edits) if row["final"] and row["text"]]
+    if not final:
+        return
+    yield heading(3, "Names given to dials")
+    yield _limited(
+        ("Participant", "Model", "Dial", "Name"),
+        [(row["participant"], row["model"], row["dimension"], row["text"]) for row in final],
+        numeric=(2,),
+    )
+
+
+def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
+    """How often each kind happened, and every single one."""
+    if found.empty:
+        yield paragraph("None was recorded.")
+        return
+    counted = []
+    for kind, some in found.groupby("kind"):
+        seconds = float(some["duration_s"].sum())
+        where = some.groupby(["participant", "session"]).ngroups
+        name = two_lines(str(kind).replace("_", " "), MEANINGS[str(kind)])
+        counted.append((name, len(some), where, decimal(seconds, 1) if seconds else NONE))
+    counted.sort(key=lambda row: -row[1])
+    yield table(
+        ("Kind", "Times", two_lines("Sessions", f"of {n_sessions}"), two_lines("Together", "s")),
+        counted,
+        numeric=(1, 2, 3),
+    )
+    yield _limited(
+        (
+            "Participant",
+            "Session",
+            two_lines("At", "min:s of session time"),
+            "Part",
+            "Question",
+            "Kind",
+            two_lines("Lasted", "s"),
+            "Detail",
+        ),
+        [
+            (
+                row["participant"],
+                row["session"],
+                clock(row["session_s"]),
+                row["stage"] or NONE,
+                row["trial"] or NONE,
+                row["kind"].replace("_", " "),
+                NONE if row["duration_s"] is None else decimal(row["duration_s"], 1),
+                row["detail"] or "",
+            )
+            for row in _records(found)
+        ],
+        numeric=(2, 4, 6),
+    )
+
+
+def _limited(
+    names: tuple[object, ...], rows: list[tuple[object, ...]], numeric: Iterable[int]
+) -> Html:
+    shown = table(names, rows[:SHOWN_ROWS], numeric=numeric)
+    if len(rows) <= SHOWN_ROWS:
+        return shown
+    left = f"{len(rows) - SHOWN_ROWS} more rows are in the tables beside this page."
+    return Html(shown + paragraph(left, "quiet"))

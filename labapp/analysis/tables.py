@@ -1,0 +1,85 @@
+"""Sessions as tables: pandas frames with the columns of `labapp.analysis.columns`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from labapp.analysis.columns import COLUMNS, Kind
+from labapp.analysis.rows import Row, SessionRecords
+from labapp.analysis.sources import Progress, read_sessions
+
+_DTYPES: dict[Kind, str] = {
+    "text": "string",
+    "integer": "Int64",
+    "number": "float64",
+    "boolean": "boolean",
+    "numbers": "object",
+}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What sessions say, one table a question a reader may have.
+
+    trials: one row an attempt at a question; stages: one a participant and model; answers: one
+    an item; labels: one an edit of a dial's name; participants: one a session; deviations: one
+    a thing that did not go as planned; snapshots: the published study's record of each question.
+    notes: what the reader should know about the sources (a session given twice).
+    `labapp.analysis.columns` has the meaning and unit of every column.
+    """
+
+    trials: pd.DataFrame
+    stages: pd.DataFrame
+    answers: pd.DataFrame
+    labels: pd.DataFrame
+    participants: pd.DataFrame
+    deviations: pd.DataFrame
+    snapshots: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def by_name(self) -> dict[str, pd.DataFrame]:
+        """The frames by their names, in the order they are written."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    def of_study(self, study: str) -> Tables:
+        """The rows of one study."""
+        own = {name: frame[frame["study"] == study] for name, frame in self.by_name().items()}
+        return Tables(**own, notes=self.notes)
+
+
+def load(paths: Path | str | Sequence[Path | str], progress: Progress | None = None) -> Tables:
+    """Read sessions and bundles (folders or zips, in any mixture) into tables.
+
+    paths: one path or several. A session that is given twice (as a session and in a bundle) is
+    read once, with a note. Raises RecordError when something cannot be read, or when two
+    different sessions have the same labels.
+
+    >>> load("exports/quickstart").stages  # doctest: +SKIP
+    """
+    given = [paths] if isinstance(paths, Path | str) else list(paths)
+    sessions, notes = read_sessions([Path(path) for path in given], progress)
+    return tables_of(sessions, notes)
+
+
+def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> Tables:
+    """Tables of sessions that were folded already, by study and participant."""
+    ordered = sorted(sessions, key=lambda one: tuple(one.who.values()))
+    rows: dict[str, list[Row]] = {name: [] for name in COLUMNS}
+    for session in ordered:
+        for name, some in session.rows().items():
+            rows[name].extend(some)
+    return Tables(**frames(rows), notes=tuple(notes))
+
+
+def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:
+    """Typed frames of rows by table; a table without rows has its columns all the same."""
+    made = {}
+    for name, some in rows.items():
+        columns = COLUMNS[name]
+        frame = pd.DataFrame(list(some), columns=[column.name for column in columns])
+        made[name] = frame.astype({column.name: _DTYPES[column.kind] for column in columns})
+    return made

@@ -1,0 +1,85 @@
+"""Tables as files: CSV for people, Parquet for programs, and a dictionary of the columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from labapp.analysis.columns import COLUMNS
+from labapp.analysis.tables import Tables
+from labapp.errors import DataFolderError, ExportExists
+
+DICTIONARY = "columns.csv"
+
+
+def file_names() -> tuple[str, ...]:
+    """Every file that `write` makes."""
+    tables = [f"{name}.{ending}" for name in COLUMNS for ending in ("csv", "parquet")]
+    return (*tables, DICTIONARY)
+
+
+def write(tables: Tables, out: Path, progress: Callable[[str], None] | None = None) -> list[Path]:
+    """Write every table as .csv and .parquet, and columns.csv, into the folder `out`.
+
+    In CSV a cell with one number a dimension is a JSON list and a missing value is empty; in
+    Parquet it is a list. Nothing is overwritten: raises ExportExists when one of the files is
+    there, DataFolderError when the folder cannot be written.
+    """
+    refuse_existing(out, file_names())
+    written = []
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, frame in tables.by_name().items():
+            if progress is not None:
+                progress(name)
+            written += [out / f"{name}.csv", out / f"{name}.parquet"]
+            _as_text(name, frame).to_csv(written[-2], index=False, mode="x", lineterminator="\n")
+            with written[-1].open("xb") as file:
+                frame.to_parquet(file, index=False, engine="pyarrow")
+        written.append(out / DICTIONARY)
+        dictionary().to_csv(written[-1], index=False, mode="x", lineterminator="\n")
+    except OSError as error:
+        raise unwritable(out, error) from error
+    return written
+
+
+def refuse_existing(out: Path, names: Iterable[str]) -> None:
+    """Raise ExportExists when one of these names is in the folder already."""
+    if out.exists() and not out.is_dir():
+        raise ExportExists(f"{out} is a file, not a folder.", todo="Name another folder.")
+    if there := [name for name in names if (out / name).exists()]:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise ExportExists(
+            f"{out} holds an earlier analysis ({there[0]}{more}).",
+            safe="Nothing was overwritten.",
+            todo="Name a new folder, or move the old one away.",
+        )
+
+
+def unwritable(out: Path, error: OSError) -> DataFolderError:
+    """The error for a folder that cannot be written."""
+    return DataFolderError(
+        f"The analysis cannot be written to {out}: {error.strerror or error}.",
+        safe="The sessions are untouched.",
+        todo="Free some space or name another folder.",
+    )
+
+
+def dictionary() -> pd.DataFrame:
+    """One row a column of every table: table, column, type, unit, meaning."""
+    return pd.DataFrame(
+        [
+            (table, column.name, column.kind, column.unit, column.meaning)
+            for table, columns in COLUMNS.items()
+            for column in columns
+        ],
+        columns=["table", "column", "type", "unit", "meaning"],
+    )
+
+
+def _as_text(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    lists = [column.name for column in COLUMNS[name] if column.kind == "numbers"]
+    return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
