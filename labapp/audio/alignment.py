@@ -1,0 +1,185 @@
+"""From frames of a WAV file to session time, and back.
+
+The sound card's crystal is not the computer's, and every single reading of it is noisy. So the true
+sample rate and the offset of a segment are fitted over all its anchors, robustly: two seconds after
+every start or gap are left out (PulseAudio's ADC times are hundreds of milliseconds off at first),
+the loss is Huber's, and a fit that cannot be trusted (under 60 s of anchors, or further than
+500 ppm from the nominal rate) is replaced by the nominal rate with a median offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from labapp.errors import RecordError
+from labapp.events import Event
+
+SETTLE_S = 2.0
+MIN_SPAN_S = 60.0
+MAX_PPM = 500.0
+HUBER_S = 0.001
+
+Anchor = tuple[int, float, int]
+"""Frame index, ADC time in s on the stream's clock, session time of that frame in ns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockFit:
+    """How the frames of one segment lie on the session's clock.
+
+    nominal_rate and rate in frames per second of session time; offset_ns: session time of frame 0;
+    residual_ms: median absolute distance of the anchors used from the line; n_anchors: anchors
+    used; reason: empty, or why the nominal rate was used.
+    """
+
+    nominal_rate: int
+    rate: float
+    offset_ns: int
+    residual_ms: float
+    n_anchors: int
+    used_nominal: bool
+    reason: str = ""
+
+    def frame_to_ns(self, frame: float) -> int:
+        """Session time at which a frame was captured, in ns."""
+        return self.offset_ns + round(frame * 1e9 / self.rate)
+
+    def ns_to_frame(self, t_ns: int) -> int:
+        """The frame captured nearest to a session time; may lie outside the file."""
+        return round((t_ns - self.offset_ns) * self.rate / 1e9)
+
+
+def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int] = ()) -> ClockFit:
+    """Fit one segment.
+
+    anchors : in order of their frames. nominal_rate in Hz. breaks : frames at which the stream went
+    on after a gap (the start is one without being named).
+
+    Raises
+    ------
+    RecordError : there is not a single anchor, so that the sound has no place in time.
+    """
+    if not anchors:
+        raise RecordError(
+            "The sound has no time marks, so it cannot be placed on the session's clock.",
+            safe="The sound file itself is whole.",
+            todo="Use it without alignment.",
+        )
+    frames = np.array([anchor[0] for anchor in anchors], dtype=np.float64)
+    origin_ns = int(anchors[0][2])
+    seconds = np.array([int(anchor[2]) - origin_ns for anchor in anchors], dtype=np.float64) / 1e9
+    settled = _settled(frames, nominal_rate, breaks)
+    reason = ""
+    if settled.any():
+        frames, seconds = frames[settled], seconds[settled]
+    else:
+        reason = f"no anchor later than {SETTLE_S:g} s after a start or gap"
+    span_s = float(frames[-1] - frames[0]) / nominal_rate
+    if not reason and span_s < MIN_SPAN_S:
+        reason = f"anchors span {span_s:.1f} s, under {MIN_SPAN_S:g} s"
+    if not reason:
+        rate, at_zero = _line(frames, seconds, nominal_rate)
+        ppm = (rate / nominal_rate - 1.0) * 1e6
+        if abs(ppm) <= MAX_PPM:
+            return _fit(frames, seconds, nominal_rate, rate, at_zero, origin_ns, reason)
+        reason = f"the fitted rate {rate:.1f} Hz is {ppm:+.0f} ppm from the nominal one"
+    at_zero = float(np.median(seconds - frames / nominal_rate))
+    return _fit(frames, seconds, nominal_rate, float(nominal_rate), at_zero, origin_ns, reason)
+
+
+def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
+    """Fit one sound file from its events (audio.started, audio.block, audio.gap), in order.
+
+    Raises
+    ------
+    RecordError : the file was never started, or has no anchor.
+    """
+    rate = 0
+    anchors: list[Anchor] = []
+    breaks: list[int] = []
+    for event in events:
+        payload = event.payload
+        if payload.get("file") != file:
+            continue
+        if event.kind == "audio.started":
+            rate = int(payload["nominal_rate"])
+        elif event.kind == "audio.block":
+            anchors.extend(_anchor(triple) for triple in payload["anchors"])
+        elif event.kind == "audio.gap":
+            breaks.append(int(payload["at_frame"]) + int(payload["frames"]))
+    if not rate:
+        raise RecordError(f"The journal does not say that {file} was started.")
+    return fit_clock(anchors, rate, breaks)
+
+
+def _anchor(triple: Sequence[Any]) -> Anchor:
+    return int(triple[0]), float(triple[1]), int(triple[2])
+
+
+def _settled(
+    frames: NDArray[np.float64], nominal_rate: int, breaks: Iterable[int]
+) -> NDArray[np.bool_]:
+    settled = np.ones(frames.size, dtype=np.bool_)
+    for start in (0, *breaks):
+        settled &= (frames < start) | (frames >= start + SETTLE_S * nominal_rate)
+    return settled
+
+
+def _line(
+    frames: NDArray[np.float64], seconds: NDArray[np.float64], nominal_rate: int
+) -> tuple[float, float]:
+    """Rate in Hz and time of frame 0 in s, by a line with Huber's loss."""
+    x = frames / nominal_rate
+    centre = float(x.mean())
+    x = x - centre
+    # What is left after the nominal line: small numbers, so that nothing is lost to rounding.
+    y = seconds - frames / nominal_rate
+    start = float(np.median(y))
+
+    def residuals(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(parameters[0] + parameters[1] * x - y)
+
+    columns = np.column_stack((np.ones_like(x), x))
+
+    def slopes(_parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        return columns
+
+    found = least_squares(
+        residuals,
+        np.array([start, 0.0]),
+        jac=slopes,
+        loss="huber",
+        f_scale=HUBER_S,
+        xtol=1e-15,
+        ftol=1e-15,
+        gtol=1e-15,
+    )
+    level, slope = (float(value) for value in found.x)
+    return nominal_rate / (1.0 + slope), level - slope * centre
+
+
+def _fit(
+    frames: NDArray[np.float64],
+    seconds: NDArray[np.float64],
+    nominal_rate: int,
+    rate: float,
+    at_zero: float,
+    origin_ns: int,
+    reason: str,
+) -> ClockFit:
+    residual = np.abs(seconds - (at_zero + frames / rate))
+    return ClockFit(
+        nominal_rate=nominal_rate,
+        rate=rate,
+        offset_ns=origin_ns + round(at_zero * 1e9),
+        residual_ms=float(np.median(residual)) * 1e3,
+        n_anchors=int(frames.size),
+        used_nominal=bool(reason),
+        reason=reason,
+    )

@@ -1,0 +1,231 @@
+"""Looking at the microphone without recording: the home's checklist and `labapp doctor`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.audio import portaudio
+from labapp.audio.capture import InputStream, OpenInput, open_input
+from labapp.audio.devices import Device
+from labapp.audio.level import FLOOR_DBFS, Hearing, dbfs, hear
+from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level, level_of
+from labapp.audio.track import mono
+from labapp.errors import AudioError, DeviceGone
+
+TONE_HZ = 1000.0
+TONE_DBFS = -20.0
+
+
+class MicrophoneProbe:
+    """Listens to a microphone for a meter; keeps nothing but the last `keep_s` seconds in memory.
+
+    Use as a context manager, or call `close`.
+
+    Raises
+    ------
+    AudioError : the microphone cannot be opened.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        *,
+        keep_s: float = 0.0,
+        silent_after_s: float = 5.0,
+        open_input: OpenInput = open_input,
+    ) -> None:
+        self.device = device
+        self._stream = open_input(device)
+        self.rate = self._stream.rate
+        self._keep_frames = round(keep_s * self.rate)
+        self._kept: deque[bytes] = deque()
+        self._kept_frames = 0
+        self._silent_after_s = silent_after_s
+        self._hearing = Hearing()
+        self._level = Level(rate=self.rate)
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="labapp-sound-probe", daemon=True)
+        self._thread.start()
+
+    def level(self) -> Level:
+        """The latest snapshot, at most a tenth of a second old; safe from any thread."""
+        return self._level
+
+    def samples(self) -> NDArray[np.int16]:
+        """What was kept, (n,) int16 mono."""
+        return np.frombuffer(b"".join(tuple(self._kept)), dtype="<i2")
+
+    def close(self) -> None:
+        """Give the microphone back."""
+        self._closing.set()
+        self._thread.join(5.0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        stream = self._stream
+        idle_s = 0.0
+        try:
+            while not self._closing.wait(TICK_S):
+                heard = self._drain(stream)
+                idle_s = 0.0 if heard else idle_s + TICK_S
+                limit = STALL_S if self._hearing.started_ns is not None else FIRST_PACKET_S
+                if stream.finished or idle_s > limit:
+                    self._level = replace(
+                        self._level, state="lost", problem=f"{self.device.label} gives no sound"
+                    )
+                    return
+        finally:
+            stream.close()
+
+    def _drain(self, stream: InputStream) -> bool:
+        packets = stream.take()
+        for packet in packets:
+            data = mono(packet.data, stream.channels)
+            samples: NDArray[np.int16] = np.frombuffer(data, dtype="<i2")
+            start_ns = packet.perf_ns - round(packet.age_s(samples.size / self.rate) * 1e9)
+            self._hearing = hear(
+                self._hearing, samples, start_ns, self.rate, silent_after_s=self._silent_after_s
+            )
+            if self._keep_frames:
+                self._keep(data)
+        if packets:
+            self._level = replace(level_of(self._hearing), rate=self.rate)
+        return bool(packets)
+
+    def _keep(self, data: bytes) -> None:
+        self._kept.append(data)
+        self._kept_frames += len(data) // 2
+        while self._kept_frames - len(self._kept[0]) // 2 >= self._keep_frames:
+            self._kept_frames -= len(self._kept.popleft()) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTest:
+    """What a short recording heard. peak and loudest 50 ms in dBFS; zeros: every sample was 0."""
+
+    device: str
+    rate: int
+    frames: int
+    peak_dbfs: float
+    rms_dbfs: float
+    zeros: bool
+    samples: NDArray[np.int16]
+
+
+def record_test(device: Device, seconds: float) -> RecordTest:
+    """Record for some seconds into memory, counted from the first sound that arrives.
+
+    Raises
+    ------
+    AudioError : the microphone cannot be opened.
+    DeviceGone : it gives no sound.
+    """
+    with MicrophoneProbe(device, keep_s=seconds) as probe:
+        samples = _wait_for(probe, seconds)
+    return _summary(probe, samples)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopbackCheck:
+    """Whether a tone played was heard. tone_dbfs and before_dbfs: level of the tone's frequency in
+    the recording while it played and before."""
+
+    heard: bool
+    tone_dbfs: float
+    before_dbfs: float
+    device: str
+
+
+def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
+    """Play a soft tone on the default output and listen for it.
+
+    A headset's microphone need not hear it: not heard is a hint, not a failure.
+
+    Raises
+    ------
+    AudioError : microphone or output cannot be opened.
+    DeviceGone : the microphone gives no sound.
+    """
+    sounddevice = portaudio.load()
+    with MicrophoneProbe(device, keep_s=seconds) as probe:
+        before = tone_level(_wait_for(probe, seconds), probe.rate)
+        length = np.arange(round((seconds + 1.0) * probe.rate))
+        tone = 10 ** (TONE_DBFS / 20) * np.sin(2 * np.pi * TONE_HZ * length / probe.rate)
+        portaudio.stream_opened()
+        try:
+            # The output's own buffers hold the tone back at first, so listen until its end.
+            sounddevice.play(tone.astype(np.float32), probe.rate, blocking=False)
+            deadline = time.monotonic() + seconds + 1.5
+            during = FLOOR_DBFS
+            while time.monotonic() < deadline:
+                time.sleep(TICK_S)
+                during = max(during, tone_level(probe.samples(), probe.rate))
+        except (sounddevice.PortAudioError, ValueError) as error:
+            raise AudioError(
+                f"The sound output could not be opened: {error}.",
+                safe="The microphone works on its own.",
+                todo="Choose an output in the system's sound settings.",
+            ) from error
+        finally:
+            sounddevice.stop()
+            portaudio.stream_closed()
+    heard = during > before + 10.0 and during > -70.0
+    return LoopbackCheck(heard, during, before, device.label)
+
+
+def tone_level(samples: NDArray[np.int16], rate: int, hz: float = TONE_HZ) -> float:
+    """Level of one frequency in (n,) samples, dBFS; a full-scale sine is 0."""
+    if samples.size == 0:
+        return FLOOR_DBFS
+    turns = np.exp(-2j * np.pi * hz / rate * np.arange(samples.size))
+    return dbfs(2.0 * float(np.abs(np.dot(turns, samples / 32768.0))) / samples.size)
+
+
+def _wait_for(probe: MicrophoneProbe, seconds: float) -> NDArray[np.int16]:
+    wanted = round(seconds * probe.rate)
+    deadline = time.monotonic() + seconds + FIRST_PACKET_S + 1.0
+    while (samples := probe.samples()).size < wanted:
+        level = probe.level()
+        if level.state == "lost" or time.monotonic() > deadline:
+            raise DeviceGone(
+                f"The microphone {probe.device.label!r} gives no sound.",
+                safe="Nothing was recorded.",
+                todo="Plug it in again, or choose another.",
+            )
+        time.sleep(TICK_S)
+    return samples[-wanted:]
+
+
+def _summary(probe: MicrophoneProbe, samples: NDArray[np.int16]) -> RecordTest:
+    values = samples.astype(np.float64) / 32768.0
+    step = max(1, probe.rate // 20)
+    blocks = values[: values.size - values.size % step].reshape(-1, step)
+    loudest = float(np.sqrt((blocks**2).mean(axis=1)).max()) if blocks.size else 0.0
+    peak = float(np.abs(values).max()) if values.size else 0.0
+    return RecordTest(
+        probe.device.label,
+        probe.rate,
+        samples.size,
+        dbfs(peak),
+        dbfs(loudest),
+        peak == 0.0,
+        samples,
+    )

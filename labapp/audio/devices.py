@@ -1,0 +1,131 @@
+"""Microphones: what there is, and how one is chosen by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from labapp.audio import portaudio, sources
+from labapp.errors import AudioError, NoMicrophone
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that can record.
+
+    index is PortAudio's and only good until the next refresh; name and host_api last.
+    default_rate in Hz: the device's own, or behind PulseAudio and PipeWire that of the source, so
+    that nothing is resampled on the way. source and description name that source; both are empty
+    where the device is not behind a sound server.
+    """
+
+    index: int
+    name: str
+    host_api: str
+    channels: int
+    default_rate: int
+    is_default: bool
+    source: str = ""
+    description: str = ""
+
+    @property
+    def spec(self) -> str:
+        """The text that `choose` takes to find this device again."""
+        return f"{self.name}@{self.host_api}"
+
+    @property
+    def label(self) -> str:
+        """The name for people."""
+        return f"{self.description} ({self.name})" if self.description else self.name
+
+
+def list_devices(*, refresh: bool = True) -> list[Device]:
+    """Every device that can record, in PortAudio's order.
+
+    refresh: look again for devices plugged in since; skipped while a stream is open.
+
+    Raises
+    ------
+    AudioError : PortAudio is missing or cannot start.
+    """
+    sounddevice = portaudio.load()
+    if refresh:
+        portaudio.refresh()
+    try:
+        host_apis = [str(api["name"]) for api in sounddevice.query_hostapis()]
+        found = list(sounddevice.query_devices())
+        default = int(sounddevice.default.device["input"])
+        if default < 0 and found:
+            # No default of the user's: PortAudio's own is that of the first host API that has one.
+            defaults = [int(api["default_input_device"]) for api in sounddevice.query_hostapis()]
+            default = next((index for index in defaults if index >= 0), -1)
+    except sounddevice.PortAudioError as error:
+        raise AudioError(
+            f"The sound devices could not be listed: {error}.",
+            safe="Everything but sound works.",
+            todo="Run `labapp doctor`, or record without sound (--audio off).",
+        ) from error
+    server: sources.Source | None = None
+    asked = False
+    devices = []
+    for index, entry in enumerate(found):
+        channels = int(entry["max_input_channels"])
+        if channels < 1:
+            continue
+        name, host_api = str(entry["name"]), host_apis[int(entry["hostapi"])]
+        rate, source, description = round(float(entry["default_samplerate"])), "", ""
+        if sources.behind_sound_server(name, host_api):
+            if not asked:
+                server, asked = sources.default_source(), True
+            if server is not None:
+                rate, source, description = server.rate or rate, server.name, server.description
+        devices.append(
+            Device(index, name, host_api, channels, rate, index == default, source, description)
+        )
+    return devices
+
+
+def choose(spec: str = DEFAULT, *, refresh: bool = True) -> Device:
+    """The device named `NAME`, `NAME@HOSTAPI`, or `default` for the system's own choice.
+
+    A name need not be complete: an exact match wins, else a part of a name that only one device
+    has. Of several host APIs with the same name the default device wins, then the first.
+
+    Raises
+    ------
+    NoMicrophone : there is no such device, or the text fits several; the message lists them.
+    AudioError : PortAudio is missing or cannot start.
+    """
+    return pick(list_devices(refresh=refresh), spec)
+
+
+def pick(devices: list[Device], spec: str) -> Device:
+    """`choose` among these devices."""
+    if not devices:
+        raise NoMicrophone(
+            "No microphone was found.",
+            safe="Everything but sound works.",
+            todo="Plug one in and allow its use, or record without sound (--audio off).",
+        )
+    exact = [d for d in devices if spec in (d.name, d.spec)]
+    if not exact and spec == DEFAULT:
+        exact = [d for d in devices if d.is_default] or devices[:1]
+    if exact:
+        return next((d for d in exact if d.is_default), exact[0])
+    name, _, host_api = spec.rpartition("@") if "@" in spec else (spec, "", "")
+    partial = [
+        d
+        for d in devices
+        if name.casefold() in d.label.casefold()
+        and (not host_api or d.host_api.casefold() == host_api.casefold())
+    ]
+    if len({d.name for d in partial}) == 1:
+        return next((d for d in partial if d.is_default), partial[0])
+    listed = "\n".join(f"  {d.spec}" for d in partial or devices)
+    problem = "fits several" if partial else "was not found"
+    raise NoMicrophone(
+        f"The microphone {spec!r} {problem}. There is:\n{listed}",
+        safe="Everything but sound works.",
+        todo="Name one of these, or record without sound (--audio off).",
+    )

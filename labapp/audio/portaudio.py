@@ -1,0 +1,66 @@
+"""The door to PortAudio: loaded when a device is first asked for, and not before."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from types import ModuleType
+
+from labapp.errors import AudioError
+
+_lock = threading.RLock()
+_open_streams = 0
+
+
+def load() -> ModuleType:
+    """The `sounddevice` module.
+
+    Raises
+    ------
+    AudioError : PortAudio's library is not on this machine, or cannot start.
+    """
+    with _lock:
+        try:
+            return importlib.import_module("sounddevice")
+        except (OSError, ImportError) as error:
+            raise AudioError(
+                f"The sound library PortAudio could not be loaded: {error}.",
+                safe="Everything but sound works.",
+                todo="Install it (Debian, Ubuntu: sudo apt-get install libportaudio2), "
+                "or record without sound (--audio off).",
+            ) from error
+
+
+def refresh() -> None:
+    """Make PortAudio look for devices again; does nothing while a stream of ours is open.
+
+    PortAudio lists devices once, when it starts; ending it would close every open stream.
+    """
+    with _lock:
+        sounddevice = load()
+        if _open_streams:
+            return
+        try:
+            # sounddevice offers no public restart; these two are what it calls itself.
+            sounddevice._terminate()
+            sounddevice._initialize()
+        except sounddevice.PortAudioError as error:
+            raise AudioError(
+                f"The sound system could not be started: {error}.",
+                safe="Everything but sound works.",
+                todo="Run `labapp doctor`, or record without sound (--audio off).",
+            ) from error
+
+
+def stream_opened() -> None:
+    """Count an open stream, so that `refresh` leaves it alone."""
+    global _open_streams
+    with _lock:
+        _open_streams += 1
+
+
+def stream_closed() -> None:
+    """Uncount a stream that is really closed; one whose closing hangs stays counted."""
+    global _open_streams
+    with _lock:
+        _open_streams -= 1

@@ -1,0 +1,178 @@
+"""A WAV file after a crash: made whole again, and checked against what the journal acknowledged.
+
+A file that was cut off has a header that is up to a second old, more samples than the header
+says, and perhaps half a frame at its end. Repair sets the header from the file's length. It never
+shortens what a block event has acknowledged, and doing it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES, wav_header
+from labapp.errors import RecordError
+from labapp.events.voice import AudioBlock
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WavInfo:
+    """Format of one of our WAV files. frames by the file's length; header_frames by its header."""
+
+    rate: int
+    channels: int
+    bits: int
+    frames: int
+    header_frames: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether header and length agree."""
+        return self.frames == self.header_frames
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What a repair found and did.
+
+    frames: frames in the file now; acknowledged: frames that blocks say were made durable; beyond:
+    frames kept after the last block; missing: acknowledged frames that the file does not have;
+    damaged: first frames of the blocks whose sound differs from what was written; changed: whether
+    the file was altered.
+    """
+
+    frames: int
+    acknowledged: int
+    beyond: int
+    missing: int
+    damaged: tuple[int, ...]
+    changed: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything acknowledged is there and as it was written."""
+        return not self.missing and not self.damaged
+
+
+def read_wav_info(path: Path) -> WavInfo:
+    """Read the header of a WAV file written by this program.
+
+    Raises
+    ------
+    RecordError : the file cannot be read or is not such a file.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(HEADER_BYTES)
+            size = file.seek(0, os.SEEK_END)
+    except OSError as error:
+        raise RecordError(f"The sound file {path} cannot be read: {error.strerror}.") from error
+    if (
+        len(header) < HEADER_BYTES
+        or header[:4] != b"RIFF"
+        or header[8:16] != b"WAVEfmt "
+        or header[36:40] != b"data"
+    ):
+        raise RecordError(f"{path} is not a sound file of this program.")
+    _, channels, rate, _, frame_bytes, bits = struct.unpack("<HHIIHH", header[20:36])
+    (data_bytes,) = struct.unpack("<I", header[40:44])
+    if frame_bytes == 0:
+        raise RecordError(f"The header of {path} is damaged: it says 0 bytes per frame.")
+    return WavInfo(
+        rate, channels, bits, (size - HEADER_BYTES) // frame_bytes, data_bytes // frame_bytes
+    )
+
+
+def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[int, ...]]:
+    """Frames acknowledged by the blocks, and first frames of those whose sound is not what was
+    written (cut off or changed). Reads only.
+
+    Raises
+    ------
+    OSError : the file is missing or cannot be read.
+    """
+    acknowledged = 0
+    damaged = []
+    with path.open("rb") as file:
+        for block in blocks:
+            acknowledged = max(acknowledged, block.frames)
+            if _crc(file, block.first_frame, block.frames) != block.crc32:
+                damaged.append(block.first_frame)
+    return acknowledged, tuple(damaged)
+
+
+def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> RepairReport:
+    """Make a cut-off file whole.
+
+    rate : nominal rate from audio.started, for a header that never reached the disk. blocks : the
+    file's audio.block events.
+
+    Raises
+    ------
+    RecordError : the file is missing, cannot be written, or is something else than our sound.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            header = file.read(HEADER_BYTES)
+        _refuse_foreign(path, header)
+        data_bytes = max(0, size - HEADER_BYTES)
+        data_bytes -= data_bytes % FRAME_BYTES
+        wanted = wav_header(rate, data_bytes)
+        changed = header != wanted or size != HEADER_BYTES + data_bytes
+        if changed:
+            with path.open("r+b") as file:
+                file.write(wanted)
+                file.truncate(HEADER_BYTES + data_bytes)
+                file.flush()
+                os.fsync(file.fileno())
+        acknowledged, damaged = check_blocks(path, blocks)
+    except OSError as error:
+        raise RecordError(
+            f"The sound file {path} cannot be repaired: {error.strerror or error}.",
+            safe="The file was not shortened.",
+            todo="Check the disk, then run `labapp sessions recover` again.",
+        ) from error
+    frames = data_bytes // FRAME_BYTES
+    return RepairReport(
+        frames=frames,
+        acknowledged=acknowledged,
+        beyond=max(0, frames - acknowledged),
+        missing=max(0, acknowledged - frames),
+        damaged=damaged,
+        changed=changed,
+    )
+
+
+def _refuse_foreign(path: Path, header: bytes) -> None:
+    """A header that was cut short, or is empty or all zeros (never reached the disk), is ours to
+    write again; anything else that is not a WAV of ours is not."""
+    ours = wav_header(0, 0)
+    if not header.strip(b"\0") or header[:4] == ours[:4][: len(header)]:
+        return
+    raise RecordError(
+        f"{path} is not a sound file of this program.",
+        safe="It was not touched.",
+        todo="Move it out of the session's audio folder.",
+    )
+
+
+def _crc(file: BinaryIO, first_frame: int, end_frame: int) -> int | None:
+    """CRC32 of frames [first_frame, end_frame), None where the file ends before."""
+    file.seek(HEADER_BYTES + first_frame * FRAME_BYTES)
+    left = (end_frame - first_frame) * FRAME_BYTES
+    crc = 0
+    while left:
+        data = file.read(min(left, _CHUNK))
+        if not data:
+            return None
+        crc = zlib.crc32(data, crc)
+        left -= len(data)
+    return crc
