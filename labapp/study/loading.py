@@ -72,10 +72,11 @@ def load(study: str | Path) -> LoadedStudy:
         name = f"instruments/{instrument}.yaml"
         files[name] = _read(path, name, located)
         instruments[instrument] = Instrument.parse(_resolve(path, name), files[name])
-    return LoadedStudy(checked, path, files, instruments, _digest(files))
+    return LoadedStudy(checked, path, files, instruments, files_digest(files))
 
 
-def _digest(files: Mapping[str, bytes]) -> str:
+def files_digest(files: Mapping[str, bytes]) -> str:
+    """The hash of a study: SHA-256 over the names, lengths and contents of its files, by name."""
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name}\0{len(files[name])}\0".encode() + files[name])
