@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from labapp.representations import recipe as recipes
 from labapp.representations import training
 
 
@@ -30,8 +31,9 @@ def train_with_progress(
         TimeElapsedColumn(),
         TextColumn("{task.fields[remaining]}  {task.fields[losses]}"),
     )
+    name = recipes.read(recipe).id  # a recipe that is refused shows no bar
     with Progress(*columns, console=console) as bar:
-        task: TaskID = bar.add_task(recipe.stem, total=None, epoch="-", remaining="", losses="")
+        task: TaskID = bar.add_task(name, total=None, epoch="-", remaining="", losses="")
 
         def show(progress: training.Progress) -> None:
             bar.update(

@@ -210,7 +210,7 @@ def test_a_terminal_is_told_epoch_time_and_losses(recipe_path: Path, tmp_path: P
     console = Console(file=text, force_terminal=True, width=120)
     folder = train_with_progress(recipe_path, tmp_path, "cpu", console=console)
     assert folder == tmp_path / "tiny/vae"
-    for part in ("tiny-vae", "100%", "epoch 4/4", "0:00 left", "squared_error", "kl"):
+    for part in ("tiny/vae", "100%", "epoch 4/4", "0:00 left", "squared_error", "kl"):
         assert part in text.getvalue()
 
 
