@@ -1,0 +1,91 @@
+"""A strip across the home: an interrupted session, or what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+
+from labapp.errors import LabappError
+from labapp.ui import theme
+from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.choices import Interrupted
+from labapp.ui.theme import Palette
+
+
+class _Band(QFrame):
+    def __init__(self, palette: Palette, state: str, tone: str) -> None:
+        super().__init__()
+        self.setProperty("role", "band")
+        self.setProperty("tone", tone)
+        self.title = bits.label(role="strong", wrap=True)
+        self.text = bits.label(role="secondary", wrap=True)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        self.row.setSpacing(theme.SPACE_M)
+        self.row.addWidget(bits.StatusIcon(palette, state), 0, Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.title)
+        words.addWidget(self.text)
+        self.row.addLayout(words, 1)
+        self.hide()
+
+
+class InterruptedBanner(_Band):
+    """resume_requested(path), leave_requested(path): the answer for the session shown."""
+
+    resume_requested = Signal(object)
+    leave_requested = Signal(object)
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette, "warn", "warn")
+        self.lines: list[Interrupted] = []
+        self.leave = QPushButton("Leave")
+        self.resume = QPushButton("Recover and resume")
+        self.resume.setProperty("role", "primary")
+        self.row.addWidget(self.leave)
+        self.row.addWidget(self.resume)
+        self.leave.clicked.connect(self._left)
+        self.resume.clicked.connect(lambda: self.resume_requested.emit(self.lines[0].path))
+
+    def set_lines(self, lines: Sequence[Interrupted]) -> None:
+        """The interrupted sessions; they are asked about one after the other."""
+        self.lines = list(lines)
+        self._show()
+
+    def _left(self) -> None:
+        line = self.lines.pop(0)
+        self._show()
+        self.leave_requested.emit(line.path)
+
+    def _show(self) -> None:
+        self.setVisible(bool(self.lines))
+        if not self.lines:
+            return
+        line = self.lines[0]
+        when = wording.local_time(line.last_utc)
+        bits.set_text(self.title, f"Session {line.participant} was interrupted, {when}")
+        more = len(self.lines) - 1
+        also = f" {more} more after this one." if more else ""
+        bits.set_text(
+            self.text,
+            f"{line.study} · everything up to then is on disk. Left alone, it stays as it is and "
+            f"can be resumed later.{also}",
+        )
+
+
+class ErrorBanner(_Band):
+    """What happened, what is safe, what to do; stays until it is dismissed."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette, "missing", "alarm")
+        self.dismiss = QPushButton("Dismiss")
+        self.row.addWidget(self.dismiss)
+        self.dismiss.clicked.connect(self.hide)
+
+    def show_error(self, error: LabappError) -> None:
+        bits.set_text(self.title, error.what)
+        bits.set_text(self.text, " ".join(part for part in (error.safe, error.todo) if part))
+        self.show()

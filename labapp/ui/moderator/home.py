@@ -1,0 +1,339 @@
+"""The moderator's start: choose, check, start.
+
+A passive view. It is told everything through its setters and tells through its signals what the
+person asked for; it reads no file, opens no device and starts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMainWindow,
+    QPushButton,
+    QStackedWidget,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from labapp.audio.devices import Device
+from labapp.audio.recorder import Level
+from labapp.errors import LabappError
+from labapp.records.sessions import SessionSummary
+from labapp.study.plan import PlannedPart
+from labapp.study.schema import Participants
+from labapp.ui import theme
+from labapp.ui.moderator import bits, checklist, style, wording
+from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner
+from labapp.ui.moderator.checklist import Row, ScreenChoice
+from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
+from labapp.ui.moderator.ready_card import ReadyCard
+from labapp.ui.moderator.session_card import SessionCard
+from labapp.ui.moderator.session_table import SessionTable
+
+PALETTE = theme.LIGHT
+NEW, SESSIONS, READER = range(3)
+
+
+class HomeView(QWidget):
+    """Signals
+    -------
+    start_requested(StartRequest) : Start was pressed; only possible when everything is ready.
+    study_changed(str) : a study was chosen, by id or path.
+    participant_changed(str, str) : participant and session label as typed so far.
+    audio_device_changed(str | None) : spec of the microphone, None for no sound.
+    screen_changed(str) : name of the participant's screen.
+    show_cards() : show each screen's number on it (see screens.show_cards).
+    resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
+
+    Setters
+    -------
+    set_data, set_studies, set_participants, set_plan, set_audio, set_screens, set_level,
+    set_checklist, set_consent, set_sessions, set_all_sessions, set_interrupted, set_starting,
+    show_error. All may be called at any time and as often as wanted; what did not change costs
+    nothing.
+    """
+
+    start_requested = Signal(object)
+    study_changed = Signal(str)
+    participant_changed = Signal(str, str)
+    audio_device_changed = Signal(object)
+    screen_changed = Signal(str)
+    show_cards = Signal()
+    resume_requested = Signal(object)
+    leave_requested = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setStyleSheet(style.stylesheet(PALETTE))
+        self._rows: dict[str, Row] = {
+            key: Row(key, "busy", "Checking …") for key in checklist.ORDER
+        }
+        self._starting = False
+        self.session = SessionCard(PALETTE)
+        self.ready = ReadyCard(PALETTE)
+        self.interrupted = InterruptedBanner(PALETTE)
+        self.error = ErrorBanner(PALETTE)
+        self.so_far = SessionTable(PALETTE, wide=False)
+        self.none_yet = bits.label("No session yet.", "secondary")
+        self.all_sessions = SessionTable(PALETTE, wide=True)
+        self.resume_selected = QPushButton("Recover and resume")
+        self.reader = QTextBrowser()
+        self.pages = QStackedWidget()
+
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header())
+        column = QWidget()
+        column.setMaximumWidth(theme.CONTENT_WIDTH)
+        inner = QVBoxLayout(column)
+        inner.setContentsMargins(0, theme.SPACE_L, 0, theme.SPACE_L)
+        inner.setSpacing(theme.SPACE_L)
+        inner.addWidget(self.error)
+        inner.addWidget(self.interrupted)
+        inner.addWidget(self.pages, 1)
+        centred = QHBoxLayout()
+        centred.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_XL, 0)
+        centred.addStretch(1)
+        centred.addWidget(column, 100)
+        centred.addStretch(1)
+        layout.addLayout(centred, 1)
+        self.pages.addWidget(self._new_session_page())
+        self.pages.addWidget(self._sessions_page())
+        self.pages.addWidget(self._reader_page())
+        self._connect()
+        self._judge()
+
+    def _header(self) -> QWidget:
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        bar.setFixedHeight(56)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(theme.SPACE_XXL, 0, theme.SPACE_XXL, 0)
+        row.setSpacing(theme.SPACE_M)
+        row.addWidget(bits.label("labapp", "brand"))
+        row.addSpacing(theme.SPACE_M)
+        self.tabs = []
+        for page, text in ((NEW, "New session"), (SESSIONS, "Sessions")):
+            tab = QPushButton(text)
+            tab.setProperty("role", "tab")
+            tab.setCheckable(True)
+            tab.setAutoExclusive(True)
+            tab.setChecked(page == NEW)
+            tab.clicked.connect(lambda _=False, page=page: self.pages.setCurrentIndex(page))
+            self.tabs.append(tab)
+            row.addWidget(tab)
+        self.data = bits.ElidedLabel(role="secondary")
+        self.data.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.data, 1)
+        return bar
+
+    def _new_session_page(self) -> QWidget:
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_L)
+        left = QVBoxLayout()
+        left.setSpacing(theme.SPACE_L)
+        left.addWidget(self.session)
+        so_far = bits.card("This study so far")
+        body = so_far.layout()
+        assert body is not None
+        body.addWidget(self.none_yet)
+        body.addWidget(self.so_far)
+        left.addWidget(so_far, 1)
+        row.addLayout(left, 1)
+        row.addWidget(self.ready, 1)
+        self.so_far.hide()
+        body.setAlignment(Qt.AlignmentFlag.AlignTop)
+        return page
+
+    def _sessions_page(self) -> QWidget:
+        page = bits.card("Sessions")
+        layout = page.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addWidget(self.all_sessions, 1)
+        foot = QHBoxLayout()
+        self.about_selected = bits.label(role="secondary", wrap=True)
+        foot.addWidget(self.about_selected, 1)
+        foot.addWidget(self.resume_selected)
+        layout.addLayout(foot)
+        return page
+
+    def _reader_page(self) -> QWidget:
+        page = bits.card("")
+        layout = page.layout()
+        assert isinstance(layout, QVBoxLayout)
+        head = QHBoxLayout()
+        self.reader_title = bits.label(role="title")
+        self.reader_back = QPushButton("Back")
+        head.addWidget(self.reader_title, 1)
+        head.addWidget(self.reader_back)
+        layout.addLayout(head)
+        layout.addWidget(self.reader, 1)
+        self.reader.setAccessibleName("Consent text")
+        return page
+
+    def _connect(self) -> None:
+        self.session.study_changed.connect(self.study_changed)
+        self.session.participant_changed.connect(self._participant_changed)
+        self.ready.audio_device_changed.connect(self.audio_device_changed)
+        self.ready.screen_changed.connect(self.screen_changed)
+        self.ready.show_cards.connect(self.show_cards)
+        self.ready.read_consent.connect(lambda: self._open_reader())
+        self.ready.start.connect(self._start)
+        self.interrupted.resume_requested.connect(self.resume_requested)
+        self.interrupted.leave_requested.connect(self.leave_requested)
+        self.reader_back.clicked.connect(self._close_reader)
+        self.all_sessions.itemSelectionChanged.connect(self._selected)
+        self.resume_selected.clicked.connect(self._resume_selected)
+        self._selected()
+
+    def set_data(self, folder: Path, free_bytes: int | None) -> None:
+        """Data folder and its free space, for the header."""
+        free = "" if free_bytes is None else f"  ·  {wording.size(free_bytes)} free"
+        self.data.set_full(f"{folder}{free}")
+
+    def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
+        """The studies to choose from; a file that was opened is one more of them."""
+        self.session.set_studies(choices, current)
+
+    def set_participants(
+        self, participants: Participants, taken: Mapping[str, Sequence[str]]
+    ) -> None:
+        """The study's naming and `session.folder.taken`; proposes the next free id."""
+        self.session.set_participants(participants, taken)
+        self._judge()
+
+    def participant(self) -> tuple[str, str]:
+        """Participant and session label as they stand."""
+        return self.session.participant.text().strip(), self.session.session_label
+
+    def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
+        """The plan realised for the participant that is typed; problem: why there is none."""
+        self.session.set_plan(parts, problem)
+        self._judge()
+
+    def set_audio(
+        self,
+        policy: Literal["required", "optional", "off"],
+        devices: Sequence[Device],
+        current: str | None,
+    ) -> None:
+        """policy: the study's `recording.audio`; current: spec of the chosen device, or None."""
+        self.ready.set_audio(policy, devices, current)
+
+    def set_screens(self, screens: Sequence[ScreenChoice], chosen: str | None) -> None:
+        """The screens there are and the name of the participant's."""
+        self.ready.set_screens(screens, chosen)
+
+    def set_level(self, level: Level | None) -> None:
+        """What the probed microphone hears."""
+        self.ready.set_level(level)
+
+    def set_checklist(self, rows: Sequence[Row]) -> None:
+        """Rows by their key; those left out stay as they are."""
+        self._rows.update((row.key, row) for row in rows)
+        self.ready.set_rows(rows)
+        self._judge()
+
+    def set_consent(self, title: str, markdown: str | None) -> None:
+        """The consent text to read; None where the study has none."""
+        self.reader_title.setText(title)
+        self.ready.read.setVisible(markdown is not None)
+        self.reader.setMarkdown(markdown or "")
+
+    def set_sessions(self, lines: Sequence[SessionSummary]) -> None:
+        """The sessions of the chosen study, newest first."""
+        self.so_far.set_lines(lines)
+        self.so_far.setVisible(bool(lines))
+        self.none_yet.setVisible(not lines)
+
+    def set_all_sessions(self, lines: Sequence[SessionSummary]) -> None:
+        """Every session under the data folder, newest first."""
+        self.all_sessions.set_lines(lines)
+        self._selected()
+
+    def set_interrupted(self, lines: Sequence[Interrupted]) -> None:
+        """Interrupted sessions found at the start."""
+        self.interrupted.set_lines(lines)
+
+    def set_starting(self, starting: bool) -> None:
+        """A session is being opened; Start waits until it is, or failed."""
+        self._starting = starting
+        self._judge()
+
+    def show_error(self, error: LabappError) -> None:
+        """Tell what happened, what is safe and what to do, in a strip that can be dismissed."""
+        self.error.show_error(error)
+
+    def _participant_changed(self, participant: str, session: str) -> None:
+        self._judge()
+        self.participant_changed.emit(participant, session)
+
+    def _judge(self) -> None:
+        rows = [self.session.plan_row(), self.session.participant_row(), *self._rows.values()]
+        self.ready.set_readiness(checklist.readiness(rows), starting=self._starting)
+
+    def _start(self) -> None:
+        participant, session = self.participant()
+        self.start_requested.emit(
+            StartRequest(
+                study=str(self.session.study.currentData()),
+                participant=participant,
+                session=session,
+                audio=self.ready.device.currentData(),
+                screen=str(self.ready.screen_choice.currentData()),
+                blind=self.session.blind.isChecked(),
+            )
+        )
+
+    def _open_reader(self) -> None:
+        self.pages.setCurrentIndex(READER)
+        self.reader_back.setFocus()
+
+    def _close_reader(self) -> None:
+        self.pages.setCurrentIndex(NEW)
+        self.tabs[NEW].setChecked(True)
+        self.ready.read.setFocus()
+
+    def _selected(self) -> None:
+        line = self.all_sessions.selected()
+        resumable = line is not None and line.state == "interrupted"
+        self.resume_selected.setEnabled(resumable)
+        bits.set_text(self.about_selected, str(line.path) if line else "Choose a session.")
+
+    def _resume_selected(self) -> None:
+        line = self.all_sessions.selected()
+        if line is not None:
+            self.resume_requested.emit(line.path)
+
+
+class HomeWindow(QMainWindow):
+    """The home in a window of its own. closed: the person closed it."""
+
+    closed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWindowTitle("labapp")
+        self.view = HomeView()
+        self.setCentralWidget(self.view)
+        self.view.session.participant.setFocus()
+        self.setMinimumSize(980, 640)
+        self.resize(1280, 720)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        if event.isAccepted():
+            self.closed.emit()

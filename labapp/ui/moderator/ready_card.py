@@ -1,0 +1,142 @@
+"""The home's checklist with the controls that make its rows green, and Start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from labapp.audio.devices import Device
+from labapp.audio.recorder import Level
+from labapp.ui import theme
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.checklist import ORDER, Readiness, Row, ScreenChoice
+from labapp.ui.moderator.combo import Combo
+from labapp.ui.moderator.level_bars import LevelBars
+from labapp.ui.theme import Palette
+
+TITLES = {
+    "microphone": "Microphone",
+    "screen": "Participant’s screen",
+    "decoders": "Decoders",
+    "disk": "Disk",
+    "consent": "Consent text",
+}
+TITLE_WIDTH = 116
+TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": ""}
+
+
+class RowView(QWidget):
+    """Icon, title, finding, and on the right or below whatever control the row has."""
+
+    def __init__(self, palette: Palette, title: str) -> None:
+        super().__init__()
+        self.icon = bits.StatusIcon(palette)
+        self.text = bits.label(wrap=True)
+        name = bits.label(title, "strong", wrap=True)
+        name.setFixedWidth(TITLE_WIDTH)
+        self.grid = QGridLayout(self)
+        self.grid.setContentsMargins(0, theme.SPACE_M, 0, theme.SPACE_M)
+        self.grid.setHorizontalSpacing(theme.SPACE_M)
+        self.grid.setVerticalSpacing(theme.SPACE_S)
+        self.grid.setColumnStretch(2, 1)
+        self.grid.addWidget(self.icon, 0, 0, 2, 1, Qt.AlignmentFlag.AlignTop)
+        self.grid.addWidget(name, 0, 1, 2, 1, Qt.AlignmentFlag.AlignTop)
+        self.grid.addWidget(self.text, 0, 2, Qt.AlignmentFlag.AlignTop)
+
+    def show_row(self, row: Row) -> None:
+        self.icon.set_state(row.state)
+        bits.set_property(self.text, "tone", TONES[row.state])
+        bits.set_text(self.text, row.text)
+
+
+class ReadyCard(QFrame):
+    """audio_device_changed(spec or None), screen_changed(name), show_cards, read_consent, start."""
+
+    audio_device_changed = Signal(object)
+    screen_changed = Signal(str)
+    show_cards = Signal()
+    read_consent = Signal()
+    start = Signal()
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.rows = {key: RowView(palette, TITLES[key]) for key in ORDER}
+        self.device = Combo(palette, "Microphone")
+        self.bars = LevelBars(palette, 16, QSize(72, 24))
+        self.bars.setFixedWidth(72)
+        self.screen_choice = Combo(palette, "Participant’s screen")
+        self.cards = QPushButton("Show cards")
+        self.read = QPushButton("Read")
+        self.why = bits.label(role="secondary", wrap=True)
+        self.start_button = QPushButton("Start session")
+        self.start_button.setProperty("role", "primary")
+        self.start_button.setMinimumHeight(44)
+        self.start_button.setMinimumWidth(150)
+        for button in (self.cards, self.read):
+            button.setProperty("role", "link")
+
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(*[theme.SPACE_XL] * 4)
+        layout.setSpacing(0)
+        layout.addWidget(bits.label("Ready?", "title"))
+        layout.addSpacing(theme.SPACE_XS)
+        for index, key in enumerate(ORDER):
+            if index:
+                layout.addWidget(bits.hairline())
+            layout.addWidget(self.rows[key])
+        microphone, screen = self.rows["microphone"].grid, self.rows["screen"].grid
+        microphone.addWidget(self.bars, 0, 3, Qt.AlignmentFlag.AlignVCenter)
+        microphone.addWidget(self.device, 1, 2, 1, 2)
+        screen.addWidget(self.cards, 0, 3)
+        screen.addWidget(self.screen_choice, 1, 2, 1, 2)
+        self.rows["consent"].grid.addWidget(self.read, 0, 3)
+        layout.addStretch(1)
+        layout.addWidget(bits.hairline())
+        layout.addSpacing(theme.SPACE_L)
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.SPACE_L)
+        foot.addWidget(self.why, 1)
+        foot.addWidget(self.start_button)
+        layout.addLayout(foot)
+
+        self.device.activated.connect(
+            lambda index: self.audio_device_changed.emit(self.device.itemData(index))
+        )
+        self.screen_choice.activated.connect(
+            lambda index: self.screen_changed.emit(str(self.screen_choice.itemData(index)))
+        )
+        self.cards.clicked.connect(self.show_cards)
+        self.read.clicked.connect(self.read_consent)
+        self.start_button.clicked.connect(self.start)
+
+    def set_audio(self, policy: str, devices: Sequence[Device], current: str | None) -> None:
+        """policy: the study's `recording.audio`; without sound is a choice where it allows it."""
+        choices: list[tuple[str, str | None]] = []
+        if policy != "off":
+            choices = [(f"{d.label} · {d.host_api}", d.spec) for d in devices]
+        if policy != "required":
+            choices.append(("Off: record without sound", None))
+        self.device.set_choices(choices, current)
+        self.device.setEnabled(len(choices) > 0 and policy != "off")
+        self.bars.setVisible(policy != "off" and current is not None)
+
+    def set_screens(self, screens: Sequence[ScreenChoice], chosen: str | None) -> None:
+        self.screen_choice.set_choices([(s.label, s.name) for s in screens], chosen)
+
+    def set_level(self, level: Level | None) -> None:
+        """What the microphone hears now; None: nothing listens."""
+        self.bars.set_peaks(level.envelope if level else ())
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            if row.key in self.rows:
+                self.rows[row.key].show_row(row)
+
+    def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:
+        """starting: the session is being opened; Start waits."""
+        self.start_button.setEnabled(verdict.ready and not starting)
+        self.start_button.setText("Starting …" if starting else "Start session")
+        bits.set_text(self.why, "Opening the session." if starting else verdict.why)

@@ -1,0 +1,170 @@
+"""The home's card where study, participant and session are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+)
+
+from labapp.study.plan import PlannedPart, ReconstructionPart
+from labapp.study.schema import Participants
+from labapp.ui import theme
+from labapp.ui.moderator import bits, checklist
+from labapp.ui.moderator.checklist import Row
+from labapp.ui.moderator.choices import StudyChoice
+from labapp.ui.moderator.combo import Combo
+from labapp.ui.theme import Palette
+
+LABEL_WIDTH = 92
+
+
+class SessionCard(QFrame):
+    """study_changed(id or path), participant_changed(participant, session): the person chose."""
+
+    study_changed = Signal(str)
+    participant_changed = Signal(str, str)
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self._participants = Participants()
+        self._taken: Mapping[str, Sequence[str]] = {}
+        self._parts: Sequence[PlannedPart] = ()
+        self._problem = ""
+        self._proposed = ""
+
+        self.study = Combo(palette, "Study")
+        self.open_file = QPushButton("Open file…")
+        self.participant = QLineEdit()
+        self.participant.setAccessibleName("Participant")
+        self.participant.setMaxLength(40)
+        self.session = QLineEdit("1")
+        self.session.setAccessibleName("Session label")
+        self.session.setMaxLength(20)
+        self.session.setFixedWidth(72)
+        self.verdict = bits.label(role="secondary", wrap=True)
+        self.order = bits.label(wrap=True)
+        self.blind = QCheckBox("Blind: do not name the representations")
+
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(*[theme.SPACE_XL] * 4)
+        layout.setSpacing(theme.SPACE_L)
+        layout.addWidget(bits.label("Session", "title"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.SPACE_M)
+        grid.setVerticalSpacing(theme.SPACE_M)
+        grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self._name("Study", self.study), 0, 0)
+        choose = QHBoxLayout()
+        choose.setSpacing(theme.SPACE_S)
+        choose.addWidget(self.study, 1)
+        choose.addWidget(self.open_file)
+        grid.addLayout(choose, 0, 1)
+        grid.addWidget(self._name("Participant", self.participant), 1, 0)
+        who = QHBoxLayout()
+        who.setSpacing(theme.SPACE_M)
+        who.addWidget(self.participant, 1)
+        who.addWidget(self._name("Session", self.session))
+        who.addWidget(self.session)
+        grid.addLayout(who, 1, 1)
+        grid.addWidget(self.verdict, 2, 1)
+        grid.addWidget(self._name("Order"), 3, 0)
+        grid.addWidget(self.order, 3, 1)
+        grid.addWidget(self.blind, 4, 1)
+        layout.addLayout(grid)
+
+        self.study.activated.connect(self._study_chosen)
+        self.open_file.clicked.connect(self._choose_file)
+        self.participant.textEdited.connect(self._participant_edited)
+        self.session.textEdited.connect(self._participant_edited)
+        self.blind.toggled.connect(self._show_order)
+        self._show_verdict()
+
+    def _name(self, text: str, buddy: object = None) -> QLabel:
+        made = bits.label(text)
+        made.setProperty("role", "field")
+        if isinstance(buddy, Combo | QLineEdit):
+            made.setBuddy(buddy)
+        return made
+
+    def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
+        """The studies to choose from; current: the `study` of the one that is chosen."""
+        self.study.set_choices([(c.title, c.study) for c in choices], current)
+
+    def set_participants(
+        self, participants: Participants, taken: Mapping[str, Sequence[str]]
+    ) -> None:
+        """How participants are named and which have sessions; proposes the next free id unless
+        the person typed one."""
+        self._participants, self._taken = participants, taken
+        untouched = self.participant.text() in ("", self._proposed)
+        self._proposed = checklist.next_free(participants, taken)
+        if untouched:
+            self.participant.setText(self._proposed)
+        self._show_verdict()
+
+    def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
+        """The plan realised for the participant; problem: why there is none."""
+        self._parts, self._problem = parts, problem
+        self._show_order()
+
+    def participant_row(self) -> Row:
+        """Whether the typed participant can have this session."""
+        return checklist.participant_row(
+            self._participants, self._taken, self.participant.text().strip(), self.session_label
+        )
+
+    def plan_row(self) -> Row:
+        """Whether the study can be run for this participant."""
+        if self._problem or not self._parts:
+            return Row("plan", "missing", self._problem or "No study is chosen.")
+        return Row("plan", "ok", "")
+
+    @property
+    def session_label(self) -> str:
+        return self.session.text().strip()
+
+    def _study_chosen(self, index: int) -> None:
+        self.study_changed.emit(str(self.study.itemData(index)))
+
+    def _choose_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(
+            self, "Open a study file", str(Path.home()), "Studies (*.yaml *.yml)"
+        )
+        if path:
+            self.study_changed.emit(path)
+
+    def _participant_edited(self) -> None:
+        self._show_verdict()
+        self.participant_changed.emit(self.participant.text().strip(), self.session_label)
+
+    def _show_verdict(self) -> None:
+        row = self.participant_row()
+        bits.set_property(self.verdict, "tone", "" if row.state == "ok" else "alarm")
+        bits.set_text(self.verdict, row.text)
+
+    def _show_order(self) -> None:
+        if self._problem:
+            bits.set_property(self.order, "tone", "alarm")
+            bits.set_text(self.order, self._problem)
+            return
+        bits.set_property(self.order, "tone", "")
+        stages = [p for p in self._parts if isinstance(p, ReconstructionPart) and p.role == "stage"]
+        if self.blind.isChecked():
+            text = f"{len(stages)} stages, hidden while blind"
+        else:
+            text = "  →  ".join(f"{part.number} {part.model}" for part in stages)
+        bits.set_text(self.order, text or "No stages")

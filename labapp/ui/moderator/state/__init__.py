@@ -1,0 +1,1 @@
+"""What the console shows, as folds over the journal's events; no Qt in here."""

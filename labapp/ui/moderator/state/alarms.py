@@ -1,0 +1,146 @@
+"""What needs the moderator: alarms as a fold over the journal.
+
+An alarm stands until its condition is over (or, where nothing can end it, until it is dismissed).
+A new run of the program starts with none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from labapp.events import Event
+from labapp.ui.moderator import wording
+
+Severity = Literal["alarm", "warn"]
+
+RAISED: dict[str, tuple[Severity, str]] = {
+    "journal_stalled": ("alarm", "The disk does not take events: the session waits"),
+    "sound_disk_low": ("warn", "Disk almost full"),
+    "sound_write_failed": ("alarm", "Sound cannot be written"),
+    "disk_low": ("warn", "Disk almost full"),
+    "decoder_slow": ("warn", "Pictures follow the dials slowly"),
+}
+"""Severity and words of the codes of alarm.raised; any other code is an alarm with its detail."""
+
+AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
+    "silent": ("warn", "Nobody speaks", ""),
+    "zeros": ("alarm", "The microphone gives exact silence", "muted, or not allowed by the system"),
+    "clipping": (
+        "warn",
+        "Too loud",
+        "the sound is cut off; move the microphone or lower its level",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """key tells alarms of one cause apart; since_ns: session time; seq: its event (a later event
+    of the same cause is news even if the earlier one was dismissed); lasting: it ends by itself."""
+
+    key: str
+    severity: Severity
+    text: str
+    detail: str
+    since_ns: int
+    seq: int
+    lasting: bool
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.text}: {self.detail}" if self.detail else self.text
+
+
+class Alarms:
+    """standing: by key, oldest first; dismissed ones are still there (see `visible`)."""
+
+    def __init__(self) -> None:
+        self.standing: dict[str, Alarm] = {}
+        self._dismissed: set[int] = set()
+
+    def visible(self) -> list[Alarm]:
+        """Those the moderator has not dismissed: alarms before warnings, newest first."""
+        shown = [alarm for alarm in self.standing.values() if alarm.seq not in self._dismissed]
+        return sorted(shown, key=lambda alarm: (alarm.severity != "alarm", -alarm.seq))
+
+    def dismiss(self, key: str) -> None:
+        """The moderator has seen it; one that nothing else ends is over."""
+        alarm = self.standing.get(key)
+        if alarm is None:
+            return
+        self._dismissed.add(alarm.seq)
+        if not alarm.lasting:
+            del self.standing[key]
+
+    def apply(self, event: Event) -> bool:
+        """Take in an event; True when the alarms changed."""
+        p = event.payload
+        match event.kind:
+            case "segment.started":
+                changed = bool(self.standing)
+                self.standing.clear()
+                return changed
+            case "alarm.raised":
+                code, detail = str(p["code"]), str(p["detail"])
+                severity, text = RAISED.get(code, ("alarm", code.replace("_", " ").capitalize()))
+                return self._raise(event, code, severity, text, detail, lasting=True)
+            case "alarm.cleared":
+                return self._clear(str(p["code"]))
+            case "audio.device_lost":
+                text = "The microphone is gone"
+                detail = str(p["detail"]) or str(p["device"])
+                return self._raise(event, "device", "alarm", text, detail, lasting=True)
+            case "audio.device_back" | "audio.started":
+                return self._clear("device")
+            case "audio.gap":
+                return self._gap(event)
+            case "audio.state":
+                return self._audio_state(event)
+            case "screen.changed":
+                return self._screen(event)
+            case "close.requested":
+                text = "The participant asked to leave"
+                return self._raise(event, "close", "alarm", text, str(p["how"]), lasting=False)
+            case "window.focus" if p["focused"]:
+                return self._clear("focus")
+            case "window.focus":
+                text = "The participant's window lost the keyboard"
+                return self._raise(event, "focus", "warn", text, "", lasting=True)
+        return False
+
+    def _gap(self, event: Event) -> bool:
+        if event.payload["cause"] in ("device_lost", "reopened"):
+            return False  # the lost microphone is an alarm of its own
+        lost = wording.count(int(event.payload["frames"]), "frame")
+        detail = f"{lost}, filled with silence ({event.payload['cause']})"
+        return self._raise(event, "gap", "warn", "Sound was lost", detail, lasting=False)
+
+    def _audio_state(self, event: Event) -> bool:
+        state = str(event.payload["state"])
+        changed = False
+        for other in AUDIO_STATES:
+            if other != state:
+                changed |= self._clear(f"audio_{other}")
+        if state in AUDIO_STATES:
+            severity, text, detail = AUDIO_STATES[state]
+            changed |= self._raise(event, f"audio_{state}", severity, text, detail, lasting=True)
+        return changed
+
+    def _screen(self, event: Event) -> bool:
+        name, left = str(event.payload["screen"]), int(event.payload["screens_left"])
+        if event.payload["change"] != "removed":
+            return self._clear(f"screen {name}")
+        text = f"Screen {name} is gone"
+        detail = "one screen is left" if left == 1 else f"{left} screens are left"
+        return self._raise(event, f"screen {name}", "alarm", text, detail, lasting=True)
+
+    def _raise(
+        self, event: Event, key: str, severity: Severity, text: str, detail: str, *, lasting: bool
+    ) -> bool:
+        self.standing.pop(key, None)
+        self.standing[key] = Alarm(key, severity, text, detail, event.t_ns, event.seq, lasting)
+        return True
+
+    def _clear(self, key: str) -> bool:
+        return self.standing.pop(key, None) is not None

@@ -1,0 +1,64 @@
+"""Everything the console folds from the journal, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from labapp.events import Event
+from labapp.study.plan import PlannedPart
+from labapp.ui.moderator.state.alarms import Alarms
+from labapp.ui.moderator.state.curve import Curve
+from labapp.ui.moderator.state.latency import Latency
+from labapp.ui.moderator.state.notes import Note, note_of
+from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.moderator.state.timeline import Timeline
+from labapp.ui.moderator.state.worktime import WorkTime
+
+
+class ConsoleState:
+    """apply events in the journal's order; a resumed session applies the past ones first.
+
+    changed: names of what changed since the console last cleared it (alarms, curve, notes, sound,
+    timeline, warmed), so that only those widgets are brought up to date.
+    """
+
+    def __init__(self, parts: Sequence[PlannedPart], past: Iterable[Event] = ()) -> None:
+        self.work = WorkTime()
+        self.alarms = Alarms()
+        self.curve = Curve()
+        self.latency = Latency()
+        self.timeline = Timeline(parts)
+        self.sound = Sound()
+        self.notes: list[Note] = []
+        self.warmed: dict[str, tuple[str, float]] = {}
+        self.changed: set[str] = set()
+        self.last_seq = 0
+        for event in past:
+            self.apply(event)
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event; one that was applied before is left alone."""
+        if event.seq <= self.last_seq:
+            return
+        self.last_seq = event.seq
+        self.work.apply(event)
+        if self.alarms.apply(event):
+            self.changed.add("alarms")
+        if self.curve.apply(event, self.work):
+            self.changed.add("curve")
+        if self.latency.apply(event):
+            self.changed.add("latency")
+        if self.timeline.apply(event, self.work):
+            self.changed.add("timeline")
+        sound = self.sound.apply(event)
+        if sound != self.sound:
+            self.sound = sound
+            self.changed.add("sound")
+        note = note_of(event, self.work)
+        if note is not None:
+            self.notes.append(note)
+            self.changed.add("notes")
+        if event.kind == "decoder.warmed":
+            p = event.payload
+            self.warmed[str(p["model"])] = (str(p["device"]), float(p["p99_ms"]))
+            self.changed.add("warmed")

@@ -1,0 +1,126 @@
+"""The plan as the moderator ticks it off: parts that belong together are one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from labapp.session.machine import SessionMachine, SessionState
+from labapp.study.plan import (
+    PagesPart,
+    PlannedPart,
+    QuestionnairePart,
+    ReconstructionPart,
+)
+from labapp.tasks.pages import PagesState, PagesTask
+from labapp.tasks.reconstruction.state import StageState
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.state.worktime import WorkTime
+
+RowState = Literal["todo", "current", "done", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """parts: indices into the plan. title is what is done, detail what it is done with."""
+
+    title: str
+    detail: str
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A row as it stands: progress (`4 / 7`, `reading`), and its working time so far in ns."""
+
+    row: PlanRow
+    state: RowState
+    progress: str
+    working_ns: int | None
+
+
+def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
+    """Rows for a plan: a stage takes in the text before it and the questionnaires about it.
+
+    blind: representations are not named.
+    """
+    rows: list[PlanRow] = []
+    waiting: list[int] = []
+    owner: dict[str, int] = {}
+    for index, part in enumerate(parts):
+        if isinstance(part, QuestionnairePart) and part.about in owner:
+            row = rows[owner[part.about]]
+            rows[owner[part.about]] = PlanRow(row.title, row.detail, (*row.parts, index))
+        elif _introduces(parts, index):
+            waiting.append(index)
+        else:
+            detail = ""
+            if isinstance(part, ReconstructionPart):
+                owner[part.id] = len(rows)
+                if part.role == "stage" and not blind:
+                    detail = part.model
+            rows.append(PlanRow(part.title, detail, (*waiting, index)))
+            waiting = []
+    return tuple(rows)
+
+
+def _introduces(parts: Sequence[PlannedPart], index: int) -> bool:
+    """Whether this is a text right before a stage or the practice."""
+    part = parts[index]
+    return (
+        isinstance(part, PagesPart)
+        and part.part == "text"
+        and index + 1 < len(parts)
+        and isinstance(parts[index + 1], ReconstructionPart)
+    )
+
+
+def view_of(
+    rows: Sequence[PlanRow],
+    machine: SessionMachine,
+    state: SessionState,
+    work: WorkTime,
+    now_ns: int,
+) -> tuple[PlanView, ...]:
+    """Every row as it stands at session time now_ns."""
+    views = []
+    for row in rows:
+        records = [state.records[index] for index in row.parts]
+        started = next((r.started_ns for r in records if r.started_ns is not None), None)
+        outcomes = [r.outcome for r in records]
+        standing: RowState
+        if started is None:
+            standing, length = "todo", None
+        elif None in outcomes and state.ended is None:
+            standing, length = "current", _length(work, started, now_ns)
+        else:
+            ended = max((r.ended_ns for r in records if r.ended_ns is not None), default=now_ns)
+            length = _length(work, started, ended)
+            whole = all(outcome in ("completed", "time_expired") for outcome in outcomes)
+            standing = "done" if whole else "skipped"
+        progress = progress_of(machine, state) if standing == "current" else ""
+        if standing == "skipped":
+            wrong = (o for o in outcomes if o not in ("completed", "time_expired"))
+            progress = wording.OUTCOMES.get(next(wrong) or "", "not finished")
+        views.append(PlanView(row, standing, progress, length))
+    return tuple(views)
+
+
+def _length(work: WorkTime, start_ns: int, end_ns: int) -> int:
+    return work.working_ns(end_ns) - work.working_ns(start_ns)
+
+
+def progress_of(machine: SessionMachine, state: SessionState) -> str:
+    """How far the part on the screen is, in a word or two."""
+    if not state.running:
+        return ""
+    part, task, now = machine.parts[state.index], machine.tasks[state.index], state.part_state
+    if isinstance(part, ReconstructionPart) and isinstance(now, StageState):
+        number = now.trial.number if now.trial else 1
+        return f"{number} / {part.trials}"
+    if isinstance(part, QuestionnairePart):
+        return part.instrument.upper() if len(part.instrument) <= 4 else "asked"
+    if isinstance(task, PagesTask) and isinstance(now, PagesState):
+        return f"page {now.page + 1} / {task.pages}" if task.pages > 1 else "reading"
+    return "reading"

@@ -1,0 +1,128 @@
+"""The session's timeline: parts and questions as blocks, pauses, notes, flags and alarms as marks.
+
+All times are working time in ns, so that a pause or a crash gap is one line and not a hole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from labapp.events import Event
+from labapp.study.plan import PlannedPart, ReconstructionPart
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.state.notes import note_of
+from labapp.ui.moderator.state.worktime import WorkTime
+
+MarkKind = Literal["note", "flag", "prompt", "alarm", "pause", "gap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part or a question; end_ns and outcome are None while it runs. of: index of its part."""
+
+    start_ns: int
+    label: str
+    of: int
+    end_ns: int | None = None
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    at_ns: int
+    kind: MarkKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """A change of what the microphone hears (`audio.state`)."""
+
+    at_ns: int
+    state: str
+
+
+class Timeline:
+    """parts, trials, marks, hearing: in the order of their events. version counts the changes."""
+
+    def __init__(self, parts: Sequence[PlannedPart]) -> None:
+        self._plan = parts
+        self.parts: list[Block] = []
+        self.trials: list[Block] = []
+        self.marks: list[Mark] = []
+        self.hearing: list[Hearing] = []
+        self.version = 0
+
+    def apply(self, event: Event, work: WorkTime) -> bool:
+        """Take in an event (after `work` did); True when the timeline changed."""
+        changed = self._apply(event, work, work.working_ns(event.t_ns))
+        self.version += changed
+        return changed
+
+    def _apply(self, event: Event, work: WorkTime, at: int) -> bool:
+        p = event.payload
+        match event.kind:
+            case "part.started":
+                index = int(p["index"])
+                self.parts.append(Block(at, self._plan[index].title, index))
+            case "part.ended":
+                _close(self.parts, at, str(p["outcome"]))
+                _close(self.trials, at, None)
+            case "trial.started" if self.parts:
+                index = self.parts[-1].of
+                part = self._plan[index]
+                of = f" of {part.trials}" if isinstance(part, ReconstructionPart) else ""
+                self.trials.append(Block(at, f"Question {event.trial}{of}", index))
+            case "trial.ended":
+                _close(self.trials, at, str(p["outcome"]))
+            case "session.paused":
+                self.marks.append(Mark(at, "pause", f"Pause ({p['reason']})"))
+            case "session.resumed":
+                self._resumed(work)
+            case "segment.started" if p["gap_from_ns"] is not None:
+                self.marks.append(Mark(at, "gap", "Gap: the program was not running"))
+            case "audio.state":
+                since = work.working_ns(int(p["since_ns"]))
+                self.hearing.append(Hearing(since, str(p["state"])))
+            case "alarm.raised":
+                self.marks.append(Mark(at, "alarm", str(p["detail"])))
+            case "audio.device_lost":
+                self.marks.append(Mark(at, "alarm", "The microphone was gone"))
+            case "screen.changed" if p["change"] == "removed":
+                self.marks.append(Mark(at, "alarm", f"Screen {p['screen']} was gone"))
+            case "close.requested":
+                self.marks.append(Mark(at, "alarm", "The participant asked to leave"))
+            case "audio.gap":
+                frames = wording.count(int(p["frames"]), "frame")
+                self.marks.append(Mark(at, "alarm", f"{frames} of sound lost ({p['cause']})"))
+            case _:
+                return self._note(event, work)
+        return True
+
+    def _note(self, event: Event, work: WorkTime) -> bool:
+        note = note_of(event, work)
+        if note is None:
+            return False
+        number = "" if note.number is None else f"{note.number} "
+        words = {"note": "", "flag": f"Flag {number}", "prompt": "Prompt given: "}[note.kind]
+        self.marks.append(Mark(note.working_ns, note.kind, words + note.text))
+        return True
+
+    def _resumed(self, work: WorkTime) -> None:
+        """Tell at the mark how long the pause or gap was."""
+        if not work.closed:
+            return
+        start, end = work.closed[-1]
+        for index in range(len(self.marks) - 1, -1, -1):
+            mark = self.marks[index]
+            if mark.kind in ("pause", "gap"):
+                length = wording.short_time(end - start)
+                self.marks[index] = replace(mark, text=f"{mark.text}, {length}")
+                return
+
+
+def _close(blocks: list[Block], at: int, outcome: str | None) -> None:
+    if blocks and blocks[-1].end_ns is None:
+        blocks[-1] = replace(blocks[-1], end_ns=at, outcome=outcome)

@@ -1,0 +1,79 @@
+"""The style sheet of the moderator's windows: the theme's, and what only they use."""
+
+from __future__ import annotations
+
+from labapp.ui import theme
+from labapp.ui.theme import Palette
+
+
+def stylesheet(p: Palette) -> str:
+    """For the home (light) and the console (dark)."""
+    return (
+        theme.stylesheet(p)
+        + f"""
+    QLabel[role="field"] {{ color: {p.secondary}; }}
+    QLabel[role="brand"] {{ font-size: 17px; font-weight: 700; }}
+    QLabel[role="strong"] {{ font-weight: 600; }}
+    QLabel[role="section"] {{
+        font-size: 12px; font-weight: 700; color: {p.secondary}; letter-spacing: 1px;
+    }}
+    QLabel[role="secondary"][tone="good"] {{ color: {p.good}; }}
+    QLabel[role="secondary"][tone="warn"] {{ color: {p.warn}; }}
+    QLabel[role="secondary"][tone="alarm"] {{ color: {p.alarm}; }}
+    QLabel[role="title"][tone="warn"] {{ color: {p.warn}; }}
+    QLabel[role="title"][tone="alarm"] {{ color: {p.alarm}; }}
+    QFrame[role="bar"] {{ background: {p.card}; border: none;
+        border-bottom: 1px solid {p.hairline}; }}
+    QFrame[role="band"] {{ background: {p.card}; border: 1px solid {p.hairline};
+        border-radius: {theme.RADIUS}px; }}
+    QFrame[role="band"][tone="warn"] {{ border: 1px solid {p.warn}; }}
+    QFrame[role="band"][tone="alarm"] {{ border: 1px solid {p.alarm}; }}
+    QPushButton[role="tab"] {{
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0; padding: 0 {theme.SPACE_S}px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px; min-height: 52px;
+    }}
+    QPushButton[role="tab"]:hover {{ color: {p.ink}; }}
+    QPushButton[role="tab"]:checked {{ color: {p.accent}; border-bottom: 2px solid {p.accent}; }}
+    QPushButton[role="tab"]:focus {{ color: {p.accent}; background: {p.accent_soft}; }}
+    QPushButton[role="compact"] {{
+        padding: {theme.SPACE_XS}px {theme.SPACE_M}px; min-height: 22px;
+        font-size: {theme.SECONDARY_PX}px;
+    }}
+    QPushButton[role="compact"]:focus {{ padding: 3px 11px; }}
+    QPushButton[role="danger"] {{ color: {p.alarm}; border-color: {p.alarm}; }}
+    QPushButton:pressed {{ background: {p.accent_soft}; }}
+    QComboBox {{ padding-right: 28px; }}
+    QComboBox::drop-down {{ border: none; width: 26px; subcontrol-position: center right; }}
+    QComboBox::down-arrow {{ image: none; }}
+    QComboBox QAbstractItemView {{
+        background: {p.card}; border: 1px solid {p.hairline}; outline: none; padding: 4px;
+        selection-background-color: {p.accent_soft}; selection-color: {p.ink};
+    }}
+    QComboBox QAbstractItemView::item {{ min-height: {theme.TARGET_HEIGHT}px; }}
+    QCheckBox {{ spacing: {theme.SPACE_S}px; min-height: {theme.TARGET_HEIGHT}px;
+        font-size: {theme.SECONDARY_PX}px; color: {p.secondary}; }}
+    QCheckBox:focus {{ color: {p.accent}; }}
+    QTableWidget {{
+        background: transparent; border: none; gridline-color: transparent; outline: none;
+        font-size: {theme.SECONDARY_PX + 1}px;
+        selection-background-color: {p.accent_soft}; selection-color: {p.ink};
+    }}
+    QTableWidget::item {{ border-bottom: 1px solid {p.hairline}; padding: 0 {theme.SPACE_XS}px; }}
+    QHeaderView {{ background: transparent; border: none; }}
+    QHeaderView::section {{
+        background: transparent; border: none; border-bottom: 1px solid {p.hairline};
+        color: {p.secondary}; font-size: {theme.SECONDARY_PX}px; text-align: left;
+        padding: {theme.SPACE_XS}px 7px;
+    }}
+    QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
+    QTextBrowser {{ background: {p.card}; border: 1px solid {p.hairline};
+        border-radius: {theme.RADIUS}px; padding: {theme.SPACE_L}px; }}
+    QListWidget {{ background: transparent; border: none; outline: none; }}
+    QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
+    QScrollBar::handle:vertical {{ background: {p.hairline}; border-radius: 4px;
+        min-height: 24px; }}
+    QScrollBar::add-line:vertical, QScrollBar::sub-line:vertical {{ height: 0; }}
+    QScrollBar::add-page:vertical, QScrollBar::sub-page:vertical {{ background: transparent; }}
+    """
+    )

@@ -1,0 +1,71 @@
+"""Times, sizes and outcomes as the moderator reads them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from labapp.clock import NS
+
+OUTCOMES = {
+    "completed": "done",
+    "time_expired": "time is up",
+    "skipped": "skipped",
+    "declined": "declined",
+    "solved": "solved",
+    "stage_skipped": "stage skipped",
+}
+
+AUDIO_STATES = {
+    "heard": "voice heard",
+    "silent": "silent",
+    "zeros": "exact silence: muted, or not allowed",
+    "clipping": "too loud",
+}
+
+
+def short_time(t_ns: int) -> str:
+    """Minutes and seconds, hours where there are any: 0:07, 23:41, 1:02:40."""
+    seconds = max(0, t_ns) // NS
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def long_time(t_ns: int) -> str:
+    """Always hours, minutes and seconds: 00:23:41."""
+    seconds = max(0, t_ns) // NS
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+
+def size(n_bytes: int) -> str:
+    """Decimal units as disks are sold in: 840 MB, 2.4 GB, 212 GB, 1.8 TB."""
+    value, unit = float(n_bytes), "B"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if value < 999.5 or unit == "TB":
+            break
+        value /= 1000
+    return (
+        f"{value:.1f} {unit}" if value < 9.95 and unit not in ("B", "kB") else f"{value:.0f} {unit}"
+    )
+
+
+def percent(fraction: float) -> str:
+    """63.2 %, with a no-break space."""
+    return f"{fraction * 100:.1f}\N{NO-BREAK SPACE}%"
+
+
+def count(n: int, one: str, many: str | None = None) -> str:
+    """1 question, 2 questions."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def listed(names: list[str]) -> str:
+    """a, b and c."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def local_time(utc: str, now: datetime | None = None) -> str:
+    """A moment (ISO 8601, UTC) on the clock on the wall: `today 14:02` or `2026-01-02 14:02`."""
+    moment = datetime.fromisoformat(utc).astimezone()
+    today = (now or datetime.now(moment.tzinfo)).date()
+    day = "today" if moment.date() == today else moment.date().isoformat()
+    return f"{day} {moment:%H:%M}"
