@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from labapp.events.activity import counted_as_published_ns, counted_ns
 from labapp.events.durations import Pauses
 from labapp.events.snapshots import SnapshotFold
 
@@ -51,7 +52,7 @@ class Trial:
         """
         if as_published:
             return self.active_ns
-        return self.active_ns + min(max(now_ns - self.last_activity_ns, 0), inactivity_ns)
+        return self.active_ns + counted_ns(now_ns - self.last_activity_ns, inactivity_ns)
 
     def with_activity(self, now_ns: int, inactivity_ns: int) -> Trial:
         """The participant did something at working time now_ns (default rule)."""
@@ -61,7 +62,7 @@ class Trial:
     def with_snapshot(self, now_ns: int, inactivity_ns: int) -> Trial:
         """A snapshot was taken at working time now_ns (the published rule)."""
         gap = now_ns - self.last_activity_ns
-        counted = gap if gap < inactivity_ns else 0
+        counted = counted_as_published_ns(gap, inactivity_ns)
         return replace(self, active_ns=self.active_ns + counted, last_activity_ns=now_ns)
 
 
