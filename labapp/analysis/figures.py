@@ -21,10 +21,12 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
 from labapp.analysis.columns import METRICS, Metric
+from labapp.analysis.rows import Row
 
 INK, SECONDARY, HAIRLINE, ACCENT = "#1F2328", "#57606A", "#D8DEE4", "#1F5FD6"
 STYLE: dict[Any, Any] = {
-    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Arial"],
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
@@ -45,7 +47,9 @@ STYLE: dict[Any, Any] = {
 WIDTH_IN = 10.0
 BOX_FROM = 5
 """A box is drawn from so many values on; below, the points say more."""
-POINTS = 150
+COLUMNS = 7
+"""Panels side by side."""
+POINTS = 80
 """A line of a small panel is thinned to about this many points."""
 
 
@@ -90,9 +94,11 @@ def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]
             zorder=3,
         )
     labels = []
+    one_dataset = len({model.split("/", 1)[0] for model in models}) == 1
     for place, model in enumerate(models):
         own = values[:, place][np.isfinite(values[:, place])]
-        labels.append(f"{model.split('/', 1)[-1]}\nn = {own.size}")
+        named = model.split("/", 1)[-1] if one_dataset else model.replace("/", "/\n")
+        labels.append(f"{named}\nn = {own.size}")
         if own.size == 0:
             continue
         if own.size >= BOX_FROM:
@@ -129,25 +135,26 @@ def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]
 
 
 def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawing:
-    """Alignment over time, one small panel a question, one row a stage, of one session.
-
-    trials, snapshots: that session's rows. The time axis is the same along a row.
-    """
-    rows = [stage for _, stage in trials.groupby("stage_number", sort=True)]
-    columns = max(len(stage) for stage in rows)
+    """Alignment over time, one small panel a question, each stage in rows of its own, of one
+    session. trials, snapshots: that session's rows. The time axis is the same within a stage."""
     series = dict(list(snapshots.groupby(["stage", "trial", "attempt"])))
+    rows: list[tuple[list[Row], float]] = []
+    for _, stage in trials.groupby("stage_number", sort=True):
+        ordered = stage.sort_values(["trial", "attempt"]).to_dict("records")
+        panels = [{str(column): value for column, value in row.items()} for row in ordered]
+        longest = max(1.0, *stage["duration_s"].fillna(0.0))
+        rows += [(panels[at : at + COLUMNS], longest) for at in range(0, len(panels), COLUMNS)]
+    columns = max(len(panels) for panels, _ in rows)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH_IN, 0.45 + 1.55 * len(rows)), layout="constrained")
-        grid = figure.subplots(len(rows), columns, squeeze=False, sharey=True, sharex="row")
-        for axes, stage in zip(grid, rows, strict=True):
-            rows_of = stage.sort_values(["trial", "attempt"]).to_dict("records")
-            ordered = [{str(name): value for name, value in row.items()} for row in rows_of]
-            for ax, trial in zip(axes, ordered, strict=False):
+        figure = Figure(figsize=(WIDTH_IN, 0.45 + 1.5 * len(rows)), layout="constrained")
+        grid = figure.subplots(len(rows), columns, squeeze=False, sharey=True)
+        for axes, (panels, longest) in zip(grid, rows, strict=True):
+            for ax, trial in zip(axes, panels, strict=False):
                 key = (trial["stage"], trial["trial"], trial["attempt"])
-                _panel(ax, trial, series.get(key))
-            for ax in axes[len(ordered) :]:
+                _panel(ax, trial, series.get(key), longest)
+            for ax in axes[len(panels) :]:
                 ax.set_axis_off()
-            axes[0].set_ylabel(f"{ordered[0]['model']}\nalignment, %")
+            axes[0].set_ylabel(f"{panels[0]['model']}\nalignment, %")
         figure.supxlabel("seconds since the pictures appeared", fontsize=9)
         return Drawing(_svg(figure, name), "Alignment over time, a panel for each question")
 
@@ -155,11 +162,11 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
 _MARKS = {"solved": "o", "skipped": "X"}
 
 
-def _panel(ax: Axes, trial: dict[str, Any], series: pd.DataFrame | None) -> None:
+def _panel(ax: Axes, trial: Row, series: pd.DataFrame | None, longest: float) -> None:
     target = trial["target_alignment"] * 100
     ax.axhline(target, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
     duration = trial["duration_s"]
-    title = f"{trial['trial']} {trial['outcome']}"
+    title = f"Q{trial['trial']} {trial['outcome']}"
     if series is not None and np.isfinite(duration):
         t = series["t_s"].to_numpy(dtype=float)
         percent = series["alignment"].to_numpy(dtype=float) * 100
@@ -167,11 +174,11 @@ def _panel(ax: Axes, trial: dict[str, Any], series: pd.DataFrame | None) -> None
         ax.step(t[kept], percent[kept], where="post", color=ACCENT, linewidth=1.3)
         mark = _MARKS.get(str(trial["outcome"]), "s")
         ax.plot(t[-1:], percent[-1:], mark, color=INK, markersize=5, clip_on=False, zorder=3)
-        title += f" {duration:.0f} s"
+        title += f", {duration:.0f} s"
     ax.set_title(title.replace("_", " "), fontsize=8, fontweight="normal")
     ax.set_ylim(0, 100)
     ax.set_yticks([0, 50, 100])
-    ax.set_xlim(left=0)
+    ax.set_xlim(0, longest)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
     ax.tick_params(labelsize=8)
 
@@ -201,6 +208,8 @@ def _svg(figure: Figure, name: str) -> str:
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)  # a hundredth of a point is fine enough
+    text = re.sub(r"\n\s+", "\n", text)
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'href="#', f'href="#{name}-', text)
     return re.sub(r"url\(#", f"url(#{name}-", text)

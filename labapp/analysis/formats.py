@@ -5,8 +5,9 @@ from __future__ import annotations
 
 def decimal(value: float, decimals: int, *, sign: bool = False) -> str:
     """With thousands separators, a true minus sign, and no more digits than the number carries."""
-    digits = 0 if abs(value) >= 1000 else decimals
-    return f"{value:{'+' if sign else ''},.{digits}f}".replace("-", "−")
+    digits = 0 if abs(value) >= 1000 else min(decimals, 1) if abs(value) >= 100 else decimals
+    said = f"{round(value, digits) + 0.0:{'+' if sign and round(value, digits) else ''},.{digits}f}"
+    return said.replace("-", "−")
 
 
 def clock(seconds: float) -> str:

@@ -31,9 +31,12 @@ table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabula
 caption { text-align: left; color: var(--secondary); padding: 0 0 4px; }
 th, td { padding: 5px 16px 5px 0; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--hairline); }
-th { font-weight: 600; vertical-align: bottom; }
+th { font-weight: 600; }
+thead th { vertical-align: bottom; }
 thead th { border-bottom: 1.5px solid var(--ink); }
-th.n, td.n { text-align: right; white-space: nowrap; }
+th.n, td.n { text-align: right; }
+td { overflow-wrap: anywhere; }
+td.n, tbody th { white-space: nowrap; }
 td .second { display: block; color: var(--secondary); }
 th .second { display: block; color: var(--secondary); font-weight: 400; }
 dl { max-width: 90ch; }
@@ -55,7 +58,7 @@ footer { max-width: 1100px; margin: 48px auto 32px; padding: 0 24px; }
   th, td { padding-right: 8px; }
   thead { display: table-header-group; }
   tr, figure { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, dt { break-after: avoid; }
 }
 """
 

@@ -125,8 +125,7 @@ def summary(stages: pd.DataFrame) -> Html:
         names,
         rows,
         numeric=range(1, 2 + len(METRICS)),
-        caption="Mean ± sd over participants; below it the median (and n where a value is missing "
-        "for some).",
+        caption="Mean ± sd over participants; below it the median and n.",
     )
 
 
