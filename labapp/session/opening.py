@@ -12,10 +12,11 @@ from filelock import FileLock
 
 from labapp import __version__
 from labapp.clock import NS, Clock, SessionClock, utc_text
-from labapp.errors import JournalError, SessionError
-from labapp.events import Body, Event, body_of
-from labapp.events.commands import GiveConsent
+from labapp.errors import AudioError, JournalError, SessionError
+from labapp.events import Body, Event, Source, body_of
+from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.lifecycle import (
+    AlarmRaised,
     DecoderWarmed,
     EnvironmentRecorded,
     SegmentStarted,
@@ -46,7 +47,8 @@ from labapp.tasks.pages import ConsentTask, PagesTask
 from labapp.tasks.questionnaire import QuestionnaireTask
 from labapp.tasks.reconstruction.task import ReconstructionTask
 
-MakeRecorder = Callable[[SessionFolder, int, Callable[[Body], None], Clock], SoundRecorder]
+EmitBody = Callable[[Body], None]
+MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
 MakeScheduler = Callable[[Clock], Scheduler]
 
 
@@ -77,15 +79,33 @@ class OpenSession:
     planned: SessionPlanned
     runner: Runner
     past: Sequence[Event]
+    no_sound: str
     _opening: Sequence[Body]
     _lock: FileLock
     _private: Path
 
     def begin(self) -> None:
-        """Store the opening events, start the recorder and show the first screen."""
-        self.runner.start(self._opening)
+        """Store the opening events, start the recorder and show the first screen.
+
+        Raises AudioError when the microphone does not open although the study requires sound (the
+        session is ended then); where sound is optional it goes on without, and says so.
+        """
+        self.runner.open(self._opening)
         if self.runner.recorder is not None:
-            self.runner.recorder.start()
+            try:
+                self.runner.recorder.start()
+            except AudioError as error:
+                self._without_sound(error)
+        self.runner.go()
+
+    def _without_sound(self, error: AudioError) -> None:
+        self.runner.recorder = None
+        self.no_sound = error.what
+        self.runner.emit(AudioOff(error.what))
+        self.runner.emit(AlarmRaised("microphone_failed", error.what))
+        if self.loaded.study.recording.audio == "required":
+            self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
+            raise error
 
     def give_consent(self, name: str) -> None:
         """Store the typed name apart, then let the session go on."""
@@ -285,7 +305,9 @@ def _assemble(
         runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)
     else:
         opening.append(AudioOff(around.no_sound))
-    return OpenSession(home, loaded, planned, runner, past, opening, lock, around.private)
+    return OpenSession(
+        home, loaded, planned, runner, past, around.no_sound, opening, lock, around.private
+    )
 
 
 def machine_of(

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from labapp.errors import RecordError
-from labapp.events import GENESIS, Event
+from labapp.events import Event
+from labapp.records.integrity import check_rows
 from labapp.records.journal import read_rows
+from labapp.records.layout import JOURNAL
 from labapp.records.rows import bodies
 
 
@@ -18,21 +20,17 @@ def read_past(folder: Path) -> list[Event]:
     a session is only continued on a record that is whole.
     """
     rows = read_rows(folder)
-    head = GENESIS
-    for place, row in enumerate(rows, 1):
-        if row.seq != place or row.chained(head) != row.hash:
-            raise RecordError(
-                f"The journal of {folder.name} is not what was written: event {place} "
-                + ("is missing." if row.seq != place else "was changed."),
-                safe="Nothing was changed now; the events before it are intact.",
-                todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
-            )
-        head = row.hash
     if not rows:
         raise RecordError(
             f"The journal of {folder.name} holds no event: it was interrupted while being made.",
             safe="Nothing had been recorded.",
             todo="Start the session anew.",
+        )
+    if problems := check_rows(rows, JOURNAL):
+        raise RecordError(
+            f"The journal of {folder.name} is not what was written: {problems[0]}.",
+            safe="Nothing was changed now; the events before it are intact.",
+            todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
         )
     return [event for event, _ in bodies(rows)]
 

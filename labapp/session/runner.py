@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from labapp.clock import NS, Clock
-from labapp.errors import LabappError
+from labapp.errors import JournalError
 from labapp.events import Body, Draft, Source
 from labapp.events.commands import Begin, Command, Decoded, Presented, Tick
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised, SegmentEnded
@@ -41,6 +41,11 @@ class Pictures:
 
 class SoundRecorder(Protocol):
     """What the runner needs of audio.recorder.Recorder."""
+
+    @property
+    def device(self) -> Any:
+        """The microphone (audio.devices.Device)."""
+        ...
 
     def start(self) -> None: ...
     def stop(self, timeout_s: float = 5.0) -> None: ...
@@ -277,18 +282,29 @@ class Runner:
 
     def start(self, opening: Sequence[Body]) -> None:
         """Store this run's opening events and begin (or go on with) the plan."""
+        self.open(opening)
+        self.go()
+
+    def open(self, opening: Sequence[Body]) -> None:
+        """Store this run's opening events; the plan waits for `go`.
+
+        Raises JournalError when they cannot be stored.
+        """
         self._waiting = []
         for body in opening:
             draft = Draft(body)
             self._waiting.append((draft, self.journal.append(draft, Source.SYSTEM)))
         for _, receipt in self._waiting:
             if not receipt.wait(STALLED_S):
-                raise LabappError(
+                raise JournalError(
                     f"The session could not be started: {self.journal.failed or 'slow disk'}.",
-                    safe="Nothing was recorded yet.",
+                    safe="Nothing of this run was recorded yet.",
                     todo="Check the disk of the data folder and start again.",
                 )
         self._settle(STALLED_S)
+
+    def go(self) -> None:
+        """Begin the plan, or go on with it."""
         self._arm()
         self._tell()
         self._work()

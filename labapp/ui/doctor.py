@@ -1,0 +1,144 @@
+"""`labapp doctor`: what this machine can do for a session, and what to do about the rest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from labapp import resources
+from labapp.errors import AudioError, LabappError
+from labapp.ui import display
+
+GB = 1e9
+LOW_DISK_GB = 2.0
+_FONTS = (
+    "from PySide6.QtGui import QFontDatabase, QGuiApplication\n"
+    "app = QGuiApplication([])\n"
+    "print(len(QFontDatabase.families()), app.font().family())\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """ok: fine for a session; level: pass, note (works, with something to know) or fail."""
+
+    name: str
+    level: str
+    found: str
+    todo: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.level != "fail"
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "ok": self.ok}
+
+    def line(self) -> str:
+        head = f"{self.level.upper():5} {self.name:12} {self.found}"
+        return f"{head}\n{'':18} {self.todo}" if self.todo else head
+
+
+def examine(data: Path | None = None) -> list[Check]:
+    """All checks, each in its turn; a failing one does not stop the others."""
+    checks: list[Callable[[], list[Check]]] = [
+        _display,
+        _fonts,
+        _microphone,
+        _processor,
+        lambda: _disk(resources.data_root(data)),
+        _models,
+    ]
+    return [check for examined in checks for check in examined()]
+
+
+def _display() -> list[Check]:
+    found = display.choose()
+    if found.visible:
+        return [Check("display", "pass", found.why)]
+    return [
+        Check(
+            "display",
+            "note",
+            f"windows will be drawn offscreen: {found.why}",
+            "Fine for `labapp demo` and simulations; a session with people needs a display.",
+        )
+    ]
+
+
+def _fonts() -> list[Check]:
+    done = subprocess.run(
+        (sys.executable, "-c", _FONTS), capture_output=True, text=True, timeout=60, check=False
+    )
+    count, _, family = done.stdout.strip().partition(" ")
+    if done.returncode == 0 and count != "0":
+        return [Check("fonts", "pass", f"{family} ({count} families)")]
+    return [Check("fonts", "fail", "no fonts were found", "Install some, for example DejaVu Sans.")]
+
+
+def _microphone() -> list[Check]:
+    from labapp.audio import check, devices
+
+    off = "Sessions can be recorded without sound (--audio off) where the study allows it."
+    try:
+        device = devices.choose()
+        heard = check.record_test(device, 1.0)
+    except AudioError as error:
+        return [Check("microphone", "note", error.what, error.todo or off)]
+    if heard.zeros:
+        level, todo = "note", "Only exact zeros came: allow the microphone, or unmute it."
+    else:
+        level, todo = "pass", ""
+    found = f"{device.label} · {heard.rate / 1000:g} kHz · peak {heard.peak_dbfs:.0f} dBFS"
+    checks = [Check("microphone", level, found, todo)]
+    try:
+        loop = check.loopback(device)
+    except AudioError as error:
+        return [*checks, Check("playback", "note", error.what, error.todo)]
+    found = "a tone was played and heard" if loop.heard else "a tone was played, not heard"
+    todo = "" if loop.heard else "Normal with a headset; else turn the loudspeaker up."
+    return [*checks, Check("playback", "pass" if loop.heard else "note", found, todo)]
+
+
+def _processor() -> list[Check]:
+    from labapp.representations import package, warmup
+
+    try:
+        decoder = package.load_package("sinelines/vae")
+        times = warmup.warm_up(decoder, 200)
+    except LabappError as error:
+        return [Check("decoder", "fail", error.what, error.todo)]
+    found = (
+        f"sinelines/vae on {times.device}, median {times.median_ms:.2f} ms, "
+        f"p99 {times.p99_ms:.2f} ms"
+    )
+    slow = times.p99_ms > 16
+    todo = "Close other programs: pictures would lag behind the dials." if slow else ""
+    return [Check("decoder", "note" if slow else "pass", found, todo)]
+
+
+def _disk(data: Path) -> list[Check]:
+    from labapp.session.folder import check_data_root
+
+    try:
+        free = check_data_root(data) / GB
+    except LabappError as error:
+        return [Check("disk", "fail", error.what, error.todo)]
+    if free < LOW_DISK_GB:
+        return [Check("disk", "note", f"{data}: only {free:.1f} GB free", "Make room.")]
+    return [Check("disk", "pass", f"{data}: {free:.0f} GB free")]
+
+
+def _models() -> list[Check]:
+    from labapp.representations import catalog
+
+    rows = catalog.models()
+    broken = [row for row in rows if "problem" in row]
+    if broken or not rows:
+        found = "; ".join(f"{row['id']}: {row['problem']}" for row in broken) or "none found"
+        return [Check("models", "fail", found, "Install labapp again.")]
+    return [Check("models", "pass", f"{len(rows)} shipped models in order")]

@@ -1,0 +1,357 @@
+"""The home at work: finds out what the checklist shows, and starts sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QGuiApplication
+
+from labapp.audio import devices
+from labapp.audio.check import MicrophoneProbe
+from labapp.audio.devices import Device
+from labapp.errors import AudioError, LabappError
+from labapp.records.sessions import SessionSummary, list_sessions
+from labapp.session import folder, opening
+from labapp.session.models import WarmDecoders, load_warm
+from labapp.session.opening import models_of
+from labapp.session.recovery import recover
+from labapp.study import loading, plan
+from labapp.study.loading import LoadedStudy
+from labapp.study.overview import space_of
+from labapp.study.schema import ConsentItem
+from labapp.ui.app import RunOptions, open_new, settle_memory, surroundings
+from labapp.ui.controller import SessionController
+from labapp.ui.lines import session_line
+from labapp.ui.moderator import checklist
+from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
+from labapp.ui.moderator.choices import StartRequest, StudyChoice
+from labapp.ui.moderator.home import HomeWindow
+from labapp.ui.moderator.screens import show_cards
+
+FIRST_PAINT_MS = 30
+LEVEL_MS = 100
+SLOW_CHECKS_MS = 3000
+
+
+class HomeController(QObject):
+    """Feeds the home and opens a session from it; one at a time."""
+
+    def __init__(self, data: Path, private: Path) -> None:
+        super().__init__()
+        self.data = data
+        self.private = private
+        self.window = HomeWindow()
+        self.view = self.window.view
+        self.session: SessionController | None = None
+        self._loaded: LoadedStudy | None = None
+        self._needed: tuple[str, ...] = ()
+        self._warm = WarmDecoders({}, [])
+        self._warm_problem = ""
+        self._devices: list[Device] = []
+        self._device: Device | None = None
+        self._sound_off = False
+        self._probe: MicrophoneProbe | None = None
+        self._heard = False
+        self._sound_problem = ""
+        self._screen: str | None = None
+        self._left: set[Path] = set()
+        self._levels = QTimer(self)
+        self._levels.setInterval(LEVEL_MS)
+        self._levels.timeout.connect(self._show_level)
+        self._slow = QTimer(self)
+        self._slow.setInterval(SLOW_CHECKS_MS)
+        self._slow.timeout.connect(self._slow_checks)
+        self._connect()
+
+    def _connect(self) -> None:
+        view = self.view
+        view.study_changed.connect(self.choose_study)
+        view.participant_changed.connect(lambda participant, session: self._show_plan())
+        view.audio_device_changed.connect(self._choose_device)
+        view.screen_changed.connect(self._choose_screen)
+        view.show_cards.connect(lambda: show_cards(QGuiApplication.screens()))
+        view.start_requested.connect(self.start)
+        view.resume_requested.connect(self.resume)
+        view.leave_requested.connect(self._leave)
+        self.window.closed.connect(self.close)
+
+    def show(self) -> None:
+        """Paint first; sound, decoders and disk are looked at right after."""
+        studies = [StudyChoice(path.stem, self._title(path)) for path in loading.shipped()]
+        first = "quickstart" if any(s.study == "quickstart" for s in studies) else ""
+        self.view.set_studies(studies, first or (studies[0].study if studies else ""))
+        self.choose_study(first or (studies[0].study if studies else ""))
+        self._show_screens()
+        application = QGuiApplication.instance()
+        if isinstance(application, QGuiApplication):
+            application.screenAdded.connect(lambda _: self._show_screens())
+            application.screenRemoved.connect(lambda _: self._show_screens())
+        self.window.show()
+        QTimer.singleShot(FIRST_PAINT_MS, self._begin_checks)
+
+    def _title(self, path: Path) -> str:
+        try:
+            return loading.load(path.stem).study.title
+        except LabappError:
+            return path.stem
+
+    def _begin_checks(self) -> None:
+        self._slow_checks()
+        self._find_devices()
+        self._levels.start()
+        self._slow.start()
+        self._warm_next()
+
+    def close(self) -> None:
+        """The person closed the home: the program ends."""
+        self._levels.stop()
+        self._slow.stop()
+        self._stop_probe()
+        application = QGuiApplication.instance()
+        if application is not None and self.session is None:
+            application.quit()
+
+    # --- study and plan ---------------------------------------------------------------------------
+
+    def choose_study(self, study: str) -> None:
+        """Load a study by id or path; a wrong one is told and leaves the choice empty."""
+        try:
+            self._loaded = loading.load(study)
+        except LabappError as error:
+            self._loaded = None
+            self.view.show_error(error)
+            self.view.set_plan((), "This study file cannot be used.")
+            return
+        study_ = self._loaded.study
+        self.view.set_participants(study_.participants, folder.taken(self.data, study_.id))
+        consent = [item.consent for item in study_.flow if isinstance(item, ConsentItem)]
+        text = self._loaded.text(consent[0]) if consent else None
+        self.view.set_consent("Consent text", text)
+        self.view.set_checklist([checklist.consent_row(text)])
+        self._show_plan()
+        self._show_devices()
+        self._show_sessions()
+
+    def _show_plan(self) -> None:
+        if self._loaded is None:
+            return
+        participant, session = self.view.participant()
+        try:
+            made = plan.realise(self._loaded, participant, session, space_of=space_of)
+        except LabappError as error:
+            self.view.set_plan((), error.what)
+            return
+        self.view.set_plan(made.parts)
+        needed = models_of(made.parts)
+        if set(needed) != set(self._needed):
+            self._needed = needed
+            self._warm_problem = ""
+            if self._levels.isActive():
+                QTimer.singleShot(0, self._warm_next)
+        self._show_decoders()
+
+    # --- decoders ---------------------------------------------------------------------------------
+
+    def _warm_next(self) -> None:
+        """Load one decoder after another, with the event loop between them."""
+        missing = [model for model in self._needed if model not in self._warm.decoders]
+        if missing and not self._warm_problem and self.session is None:
+            try:
+                one = load_warm(missing[:1])
+            except LabappError as error:
+                self._warm_problem = error.what
+                self.view.show_error(error)
+            else:
+                self._warm.decoders.update(one.decoders)
+                self._warm.warmed.extend(one.warmed)
+                QTimer.singleShot(0, self._warm_next)
+        self._show_decoders()
+
+    def _show_decoders(self) -> None:
+        warm = [Warm(w.model, w.device, w.p99_ms) for w in self._warm.warmed]
+        row = checklist.decoder_row(self._needed, warm, self._warm_problem)
+        self.view.set_checklist([row])
+
+    # --- sound ------------------------------------------------------------------------------------
+
+    def _find_devices(self) -> None:
+        try:
+            self._devices = devices.list_devices()
+        except AudioError as error:
+            self._devices = []
+            self._sound_problem = error.what
+        chosen = next((d for d in self._devices if d.is_default), None)
+        self._use(chosen or next(iter(self._devices), None))
+
+    def _choose_device(self, spec: str | None) -> None:
+        self._sound_off = spec is None
+        self._use(next((d for d in self._devices if d.spec == spec), None))
+
+    def _use(self, device: Device | None) -> None:
+        self._stop_probe()
+        self._device, self._heard, self._sound_problem = device, False, ""
+        if device is not None and self._policy() != "off":
+            try:
+                self._probe = MicrophoneProbe(device)
+            except AudioError as error:
+                self._sound_problem = error.what
+        self._show_devices()
+
+    def _policy(self) -> str:
+        return self._loaded.study.recording.audio if self._loaded else "optional"
+
+    def _show_devices(self) -> None:
+        if self._loaded is not None:
+            current = self._device.spec if self._device else None
+            policy = self._loaded.study.recording.audio
+            self.view.set_audio(policy, self._devices, current)
+            self._show_level()
+
+    def _show_level(self) -> None:
+        level = self._probe.level() if self._probe else None
+        self._heard |= level is not None and level.state == "heard"
+        problem = self._sound_problem or (level.problem if level else "")
+        name = self._device.label if self._device else None
+        found = Microphone(name, self._heard, level.state if level else "starting", problem)
+        self.view.set_level(level)
+        if self._loaded is not None:
+            row = checklist.microphone_row(self._loaded.study.recording.audio, found)
+            self.view.set_checklist([row])
+
+    def _stop_probe(self) -> None:
+        if self._probe is not None:
+            self._probe.close()
+            self._probe = None
+
+    # --- screens, disk, sessions ------------------------------------------------------------------
+
+    def _show_screens(self) -> None:
+        found = [
+            ScreenChoice(
+                number,
+                screen.name(),
+                round(screen.size().width() * screen.devicePixelRatio()),
+                round(screen.size().height() * screen.devicePixelRatio()),
+                screen.devicePixelRatio(),
+            )
+            for number, screen in enumerate(QGuiApplication.screens(), 1)
+        ]
+        names = [screen.name for screen in found]
+        if self._screen not in names:
+            primary = QGuiApplication.primaryScreen()
+            others = [name for name in names if primary is None or name != primary.name()]
+            self._screen = next(iter(others or names), None)
+        self.view.set_screens(found, self._screen)
+        self.view.set_checklist([checklist.screen_row(found, self._screen)])
+
+    def _choose_screen(self, name: str) -> None:
+        self._screen = name
+        self._show_screens()
+
+    def _slow_checks(self) -> None:
+        if self.session is not None:
+            return
+        sound = self._device is not None
+        try:
+            free = folder.check_data_root(self.data)
+        except LabappError as error:
+            self.view.set_checklist([checklist.disk_row(None, error.what)])
+            self.view.set_data(self.data, None)
+        else:
+            self.view.set_checklist([checklist.disk_row(free, sound=sound)])
+            self.view.set_data(self.data, free)
+        if self._probe is not None and self._probe.level().state == "lost":
+            self._use(None)
+        if self._device is None and not self._sound_off:
+            # Something may have been plugged in; PortAudio looks again only while nothing is open.
+            self._find_devices()
+        self._show_sessions()
+
+    def _show_sessions(self) -> None:
+        summaries = list_sessions(self.data)
+        lines = [session_line(s) for s in reversed(summaries)]
+        self.view.set_all_sessions(lines)
+        own = self._loaded.study.id if self._loaded else None
+        self.view.set_sessions([line for line in lines if line.study == own])
+        waiting = [line for line in lines if self._waits(line.path, summaries)]
+        self.view.set_interrupted(waiting)
+
+    def _waits(self, path: Path, summaries: Sequence[SessionSummary]) -> bool:
+        state = next(s.state for s in summaries if s.path == path)
+        return state == "interrupted" and path not in self._left
+
+    def _leave(self, path: Path) -> None:
+        self._left.add(path)
+        self._show_sessions()
+
+    # --- sessions ---------------------------------------------------------------------------------
+
+    def start(self, request: StartRequest) -> None:
+        """Open the session that was asked for; a failure is told and leaves the home as it was."""
+        options = self._options(request.audio)
+        self._open(
+            lambda: open_new(
+                request.study, request.participant, request.session, options, self._warm
+            ),
+            options,
+            request.blind,
+        )
+
+    def resume(self, path: Path) -> None:
+        """Recover an interrupted session and go on with it."""
+        options = self._options(self._device.spec if self._device else None)
+
+        def again() -> opening.OpenSession:
+            recover(path)
+            return opening.resume(
+                path, lambda loaded, models: surroundings(models, loaded, options, self._warm)
+            )
+
+        self._open(again, options, False)
+
+    def _options(self, audio: str | None) -> RunOptions:
+        return RunOptions(
+            data=self.data,
+            private=self.private,
+            screen=self._screen,
+            windowed=False,
+            audio=audio or "off",
+        )
+
+    def _open(
+        self, make: Callable[[], opening.OpenSession], options: RunOptions, blind: bool
+    ) -> None:
+        if self.session is not None:
+            return
+        self.view.set_starting(True)
+        self._stop_probe()
+        try:
+            opened = make()
+            self.session = SessionController(opened, options, blind=blind, stay=True)
+            self.session.closed.connect(self._session_closed)
+            self.session.start()
+        except LabappError as error:
+            self.session = None
+            self.view.set_starting(False)
+            self.view.show_error(error)
+            self._use(self._device)
+            return
+        self._levels.stop()
+        self._slow.stop()
+        self.window.hide()
+        settle_memory()
+
+    def _session_closed(self, status: int) -> None:
+        """Back to the home, with everything looked at afresh."""
+        self.session = None
+        self.view.set_starting(False)
+        if self._loaded is not None:
+            study = self._loaded.study
+            self.view.set_participants(study.participants, folder.taken(self.data, study.id))
+        self.window.show()
+        self._find_devices()
+        self._slow_checks()
+        self._levels.start()
+        self._slow.start()
