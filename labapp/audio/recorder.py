@@ -288,7 +288,7 @@ def default_watcher(device: Device) -> SourceWatcher:
 
 
 def _no_file(path: Path, error: OSError) -> AudioError:
-    if isinstance(error, FileExistsError):
+    if isinstance(error, FileExistsError) and path.exists():
         return AudioError(
             f"The sound file {path} exists already; it is never overwritten.",
             safe="The file is as it was.",

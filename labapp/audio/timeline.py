@@ -17,7 +17,7 @@ from labapp.audio.capture import SAMPLE_BYTES, Packet
 
 HOLD_S = 0.5
 WINDOW_S = 2.0
-SETTLE_S = 2.0
+SETTLE_S = WINDOW_S + 1.0
 SUSPICIOUS_S = 0.08
 LOST_S = 0.02
 
