@@ -41,6 +41,10 @@ class Continuous:
         """The nearest multiple of the step inside the limits; the limits themselves are allowed."""
         if not np.isfinite(value):
             raise ValueError(f"dimension {self.name!r}: {value} is not a number on the dial")
+        if value <= self.low:  # limits are data: they need not lie on a step
+            return self.low
+        if value >= self.high:
+            return self.high
         stepped = round(round(value / self.step) * self.step, 10)
         return float(min(max(stepped, self.low), self.high))
 

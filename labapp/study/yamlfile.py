@@ -95,13 +95,23 @@ def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> set[str]:
     return {name for one in here for name in one.model_fields}
 
 
+class _Loader(yaml.SafeLoader):
+    """Without aliases: a few lines of them can swell to gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
+        return super().compose_node(parent, index)
+
+
 def parse_yaml(path: Path, content: bytes) -> Located:
     """Parse a YAML mapping; duplicate keys, tags and non-UTF-8 are refused with their line."""
     try:
-        node = yaml.compose(content.decode(), Loader=yaml.SafeLoader)
+        node = yaml.compose(content.decode(), Loader=_Loader)
     except UnicodeDecodeError as error:
         raise StudyError(f"{path} is not UTF-8 text.", todo="Save it as UTF-8.") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
