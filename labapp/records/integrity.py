@@ -41,6 +41,13 @@ def check_rows(rows: Sequence[Row], place: str) -> list[Problem]:
     return [Problem(f"{place}, event {seq}", what) for seq, what in sorted(found)]
 
 
+def check_chain(rows: Sequence[Row]) -> str | None:
+    """The first break of order or hash chain, in words; None when there is none. Quicker than
+    `check_rows`, which reads every payload besides."""
+    first = min([*_order(rows), *_chain(rows)], default=None)
+    return None if first is None else f"event {first[0]}: {first[1]}"
+
+
 def _order(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
     expected, time = 1, 0
     for row in rows:

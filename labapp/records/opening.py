@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from labapp.errors import RecordError
@@ -21,7 +21,6 @@ from labapp.records.layout import (
 )
 from labapp.records.lock import held
 from labapp.records.record import Record
-from labapp.records.rows import Row
 from labapp.records.tree import FolderTree, Tree, ZipTree
 
 _MARK = f"{SOURCEDATA}/{MANIFEST}"
@@ -44,9 +43,15 @@ def open_record(path: Path) -> Record:
 
 def open_records(path: Path) -> list[Record]:
     """Every session at `path`, in the order of their names. Raises RecordError."""
+    return list(iter_records(path))
+
+
+def iter_records(path: Path) -> Iterator[Record]:
+    """As `open_records`, with one session in memory at a time."""
     tree = bundle_tree(path)
     if tree is not None:
-        return open_bundle(tree, path)
+        yield from _open_bundle(tree, path)
+        return
     name = FolderName.parse(path.resolve().name) or FolderName.parse(path.name)
     if name is None or not path.is_dir():
         what = "is neither a session folder nor a bundle" if path.exists() else "does not exist"
@@ -56,7 +61,7 @@ def open_records(path: Path) -> list[Record]:
         )
     running = held(path)
     rows = read_rows(path)
-    return [Record("session", str(path), name, FolderTree(path), rows, running)]
+    yield Record("session", str(path), name, FolderTree(path), rows, running)
 
 
 def is_session(path: Path) -> bool:
@@ -88,32 +93,27 @@ def session_prefixes(tree: Tree) -> list[str]:
     return sorted({"/".join(p[:4]) for p in parts if len(p) > 4})
 
 
-def open_bundle(tree: Tree, path: Path) -> list[Record]:
-    """The sessions of an open bundle. Raises RecordError when one cannot be read."""
-    records = [
-        _bundled(tree.below(prefix), f"{path}: {prefix}") for prefix in session_prefixes(tree)
-    ]
-    if not records:
+def _open_bundle(tree: Tree, path: Path) -> Iterator[Record]:
+    prefixes = session_prefixes(tree)
+    if not prefixes:
         raise RecordError(
             f"The bundle {path} holds no session.",
             todo="Export it again, or take another copy.",
         )
-    return records
+    for prefix in prefixes:
+        yield bundled_record(tree.below(prefix), f"{path}: {prefix}")
 
 
-def _bundled(tree: Tree, source: str) -> Record:
+def bundled_record(tree: Tree, source: str) -> Record:
+    """One session of a bundle; tree: its folder under sourcedata. Raises RecordError."""
     facts = session_facts(tree, source)
     name = FolderName.parse(str(facts["folder"]))
     if name is None:
         raise _not_ours(source, "names no session folder")
-    return Record("bundle", source, name, tree, bundled_rows(tree, source))
-
-
-def bundled_rows(tree: Tree, source: str) -> Sequence[Row]:
-    """The journal of a bundled session. Raises RecordError."""
     from labapp.records.arrow import rows_of
 
-    return rows_of(tree.read(JOURNAL_PARQUET), f"{source}/{JOURNAL_PARQUET}")
+    rows = rows_of(tree.read(JOURNAL_PARQUET), f"{source}/{JOURNAL_PARQUET}")
+    return Record("bundle", source, name, tree, rows)
 
 
 def session_facts(tree: Tree, source: str) -> dict[str, object]:

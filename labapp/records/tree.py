@@ -50,11 +50,15 @@ class FolderTree:
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
+        path = self.path / name
         try:
-            with (self.path / name).open("rb") as stream:
-                yield stream
+            if path.is_symlink():
+                raise OSError("it is a link, and a record holds its own files")
+            stream = path.open("rb")
         except OSError as error:
-            raise _unreadable(str(self.path / name), error) from error
+            raise _unreadable(str(path), error) from error
+        with stream:
+            yield stream
 
     def read(self, name: str) -> bytes:
         with self.open(name) as stream:

@@ -111,9 +111,10 @@ def golden_builder() -> SessionBuilder:
     plan = frozen.pop("plan")
     s.plan(plan, **frozen)
     s.segment(0, 1)
-    environment = {"app_version": "0.1.0", "screens": [{"width": 1920, "height": 1080}]}
+    screen = {"name": "DELL U2720Q", "width": 1920, "height": 1080}
+    environment = {"labapp": "0.1.0", "system": "Linux", "screens": [screen]}
     s.environment = [{"segment": 1, **environment}, {"segment": 2, **environment}]
-    s.at(0, EnvironmentRecorded({"segment": 1, **environment}))
+    s.at(0, EnvironmentRecorded(environment))
     s.at(0.5, DecoderWarmed("sinelines/gt", "cpu", 1, 200, 0.05, 0.09))
     part = {row["id"]: index for index, row in enumerate(plan)}
 
@@ -167,7 +168,7 @@ def golden_builder() -> SessionBuilder:
     begin(120, "debrief")
     finish(123, "debrief")
     s.at(123, SessionCompleted())
-    s.at(123.5, AudioStopped("audio/segment-2.wav", 20_000, 500))
+    s.at(123.5, AudioStopped("audio/segment-02.wav", 20_000, 500))
     s.at(124, SegmentEnded("completed"))
     return s
 
@@ -175,12 +176,12 @@ def golden_builder() -> SessionBuilder:
 def _sound(s: SessionBuilder) -> None:
     """71 s of sound before the crash, 100 ppm fast; 20 s after it, with half a second lost."""
     for number, start, blocks in ((1, 1.0, 71), (2, 103.0, 20)):
-        file = f"audio/segment-{number}.wav"
+        file = f"audio/segment-{number:02d}.wav"
         s.at(start, AudioStarted(file, "Table microphone", "ALSA", 1000, 1, "PCM_16"))
         for t, block in s.sound(file, start, blocks, ppm=100.0):
             s.at(t, block)
     s.at(20, AudioState("heard", 19_000_000_000))
-    s.at(113.0, AudioGap("audio/segment-2.wav", 9_500, 500, "overflow"))
+    s.at(113.0, AudioGap("audio/segment-02.wav", 9_500, 500, "overflow"))
 
 
 def _practice(s: SessionBuilder) -> None:
@@ -243,7 +244,7 @@ def _stage_2(s: SessionBuilder, environment: dict[str, object]) -> None:
     s.at(72.25, WindowFocus(False))
     # The program was killed here and started again half a minute later.
     s.segment(102.25, 2, gap_from=72.25)
-    s.at(102.25, EnvironmentRecorded({"segment": 2, **environment}))
+    s.at(102.25, EnvironmentRecorded(environment))
     s.at(104.25, SessionResumed("resumed after a crash"))
     p.move(106.25, 1, 2.0, 0.85, 2)
     p.move(107.25, 0, 1.0, 1.0, 0)

@@ -1,0 +1,77 @@
+"""Whether a zipped bundle is, to the byte, the archive that labapp writes of its files."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import IO
+
+from labapp.bundle.folder import write_zip
+from labapp.records.tree import ZipTree
+
+
+def archive_problem(tree: ZipTree) -> list[str]:
+    """Write the archive anew and compare; at most one problem.
+
+    The files' contents are the manifest's matter; this finds changes of the archive around them
+    (names, dates, sizes, what lies between and behind).
+    """
+    with tree.path.open("rb") as actual:
+        compared = _Compared(actual)
+        write_zip(tree, tree.prefix.rstrip("/"), compared)  # type: ignore[arg-type]
+        size = actual.seek(0, os.SEEK_END)
+    if compared.same and compared.end == size:
+        return []
+    what = "the archive around the files was changed or packed by another program"
+    return [f"{tree.path.name}: {what}; the files in it are as exported"]
+
+
+class _Compared(io.RawIOBase):
+    """A file to write to that keeps nothing and compares with `actual`.
+
+    zipfile goes back to complete headers it has written, so a place counts as it was written last.
+    """
+
+    def __init__(self, actual: IO[bytes]) -> None:
+        self._actual = actual
+        self._at = 0
+        self._differing: set[int] = set()
+        self._lost = False
+        self.end = 0
+
+    @property
+    def same(self) -> bool:
+        return not self._differing and not self._lost
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self.end}[whence]
+        self._at = base + offset
+        return self._at
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self._actual.seek(self._at)
+        found = self._actual.read(len(data))
+        span = range(self._at, self._at + len(data))
+        self._differing = {at for at in self._differing if at not in span}
+        if found != data:
+            if len(data) > _HEADER:
+                self._lost = True
+            else:
+                pairs = zip(span, data, found.ljust(len(data), b"\0"), strict=True)
+                self._differing.update(at for at, one, other in pairs if one != other)
+        self._at += len(data)
+        self.end = max(self.end, self._at)
+        return len(data)
+
+
+_HEADER = 1 << 12
+"""No header is longer; a difference in a longer piece of data is never written again."""

@@ -1,0 +1,67 @@
+"""The codebook: every kind of event with its fields, and every column of every table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from labapp.analysis.columns import TRIALS
+from labapp.analysis.columns import Column as AnalysisColumn
+from labapp.bundle.people import PARTICIPANTS, SESSIONS
+from labapp.bundle.session_timeline import SESSION_COLUMNS
+from labapp.bundle.task_timeline import TASK_COLUMNS
+from labapp.bundle.tsv import Column
+from labapp.events import describe
+
+_ELSEWHERE = frozenset({"study", "participant", "session", "task"})
+"""Columns that the file's place and name say already."""
+
+
+def _trial_column(column: AnalysisColumn) -> Column:
+    meaning = column.meaning[:1].upper() + column.meaning[1:]
+    if column.kind == "numbers":
+        # Units would make BIDS expect a single number in the cell.
+        unit = f", in {column.unit}" if column.unit else ""
+        return Column(column.name, f"{meaning}{unit}: a JSON array, one number a dimension.")
+    return Column(column.name, f"{meaning}.", column.unit)
+
+
+TRIAL_COLUMNS = tuple(_trial_column(c) for c in TRIALS if c.name not in _ELSEWHERE)
+"""The columns of _beh.tsv: those of the analysis' table of trials."""
+
+JOURNAL_COLUMNS = {
+    "seq": "Number of the event, from 1 without holes.",
+    "segment": "Run of the program on this session, from 1.",
+    "t_ns": "Session time in nanoseconds, never decreasing.",
+    "utc": "The wall clock when it was stored, for people; durations are differences of t_ns.",
+    "source": "Who caused it: participant, moderator, system or simulated.",
+    "kind": "Kind of event, see events.",
+    "v": "Version of the kind.",
+    "stage": "Id of the plan's part.",
+    "trial": "Number of the question in its stage, from 1.",
+    "attempt": "Attempt at the question, from 1.",
+    "payload": "The fields of the kind as canonical JSON, verbatim.",
+    "hash": (
+        "SHA-256 (hexadecimal) of the hash of the row before (64 zeros before the first) and the "
+        "row: the JSON array [seq, segment, t_ns, utc, source, kind, v, stage, trial, attempt] "
+        "without spaces, followed by the payload."
+    ),
+    "redacted": "True where the payload was reduced for a de-identified copy.",
+}
+
+
+def codebook() -> dict[str, Any]:
+    """As plain values for codebook.json."""
+    return {
+        "events": describe(),
+        "journal.parquet": JOURNAL_COLUMNS,
+        "participants.tsv": _columns(PARTICIPANTS),
+        "sessions.tsv": _columns(SESSIONS),
+        "task-session_events.tsv": _columns(SESSION_COLUMNS),
+        "task-reconstruction_events.tsv": _columns(TASK_COLUMNS),
+        "task-reconstruction_beh.tsv": _columns(TRIAL_COLUMNS),
+    }
+
+
+def _columns(columns: Sequence[Column]) -> dict[str, Any]:
+    return {column.name: column.sidecar() for column in columns}

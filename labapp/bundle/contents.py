@@ -1,0 +1,150 @@
+"""The files that one session gives to a bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from labapp import __version__, resources
+from labapp.analysis.rows import SessionRecords
+from labapp.bundle.codebook import TRIAL_COLUMNS
+from labapp.bundle.folder import BundleFolder
+from labapp.bundle.redaction import redact, redact_environment
+from labapp.bundle.session_timeline import session_timeline
+from labapp.bundle.sound import clock_fits
+from labapp.bundle.task_timeline import task_timeline
+from labapp.bundle.tsv import Table, json_text
+from labapp.errors import ModelError
+from labapp.events import Body, Event
+from labapp.records.arrow import parquet_bytes
+from labapp.records.layout import (
+    AUDIO,
+    BUNDLE_VERSION,
+    CLOCK_FIT,
+    ENVIRONMENT,
+    JOURNAL_PARQUET,
+    SESSION,
+    SOURCEDATA,
+    STIMULI,
+    STUDY,
+)
+from labapp.records.record import Record
+from labapp.representations import card
+
+TASK = "reconstruction"
+TASK_DESCRIPTION = (
+    "Interactive reconstruction: the participant moves the dials of a representation until its "
+    "picture is aligned with a target picture (Ross, Chen, Hang, Glassman and Doshi-Velez, "
+    "Evaluating the Interpretability of Generative Models by Interactive Reconstruction, 2021)."
+)
+SESSION_DESCRIPTION = "The course of the session around its tasks, with the moderator's events."
+
+
+def deidentified(record: Record) -> Record:
+    """The record with its journal reduced and chained anew."""
+    return replace(record, rows=redact(record.rows))
+
+
+def add_session(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
+    """Write the BIDS tables and the sourcedata of one session."""
+    events = list(record.bodies())
+    _add_tables(bundle, record, events)
+    _add_sourcedata(bundle, record, audio=audio)
+
+
+def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, Body]]) -> None:
+    stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
+    models = {row["id"]: row["model"] for row in record.planned.plan if row["part"] == TASK}
+    about = {"StimulusPresentation": _software(record)}
+    described = {"TaskName": TASK, "TaskDescription": TASK_DESCRIPTION}
+    instructions = _instructions(record)
+    if instructions:
+        described["Instructions"] = instructions
+    trials = SessionRecords.of(events, str(record.name)).rows()["trials"]
+    _add_table(bundle, f"{stem}-{TASK}_beh", Table(TRIAL_COLUMNS, trials), described)
+    _add_table(bundle, f"{stem}-{TASK}_events", task_timeline(events, models), described | about)
+    course = {"TaskName": "session", "TaskDescription": SESSION_DESCRIPTION}
+    _add_table(bundle, f"{stem}-session_events", session_timeline(events), course | about)
+
+
+def _add_table(bundle: BundleFolder, name: str, table: Table, facts: Mapping[str, Any]) -> None:
+    bundle.add_text(f"{name}.tsv", table.text())
+    bundle.add_text(f"{name}.json", table.sidecar(**facts))
+
+
+def _software(record: Record) -> dict[str, str]:
+    versions = dict.fromkeys(segment.app_version for segment in record.segments)
+    return {"SoftwareName": "labapp", "SoftwareVersion": ", ".join(versions) or __version__}
+
+
+def _instructions(record: Record) -> str:
+    """The texts shown before the first stage, with their placeholders."""
+    shown = []
+    for row in record.planned.plan:
+        if row["part"] == TASK and row["role"] == "stage":
+            break
+        document = f"{STUDY}/{row.get('document')}"
+        if row["part"] in ("text", "tutorial") and record.tree.has(document):
+            shown.append(record.tree.read(document).decode())
+    return "\n\n".join(shown)
+
+
+def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
+    place = f"{SOURCEDATA}/{record.name.bids}"
+    redacted = record.redacted
+    copied = (f"{STUDY}/", f"{STIMULI}/", *((f"{AUDIO}/",) if audio else ()))
+    for name in record.tree.names():
+        # Only what is known to belong there: nothing else in the folder can slip out.
+        if name.startswith(copied) and name != CLOCK_FIT:
+            with record.tree.open(name) as source:
+                bundle.add_stream(f"{place}/{name}", source)
+    if audio and record.audio:
+        bundle.add_text(f"{place}/{CLOCK_FIT}", json_text(clock_fits(record)))
+    environment = record.environment
+    if redacted:
+        environment = [{"segment": e.get("segment"), **redact_environment(e)} for e in environment]
+    bundle.add_text(f"{place}/{ENVIRONMENT}", json_text(environment))
+    bundle.add_bytes(f"{place}/{JOURNAL_PARQUET}", parquet_bytes(record.rows))
+    facts = {
+        "bundle_version": BUNDLE_VERSION,
+        "folder": str(record.name),
+        "study": record.study,
+        "state": record.state,
+        "deidentified": redacted,
+        "sound": bool(audio and record.audio),
+        "chain": "made at export" if redacted else "of the recording",
+        "events": len(record.rows),
+        "head": record.rows[-1].hash,
+        "model_cards": _add_model_cards(bundle, record),
+    }
+    bundle.add_text(f"{place}/{SESSION}", json_text(facts))
+
+
+def _add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
+    """Cards of the plan's models, of this installation; only if the dials are the session's."""
+    said = {}
+    for model, dimensions in _models(record).items():
+        name = f"{SOURCEDATA}/models/{model}/{card.CARD}"
+        folder = resources.models() / model
+        try:
+            same = card.read(folder).space.to_json() == dimensions
+        except ModelError:
+            said[model] = "not installed here at export"
+            continue
+        if not same:
+            said[model] = "the model installed at export has other dials"
+            continue
+        said[model] = "included"
+        if name not in bundle.files:
+            bundle.add_bytes(name, (folder / card.CARD).read_bytes())
+    return said
+
+
+def _models(record: Record) -> dict[str, list[dict[str, Any]]]:
+    found = {}
+    for row in record.planned.plan:
+        for holder in (row, *row.get("boxes", ())):
+            if "model" in holder and "dimensions" in holder:
+                found[str(holder["model"])] = [dict(d) for d in holder["dimensions"]]
+    return found

@@ -1,0 +1,235 @@
+"""`labapp export`: sessions become one bundle, a BIDS dataset that stands on its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from labapp import __version__
+from labapp.bundle.codebook import codebook
+from labapp.bundle.contents import add_session, deidentified
+from labapp.bundle.folder import BundleFolder, placed, refuse_existing
+from labapp.bundle.manifest import manifest_text
+from labapp.bundle.people import SESSIONS, by_participant, participants, session_line
+from labapp.bundle.phenotype import Phenotypes
+from labapp.bundle.readme import readme
+from labapp.bundle.tsv import Table, json_text
+from labapp.clock import utc_text
+from labapp.errors import BundleError
+from labapp.records.integrity import check_chain
+from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY
+from labapp.records.opening import iter_records
+from labapp.records.record import Record
+from labapp.study.instruments import Instrument
+
+BIDS_VERSION = "1.10.1"
+
+Progress = Callable[[int, int, str], None]
+"""Called with the sessions done, the sessions given and the name of the one that follows."""
+
+_log = logging.getLogger(__name__)
+
+
+def export(
+    sessions: Sequence[Path],
+    out: Path,
+    *,
+    zip: bool = False,  # noqa: A002 - the name of the option
+    deidentify: bool = False,
+    audio: bool = True,
+    progress: Progress | None = None,
+) -> Path:
+    """Write a bundle of sessions (folders, or bundles to be reduced further) and return its path.
+
+    out: the bundle's folder; with `zip` its archive, `.zip` added where it is missing.
+    deidentify: drop demographics and reduce free text (see bundle.redaction). audio: with sound.
+
+    The bundle is written beside its place and renamed at the end. Nothing in a session folder is
+    touched; the export is logged in `exports.jsonl` beside it.
+
+    Raises
+    ------
+    ExportExists : there is something at the place of the bundle.
+    BundleError : a session is running or not whole, two have the same labels, or they are of
+        different studies; the disk is full or cannot be written.
+    RecordError : a session cannot be read.
+    """
+    if zip and out.suffix != ".zip":
+        out = out.with_name(out.name + ".zip")
+    refuse_existing(out)
+    if not sessions:
+        raise BundleError("No session was given to export.", todo="Name at least one session.")
+    with placed(out, zipped=zip) as bundle:
+        exported = _fill(bundle, sessions, deidentify=deidentify, audio=audio, progress=progress)
+    facts = {"deidentified": deidentify, "audio": audio}
+    _log_export(exported, out, facts)
+    return out
+
+
+def _fill(
+    bundle: BundleFolder,
+    sessions: Sequence[Path],
+    *,
+    deidentify: bool,
+    audio: bool,
+    progress: Progress | None,
+) -> list[Path]:
+    """Write everything; returns the session folders that were exported."""
+    lines: list[Mapping[str, object]] = []
+    phenotypes = Phenotypes(deidentify=deidentify)
+    folders = []
+    title = ""
+    reduced = False
+    for path, record in _records(sessions, progress):
+        _refuse(record, lines)
+        if deidentify:
+            record = deidentified(record)
+        reduced |= record.redacted
+        add_session(bundle, record, audio=audio)
+        phenotypes.add(record, _instruments(record))
+        lines.append(session_line(record))
+        title = title or _title(record)
+        if record.kind == "session":
+            folders.append(path)
+    _add_people(bundle, lines)
+    for phenotype in phenotypes.finished():
+        name = f"phenotype/{phenotype.instrument}"
+        bundle.add_text(f"{name}.tsv", phenotype.table.text())
+        tool = {"MeasurementToolMetadata": phenotype.tool}
+        bundle.add_text(f"{name}.json", phenotype.table.sidecar(**tool))
+    study = str(lines[0]["study"])
+    people = len(by_participant(lines))
+    text = readme(
+        study=study,
+        title=title,
+        sessions=len(lines),
+        participants=people,
+        audio=audio,
+        deidentified=reduced,
+    )
+    bundle.add_text("README", text)
+    bundle.add_text("dataset_description.json", json_text(_description(title)))
+    bundle.add_text(f"{SOURCEDATA}/codebook.json", json_text(codebook()))
+    facts = {
+        "labapp": __version__,
+        "created": utc_text(datetime.now(UTC)),
+        "study": study,
+        "deidentified": reduced,
+        "sound": audio,
+    }
+    bundle.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, bundle.files))
+    return folders
+
+
+def _records(sessions: Sequence[Path], progress: Progress | None) -> Iterator[tuple[Path, Record]]:
+    for index, path in enumerate(sessions):
+        if progress is not None:
+            progress(index, len(sessions), path.name)
+        for record in iter_records(path):
+            yield path, record
+    if progress is not None:
+        progress(len(sessions), len(sessions), "")
+
+
+def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
+    """Raises BundleError when the record cannot go into a bundle with those before it."""
+    if record.running:
+        raise BundleError(
+            f"The session {record.name} is running; only sessions that stand still are exported.",
+            safe="The session goes on; no bundle was made.",
+            todo="Export it when it is over.",
+        )
+    if broken := check_chain(record.rows):
+        raise BundleError(
+            f"The journal of {record.name} is not what was written: {broken}.",
+            safe="No bundle was made; the session folder was not touched.",
+            todo="Look at it with `labapp sessions verify`.",
+        )
+    for line in lines:
+        if line["study"] != record.study:
+            raise BundleError(
+                f"{record.name} belongs to the study {record.study}, others to {line['study']}.",
+                safe="No bundle was made.",
+                todo="Make one bundle a study.",
+            )
+        if (line["participant"], line["session_id"]) == (
+            record.participant,
+            f"ses-{record.session}",
+        ):
+            raise BundleError(
+                f"Participant {record.participant}, session {record.session} was given twice "
+                f"({record.source}).",
+                safe="No bundle was made.",
+                todo="Give each session once; a bundle has one session of a name.",
+            )
+
+
+def _add_people(bundle: BundleFolder, lines: Sequence[Mapping[str, object]]) -> None:
+    table = participants(lines)
+    bundle.add_text("participants.tsv", table.text())
+    bundle.add_text("participants.json", table.sidecar())
+    for participant, theirs in by_participant(lines).items():
+        name = f"sub-{participant}/sub-{participant}_sessions"
+        own = Table(SESSIONS, theirs)
+        bundle.add_text(f"{name}.tsv", own.text())
+        bundle.add_text(f"{name}.json", own.sidecar())
+
+
+def _instruments(record: Record) -> dict[str, Instrument]:
+    """The instruments in the record's study folder, by id."""
+    folder = f"{STUDY}/instruments/"
+    names = [name for name in record.tree.names() if name.startswith(folder)]
+    read = [Instrument.parse(Path(name), record.tree.read(name)) for name in names]
+    return {instrument.id: instrument for instrument in read}
+
+
+def _title(record: Record) -> str:
+    name = f"{STUDY}/{record.study}.yaml"
+    if record.tree.has(name):
+        study = yaml.safe_load(record.tree.read(name))
+        if isinstance(study, dict) and isinstance(study.get("title"), str):
+            return str(study["title"])
+    return record.study
+
+
+def _description(title: str) -> dict[str, Any]:
+    return {
+        "Name": title,
+        "BIDSVersion": BIDS_VERSION,
+        "DatasetType": "raw",
+        "GeneratedBy": [
+            {
+                "Name": "labapp",
+                "Version": __version__,
+                "Description": "Recorded and exported by labapp.",
+            }
+        ],
+    }
+
+
+def _log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> None:
+    """A line in exports.jsonl of each study folder that sessions came from."""
+    by_study: dict[Path, list[str]] = {}
+    for folder in folders:
+        by_study.setdefault(folder.resolve().parent, []).append(folder.resolve().name)
+    for study, names in by_study.items():
+        entry = {
+            "utc": utc_text(datetime.now(UTC)),
+            "labapp": __version__,
+            "bundle": str(out.resolve()),
+            "sessions": names,
+            **facts,
+        }
+        try:
+            with (study / EXPORTS).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        except OSError as error:
+            # An archive that cannot be written may be exported all the same; only the list of
+            # sessions will not show it.
+            _log.warning("The export is not noted in %s: %s", study / EXPORTS, error)

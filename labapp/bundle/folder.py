@@ -1,0 +1,119 @@
+"""Writing a bundle: beside its place first, put there whole at the end, never over anything."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from labapp.bundle.manifest import FileEntry, hash_stream
+from labapp.errors import BundleError, ExportExists
+from labapp.records.tree import FolderTree, Tree
+
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every entry of a zipped bundle: equal trees make equal archives."""
+
+
+class BundleFolder:
+    """A growing folder that knows the hash of every file in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files: dict[str, FileEntry] = {}
+
+    def add_text(self, name: str, text: str) -> None:
+        self.add_bytes(name, text.encode())
+
+    def add_bytes(self, name: str, content: bytes) -> None:
+        with self._create(name) as target:
+            target.write(content)
+        with (self.root / name).open("rb") as written:
+            # Hashed as read back: what the manifest promises is what the disk gives.
+            self.files[name] = hash_stream(written)
+
+    def add_stream(self, name: str, source: IO[bytes]) -> None:
+        """Copy a stream of any length."""
+        with self._create(name) as target:
+            self.files[name] = hash_stream(source, target)
+
+    def _create(self, name: str) -> IO[bytes]:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("xb")
+
+
+@contextmanager
+def placed(out: Path, *, zipped: bool) -> Iterator[BundleFolder]:
+    """A folder to fill; when the block ends well it (or its archive) stands at `out`.
+
+    Whatever goes wrong, nothing is left beside `out`. Raises ExportExists when something is at
+    `out`, BundleError when it cannot be written.
+    """
+    refuse_existing(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
+            tree = Path(temporary) / "bundle"
+            tree.mkdir()
+            yield BundleFolder(tree)
+            made = tree
+            if zipped:
+                made = Path(temporary) / "bundle.zip"
+                with made.open("xb") as target:
+                    write_zip(FolderTree(tree), out.stem, target)
+            refuse_existing(out)
+            made.rename(out)
+    except OSError as error:
+        raise _refused(out, error) from error
+
+
+def refuse_existing(out: Path) -> None:
+    """Raises ExportExists when there is anything at `out`."""
+    if out.exists() or out.is_symlink():
+        raise ExportExists(
+            f"{out} exists; an export never overwrites.",
+            safe="What is there was not touched, and neither were the sessions.",
+            todo="Give another --out, or move the old bundle away.",
+        )
+
+
+def write_zip(tree: Tree, top: str, target: IO[bytes]) -> None:
+    """The files of `tree` as a zip archive under the folder `top`.
+
+    Stored, sorted and dated 1980, so that the same tree gives the same bytes on every machine and
+    a check can compare the whole archive. Sound, the bulk of a bundle, hardly deflates anyway.
+    """
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name in tree.names():
+            entry = zip_entry(f"{top}/{name}", tree.size(name))
+            with tree.open(name) as source, archive.open(entry, "w") as member:
+                shutil.copyfileobj(source, member, 1 << 20)
+
+
+def zip_entry(name: str, size: int) -> zipfile.ZipInfo:
+    """The header of one file in a zipped bundle."""
+    entry = zipfile.ZipInfo(name, ZIP_TIME)
+    entry.create_system = 3
+    entry.external_attr = 0o100644 << 16
+    entry.file_size = size
+    return entry
+
+
+def _refused(out: Path, error: OSError) -> BundleError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        what = f"The disk is full: the bundle {out} could not be written."
+        todo = "Make room, or give an --out on another disk."
+    else:
+        what = f"The bundle {out} could not be written ({error.strerror or error})."
+        todo = f"Give an --out that you may write to ({os.fspath(out.parent)} was tried)."
+    return BundleError(
+        what,
+        safe="The sessions are untouched, and the unfinished bundle was removed.",
+        todo=todo,
+    )

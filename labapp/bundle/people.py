@@ -1,0 +1,90 @@
+"""participants.tsv, and the sessions.tsv of each participant with the quality of the recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from labapp.bundle.tsv import Column, Table, seconds
+from labapp.records.record import Record
+
+STATES = {
+    "complete": "Every part of the plan was done.",
+    "ended_early": "Ended before the plan was done; what was recorded is kept.",
+    "interrupted": "No orderly end: the program was stopped and the session not resumed.",
+}
+PARTICIPANTS = (
+    Column("participant_id", "The participant; a pseudonym of the study."),
+    Column("study", "Id of the study."),
+    Column("sessions", "Number of sessions in this bundle."),
+    Column(
+        "complete",
+        "Whether every session in this bundle is complete.",
+        levels={"true": "All are complete.", "false": "At least one is not; see sessions.tsv."},
+    ),
+)
+SESSIONS = (
+    Column("session_id", "The session."),
+    Column("acq_time", "When it began (UTC).", format="datetime"),
+    Column("state", "How it ended.", levels=STATES),
+    Column("reason", "Why it was ended early."),
+    Column("study_version", "Version of the study file."),
+    Column("study_sha256", "Hash over the study file and every file it names."),
+    Column("length", "Session time at the last event.", "s"),
+    Column("working_length", "Length without pauses, breaks and gaps.", "s"),
+    Column("segments", "Runs of the program on this session; more than 1 after a crash."),
+    Column("gaps", "Time between the end of a killed run and going on, summed.", "s"),
+    Column("pauses", "Number of pauses."),
+    Column("events", "Rows in the journal."),
+    Column("sound", "Length of the sound recorded.", "s"),
+    Column("sound_lost", "Of this, lost and filled with silence.", "s"),
+    Column("sound_missing_because", "Why the session was recorded without sound."),
+)
+
+
+def session_line(record: Record) -> Mapping[str, object]:
+    """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
+    outline, planned = record.outline, record.planned
+    kinds = [pause.kind for pause in outline.pauses]
+    return {
+        "participant": planned.participant,
+        "study": planned.study,
+        "session_id": f"ses-{record.session}",
+        "acq_time": record.rows[0].utc,
+        "state": record.state,
+        "reason": outline.reason,
+        "study_version": planned.study_version,
+        "study_sha256": planned.study_sha256,
+        "length": seconds(outline.last_ns),
+        "working_length": seconds(outline.working_ns),
+        "segments": len(outline.segments),
+        "gaps": seconds(outline.gap_ns),
+        "pauses": kinds.count("pause"),
+        "events": len(record.rows),
+        "sound": sum(sound.frames / sound.nominal_rate for sound in outline.audio),
+        "sound_lost": sum(sound.lost_frames / sound.nominal_rate for sound in outline.audio),
+        "sound_missing_because": outline.silent_because,
+    }
+
+
+def by_participant(
+    lines: Sequence[Mapping[str, object]],
+) -> dict[str, list[Mapping[str, object]]]:
+    """Session lines by participant's label, each in the order they took place."""
+    found: dict[str, list[Mapping[str, object]]] = {}
+    for line in sorted(lines, key=lambda line: (str(line["participant"]), str(line["acq_time"]))):
+        found.setdefault(str(line["participant"]), []).append(line)
+    return found
+
+
+def participants(lines: Sequence[Mapping[str, object]]) -> Table:
+    """A row a participant, by their labels."""
+    rows = [
+        {
+            "participant_id": f"sub-{participant}",
+            "study": theirs[0]["study"],
+            "sessions": len(theirs),
+            "complete": all(line["state"] == "complete" for line in theirs),
+        }
+        for participant, theirs in by_participant(lines).items()
+    ]
+    return Table(PARTICIPANTS, rows)

@@ -1,0 +1,123 @@
+"""De-identified copies: what is withheld, and the one list of what is kept.
+
+Rule: of every payload, numbers, true/false and null are kept; text is kept only where `KEPT_TEXT`
+names its field as one of the program's or the study's own words. Anything else, also in kinds
+that do not exist yet, becomes `WITHHELD`. Answers to the `DEMOGRAPHICS` instruments are dropped
+whatever their type.
+
+The hash chain of a de-identified journal is made anew over the rows as exported. Keeping the
+original hashes would undo the work: whoever has the hash before and after a withheld answer can
+try the few answers there are until the hash fits. The lab holds the original journal and can make
+the same copy again to prove where it comes from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from labapp.events import GENESIS
+from labapp.events.event import payload_text
+from labapp.records.rows import Row
+
+WITHHELD = "[withheld]"
+
+DEMOGRAPHICS = frozenset({"demographics"})
+"""Instruments whose answers are dropped."""
+
+KEPT_TEXT: Mapping[str, frozenset[str]] = {
+    "session.planned": frozenset(
+        {
+            "study",
+            "study_sha256",
+            "participant",
+            "session",
+            "assignment",
+            "presentation",
+            "language",
+            "audio",
+            "plan",
+        }
+    ),
+    "segment.started": frozenset({"utc", "app_version", "study_sha256"}),
+    "part.ended": frozenset({"outcome"}),
+    "consent.given": frozenset({"document_sha256"}),
+    "consent.declined": frozenset({"document_sha256"}),
+    "response.changed": frozenset({"instrument", "item"}),
+    "questionnaire.submitted": frozenset({"instrument"}),
+    "alarm.raised": frozenset({"code"}),
+    "alarm.cleared": frozenset({"code"}),
+    "screen.changed": frozenset({"change"}),
+    "decoder.warmed": frozenset({"model", "device"}),
+    "dial.moved": frozenset({"device"}),
+    "dial.selected": frozenset({"device"}),
+    "trial.ended": frozenset({"outcome"}),
+    "audio.started": frozenset({"file", "subtype"}),
+    "audio.block": frozenset({"file"}),
+    "audio.gap": frozenset({"file", "cause"}),
+    "audio.stopped": frozenset({"file"}),
+    "audio.state": frozenset({"state"}),
+}
+"""Fields by kind whose text is the program's or the study's, never a person's or a machine's."""
+
+KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries"})
+"""Entries of environment.json (and of environment.recorded) whose text is kept."""
+
+
+def redact(rows: Iterable[Row]) -> list[Row]:
+    """The rows of a de-identified journal, marked where they were reduced, chained anew."""
+    out = []
+    previous = GENESIS
+    for row in rows:
+        payload = json.loads(row.payload)
+        reduced = redact_payload(row.kind, payload)
+        if reduced != payload:
+            row = row._replace(payload=payload_text(reduced), redacted=True)
+        previous = row.chained(previous)
+        out.append(row._replace(hash=previous))
+    return out
+
+
+def redact_payload(kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A payload without free text and demographics."""
+    if kind == "environment.recorded":
+        return {name: redact_environment(value) for name, value in payload.items()}
+    kept = KEPT_TEXT.get(kind, frozenset())
+    reduced = {name: value if name in kept else withhold(value) for name, value in payload.items()}
+    if payload.get("instrument") in DEMOGRAPHICS:
+        if "value" in reduced:
+            reduced["value"] = None
+        if "answers" in reduced:
+            reduced["answers"] = {}
+    return reduced
+
+
+def redact_environment(environment: Any) -> Any:
+    """An entry of environment.json: versions are kept, names of machines and devices are not."""
+    if not isinstance(environment, dict):
+        return withhold(environment)
+    return {
+        name: value if name in KEPT_ENVIRONMENT else withhold(value)
+        for name, value in environment.items()
+    }
+
+
+def withhold(value: Any) -> Any:
+    """The value with every text in it withheld; keys of objects stay."""
+    if isinstance(value, str):
+        return WITHHELD
+    if isinstance(value, list):
+        return [withhold(item) for item in value]
+    if isinstance(value, dict):
+        return {name: withhold(item) for name, item in value.items()}
+    return value
+
+
+AGREED_LIST = f"""\
+* kept: all times, numbers, dial states, answers that are numbers, the participant's and session's
+  labels, the study's own texts and the program's own codes;
+* replaced by {WITHHELD}: notes, names given to dials, prompts, meanings of flags, reasons of
+  pauses, written answers, details of alarms, names of devices, screens and machines;
+* dropped: the answers of these instruments: {", ".join(sorted(DEMOGRAPHICS))}."""
+"""The rule for people, in the README of the bundle."""

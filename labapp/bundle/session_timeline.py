@@ -1,0 +1,151 @@
+"""The events.tsv of the session as a whole: its runs, parts, pauses, answers, moderator, sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from labapp.bundle.task_timeline import COMMON, SEQ, WORKING, Cells, Lasting
+from labapp.bundle.tsv import Column, Table, seconds
+from labapp.events import Body, Event
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import (
+    PartEnded,
+    PartStarted,
+    SegmentEnded,
+    SegmentStarted,
+    SessionPaused,
+    SessionResumed,
+)
+
+KILLED = "killed"
+"""Outcome of a run that came to no orderly end."""
+
+SESSION_TYPES = {
+    "segment": "A run of the program on this session.",
+    "part": "A part of the plan: consent, tutorial, practice, stage, questionnaire, debrief.",
+    "pause": "The session stood still; text says why.",
+    "gap": "From the end of a run that was killed to the moment the session went on.",
+    "consent.given": "The participant agreed.",
+    "consent.declined": "The participant did not agree; the session ends.",
+    "page.turned": "A page of a text is on the screen; value counts from 0.",
+    "tutorial.dial_moved": "A dial of the tutorial was moved to value.",
+    "response.changed": "An answer was given or changed; text is instrument and item.",
+    "questionnaire.submitted": "A questionnaire was left; text is the instrument.",
+    "note.added": "A moderator's note; value is the session time in s at which its typing began.",
+    "flag.added": "A moderator's flag; value is its number, text its meaning.",
+    "prompt.given": "The moderator prompted the participant.",
+    "alarm.raised": "Something needed the moderator; text is its code and detail.",
+    "alarm.cleared": "The alarm with this code was over.",
+    "screen.changed": "A screen was removed or added.",
+    "window.focus": "The participant's window gained (true) or lost (false) the keyboard.",
+    "close.requested": "The participant tried to close the window; nothing was closed.",
+    "audio.started": "A sound file was opened; text is its name.",
+    "audio.off": "The session is recorded without sound; text says why.",
+    "audio.state": "The level says: heard, silent, zeros or clipping.",
+    "audio.gap": "Sound was lost and filled with silence; value is the number of frames.",
+    "audio.device_lost": "The microphone was gone.",
+    "audio.device_back": "The microphone was back.",
+    "audio.stopped": "A sound file was closed; text is its name.",
+    "session.completed": "Every part of the plan was done.",
+    "session.ended": "The session was ended early; text says why.",
+}
+SESSION_COLUMNS = (
+    *COMMON,
+    Column("trial_type", "What happened.", levels=SESSION_TYPES),
+    Column("stage", "Id of the plan's part it belongs to."),
+    WORKING,
+    Column("outcome", "How the part or run ended; n/a where no end was recorded."),
+    Column("source", "Who caused it: participant, moderator, system or simulated."),
+    Column("value", "A number or answer, see trial_type."),
+    Column("text", "Words, on one line, see trial_type."),
+    SEQ,
+)
+
+
+def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
+    """The rows of the session, by their onset. events: of the whole session, with bodies."""
+    fold = _Fold()
+    for event, body in events:
+        fold.take(event, body)
+    return Table(SESSION_COLUMNS, sorted(fold.rows, key=lambda row: (row["at"], row["seq"])))
+
+
+class _Fold:
+    def __init__(self) -> None:
+        self.rows: list[Cells] = []
+        self._pauses = Pauses()
+        self._open: dict[str, Lasting] = {}
+
+    def take(self, event: Event, body: Body) -> None:
+        was_paused = self._pauses.paused
+        self._pauses = self._pauses.apply(event)
+        match body:
+            case SegmentStarted():
+                gap_from = body.gap_from_ns
+                if gap_from is not None:
+                    self._close("segment", gap_from, KILLED)
+                    if not was_paused:
+                        self._begin("pause", "gap", event, gap_from)
+                self._begin("segment", "segment", event, event.t_ns)
+            case SegmentEnded():
+                self._close("segment", event.t_ns, body.reason)
+            case SessionPaused() if not was_paused:
+                self._begin("pause", "pause", event, event.t_ns, text=body.reason)
+            case SessionResumed():
+                self._close("pause", event.t_ns, None)
+            case PartStarted():
+                self._begin("part", "part", event, event.t_ns)
+            case PartEnded():
+                self._close("part", event.t_ns, body.outcome)
+            case _ if event.kind in SESSION_TYPES:
+                self._add(event.kind, event, event.t_ns, duration="0", **_words(event))
+
+    def _add(self, trial_type: str, event: Event, t_ns: int, **cells: Any) -> Cells:
+        row = {
+            "at": t_ns,
+            "onset": seconds(t_ns),
+            "trial_type": trial_type,
+            "stage": event.stage,
+            "source": event.source,
+            "seq": event.seq,
+            **cells,
+        }
+        self.rows.append(row)
+        return row
+
+    def _begin(self, slot: str, trial_type: str, event: Event, t_ns: int, **cells: Any) -> None:
+        row = self._add(trial_type, event, t_ns, **cells)
+        self._open[slot] = Lasting(row, t_ns, self._pauses.working_ns(t_ns))
+
+    def _close(self, slot: str, t_ns: int, outcome: str | None) -> None:
+        if (lasting := self._open.pop(slot, None)) is not None:
+            lasting.close(t_ns, self._pauses.working_ns(t_ns), outcome)
+
+
+def _words(event: Event) -> Cells:
+    payload = event.payload
+    match event.kind:
+        case "page.turned":
+            return {"value": payload["page"]}
+        case "tutorial.dial_moved":
+            place = f"box {payload['box'] + 1}, dial {payload['dimension'] + 1}"
+            return {"value": payload["value"], "text": place}
+        case "response.changed":
+            return {"value": payload["value"], "text": f"{payload['instrument']} {payload['item']}"}
+        case "questionnaire.submitted":
+            return {"text": payload["instrument"]}
+        case "note.added":
+            return {"value": seconds(payload["typing_began_ns"]), "text": payload["text"]}
+        case "flag.added":
+            return {"value": payload["number"], "text": payload["meaning"]}
+        case "alarm.raised":
+            return {"text": f"{payload['code']}: {payload['detail']}"}
+        case "screen.changed":
+            return {"value": payload["screens_left"], "text": payload["change"]}
+        case "window.focus":
+            return {"value": payload["focused"]}
+        case "audio.gap":
+            return {"value": payload["frames"], "text": payload["cause"]}
+    named = ("text", "reason", "code", "state", "file", "how", "device")
+    return {"text": next((payload[name] for name in named if name in payload), None)}

@@ -1,0 +1,68 @@
+"""Whether the BIDS tables of a bundle agree with its journals and folders, by counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from labapp.bundle.contents import TASK
+from labapp.bundle.task_timeline import KIND_TYPES
+from labapp.events.trials import TrialDrawn, TrialStarted
+from labapp.records.record import Record
+from labapp.records.tree import Tree
+
+
+def check_tables(tree: Tree, record: Record) -> list[str]:
+    """The tables of one session against its journal."""
+    bids = record.name.bids
+    stem = f"{bids}/beh/{bids.replace('/', '_')}_task-{TASK}"
+    stages = {row["id"] for row in record.planned.plan if row["part"] == TASK}
+    kinds = Counter(row.kind for row in record.rows if row.stage in stages)
+    problems = []
+    drawn = kinds[TrialDrawn.kind]
+    if len(rows := _rows(tree, f"{stem}_beh.tsv")) != drawn:
+        problems.append(f"{stem}_beh.tsv: {len(rows)} questions, the journal has {drawn}")
+    wanted = {KIND_TYPES[kind]: count for kind, count in kinds.items() if kind in KIND_TYPES}
+    wanted["trial"] = kinds[TrialStarted.kind]
+    found = Counter(row["trial_type"] for row in _rows(tree, f"{stem}_events.tsv"))
+    problems += [
+        f"{stem}_events.tsv: {found[name]} rows of {name}, the journal has {count}"
+        for name, count in sorted(wanted.items())
+        if found[name] != count
+    ]
+    return problems
+
+
+def check_people(tree: Tree, sessions: Sequence[tuple[str, str]]) -> list[str]:
+    """participants.tsv and sessions.tsv against the session folders (sub-…, ses-…)."""
+    problems = _compare(
+        "participants.tsv", _ids(tree, "participants.tsv"), [s[0] for s in sessions]
+    )
+    folders = [name.split("/")[0] for name in tree.names() if name.startswith("sub-")]
+    problems += _compare("participants.tsv", _ids(tree, "participants.tsv"), folders)
+    for participant in sorted({s[0] for s in sessions}):
+        name = f"{participant}/{participant}_sessions.tsv"
+        own = [s[1] for s in sessions if s[0] == participant]
+        problems += _compare(name, _ids(tree, name), own)
+    return sorted(set(problems))
+
+
+def _compare(name: str, listed: Iterable[str], there: Iterable[str]) -> list[str]:
+    listed, there = set(listed), set(there)
+    return [f"{name}: {one} is listed but has no folder" for one in sorted(listed - there)] + [
+        f"{name}: {one} has a folder but is not listed" for one in sorted(there - listed)
+    ]
+
+
+def _ids(tree: Tree, name: str) -> list[str]:
+    """The first column."""
+    return [next(iter(row.values())) for row in _rows(tree, name)]
+
+
+def _rows(tree: Tree, name: str) -> list[dict[str, str]]:
+    """The rows of a table; none when it is missing, which the manifest's check says."""
+    if not tree.has(name):
+        return []
+    header, *lines = tree.read(name).decode("utf-8", "replace").splitlines()
+    names = header.split("\t")
+    return [dict(zip(names, line.split("\t"), strict=False)) for line in lines]

@@ -1,0 +1,155 @@
+"""The events.tsv of a task: one row a stage, question, movement and picture, on one timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from labapp.bundle.tsv import Column, Table, seconds
+from labapp.events import Body, Event
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartEnded, PartStarted
+from labapp.events.trials import TrialEnded, TrialStarted
+
+Cells = dict[str, Any]
+
+COMMON = (
+    Column("onset", "Session time at which it happened or began.", "s", format="number"),
+    Column(
+        "duration",
+        "How long it lasted in session time, pauses and gaps included; 0 for moments, n/a where no "
+        "end was recorded.",
+        "s",
+        format="number",
+    ),
+)
+WORKING = Column(
+    "working_duration", "The duration without pauses, breaks and the gaps after crashes.", "s"
+)
+SEQ = Column("seq", "Number of the row in the session's journal (sourcedata) that begins it.")
+
+TASK_TYPES = {
+    "stage": "A stage, or the practice, from its first question to its end.",
+    "trial": "A question, from the pictures' appearance to Next, Skip or its end otherwise.",
+    "dial_selected": "A dial was taken hold of.",
+    "dial_moved": "A dial stands at a new value.",
+    "picture": "The picture of the dials was decoded and compared with the target.",
+    "solved": "The alignment reached the target; the dials are locked.",
+    "overlay": "Switched between side by side (false) and overlay (true).",
+    "label": "A dial was renamed.",
+    "skip_offered": "Skip became available.",
+    "time_expired": "The time limit of the stage was reached.",
+}
+KIND_TYPES = {
+    "dial.selected": "dial_selected",
+    "dial.moved": "dial_moved",
+    "picture.decoded": "picture",
+    "trial.solved": "solved",
+    "overlay.toggled": "overlay",
+    "label.edited": "label",
+    "skip.offered": "skip_offered",
+    "stage.time_expired": "time_expired",
+}
+TASK_COLUMNS = (
+    *COMMON,
+    Column("trial_type", "What happened.", levels=TASK_TYPES),
+    Column("stage", "Id of the plan's part."),
+    Column("model", "Id of the representation."),
+    Column("trial", "Number of the question in its stage, from 1."),
+    Column("attempt", "Attempt at the question, from 1."),
+    WORKING,
+    Column("outcome", "How the stage or question ended; n/a where no end was recorded."),
+    Column("dimension", "The dial, from 1 as on the screen."),
+    Column(
+        "value",
+        "dial_moved: the dial's new value (of a discrete dial the index, from 0); overlay: on or "
+        "not; skip_offered: active time in s; time_expired: the limit in s.",
+    ),
+    Column(
+        "device", "Input that moved or took the dial: mouse, keyboard, wheel, touch, simulated."
+    ),
+    Column("alignment", "Alignment with the target, 1 - distance.", "0-1"),
+    Column("error_sum", "Sum over pixels of squared differences from the target's picture."),
+    Column("error_mean", "Mean over pixels of squared differences from the target's picture."),
+    Column("z_seq", "Dial state of the question that a picture belongs to (changes, from 1)."),
+    Column("text", "What was typed, on one line."),
+    SEQ,
+)
+
+
+class Lasting:
+    """Something that lasts: its cells, and when it began in session and working time (ns)."""
+
+    def __init__(self, cells: Cells, t_ns: int, working_ns: int) -> None:
+        self.cells, self.t_ns, self.working_ns = cells, t_ns, working_ns
+
+    def close(self, t_ns: int, working_ns: int, outcome: str | None) -> None:
+        self.cells["duration"] = seconds(t_ns - self.t_ns)
+        self.cells["working_duration"] = seconds(working_ns - self.working_ns)
+        self.cells["outcome"] = outcome
+
+
+def task_timeline(events: Iterable[tuple[Event, Body]], models: Mapping[str, str]) -> Table:
+    """The rows of the stages of one task.
+
+    events: of the whole session, with their bodies (pauses are needed too); models: id of the
+    representation by id of the stage.
+    """
+    pauses = Pauses()
+    rows: list[Cells] = []
+    stages: dict[str, Lasting] = {}
+    trials: dict[tuple[str, int | None, int | None], Lasting] = {}
+    for event, body in events:
+        pauses = pauses.apply(event)
+        stage = event.stage
+        if stage is None or stage not in models:
+            continue
+        working = pauses.working_ns(event.t_ns)
+        key = (stage, event.trial, event.attempt)
+        cells: Cells = {
+            "onset": seconds(event.t_ns),
+            "duration": "0",
+            "stage": stage,
+            "model": models[stage],
+            "trial": event.trial,
+            "attempt": event.attempt,
+            "seq": event.seq,
+        }
+        match body:
+            case PartStarted():
+                rows.append(cells | {"trial_type": "stage", "duration": None})
+                stages[stage] = Lasting(rows[-1], event.t_ns, working)
+            case TrialStarted():
+                rows.append(cells | {"trial_type": "trial", "duration": None, **_measured(body)})
+                trials[key] = Lasting(rows[-1], event.t_ns, working)
+            case PartEnded() if stage in stages:
+                stages[stage].close(event.t_ns, working, body.outcome)
+            case TrialEnded() if key in trials:
+                trials[key].close(event.t_ns, working, body.outcome)
+            case _ if event.kind in KIND_TYPES:
+                rows.append(cells | {"trial_type": KIND_TYPES[event.kind], **_details(event)})
+    return Table(TASK_COLUMNS, rows)
+
+
+def _measured(body: TrialStarted) -> Cells:
+    return {
+        "alignment": body.alignment,
+        "error_sum": body.error_sum,
+        "error_mean": body.error_mean,
+        "z_seq": 0,
+    }
+
+
+def _details(event: Event) -> Cells:
+    payload = event.payload
+    cells: Cells = {
+        name: payload[name]
+        for name in ("alignment", "error_sum", "error_mean", "z_seq", "device", "value", "text")
+        if name in payload
+    }
+    if "dimension" in payload:
+        cells["dimension"] = payload["dimension"] + 1
+    for name in ("on", "active_s", "limit_s"):
+        if name in payload:
+            cells["value"] = payload[name]
+    return cells

@@ -1,0 +1,204 @@
+"""`labapp sessions verify`: whether a session or a bundle is, byte for byte, what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from labapp.bundle.archive import archive_problem
+from labapp.bundle.manifest import FileEntry, hash_stream, read_manifest
+from labapp.bundle.sound_check import check_sound
+from labapp.bundle.tables_check import check_people, check_tables
+from labapp.errors import BundleError, RecordError
+from labapp.events.lifecycle import EnvironmentRecorded
+from labapp.records.integrity import check_journal, check_rows
+from labapp.records.layout import ENVIRONMENT, JOURNAL, JOURNAL_PARQUET, MANIFEST, SOURCEDATA, STUDY
+from labapp.records.opening import (
+    bundle_tree,
+    bundled_record,
+    open_record,
+    session_facts,
+    session_prefixes,
+)
+from labapp.records.record import Record
+from labapp.records.tree import Tree, ZipTree
+from labapp.study.loading import files_digest
+
+
+@dataclass
+class VerifyReport:
+    """What a check found.
+
+    problems: each names the file and the place in it; notes: what a reader should know but is no
+    damage (a session that was interrupted); checked: numbers of things looked at.
+    """
+
+    path: Path
+    kind: Literal["session", "bundle"]
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    checked: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+    def count(self, what: str, number: int = 1) -> None:
+        self.checked[what] = self.checked.get(what, 0) + number
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `--json`."""
+        return {
+            "path": str(self.path),
+            "kind": self.kind,
+            "ok": self.ok,
+            "problems": self.problems,
+            "notes": self.notes,
+            "checked": self.checked,
+        }
+
+
+def verify(path: Path) -> VerifyReport:
+    """Check a session folder, a bundle, or a bundle in a zip archive.
+
+    Damage is reported, not raised. Raises RecordError when `path` is neither.
+    """
+    tree = bundle_tree(path)
+    if tree is not None:
+        report = VerifyReport(path, "bundle")
+        _check_bundle(report, tree)
+        return report
+    report = VerifyReport(path, "session")
+    _check_session(report, path)
+    return report
+
+
+def _check_session(report: VerifyReport, folder: Path) -> None:
+    if not (folder / JOURNAL).is_file():
+        open_record(folder)  # says what is wrong with the path
+    try:
+        damage = check_journal(folder)
+        report.problems += [str(problem) for problem in damage]
+        record = open_record(folder)
+    except RecordError as error:
+        report.problems.append(f"{JOURNAL}: {error.what}")
+        return
+    report.count("sessions")
+    _note_state(report, record)
+    _check_contents(report, record, "", sound=True)
+
+
+def _note_state(report: VerifyReport, record: Record) -> None:
+    if record.running:
+        report.notes.append("The session is running: what was stored so far was checked.")
+    elif record.state == "interrupted":
+        report.notes.append(
+            f"The session was interrupted: its journal stops at event {record.rows[-1].seq} "
+            "without an end. `labapp sessions recover` makes it whole."
+        )
+
+
+def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: bool) -> None:
+    """What session folders and bundles have in common; place: prefix of the files' names."""
+    report.count("events", len(record.rows))
+    if files_digest(record.study_files()) != record.planned.study_sha256:
+        report.problems.append(
+            f"{place}{STUDY}: its files are not those the session was planned with"
+        )
+    _check_environment(report, record, place)
+    if not sound:
+        return
+    for file in record.audio:
+        report.count("sound files")
+        problems, notes = check_sound(record, file)
+        report.problems += [f"{place}{file.file}: {problem}" for problem in problems]
+        report.notes += [f"{place}{file.file}: {note}" for note in notes]
+
+
+def _check_environment(report: VerifyReport, record: Record, place: str) -> None:
+    """environment.json must say what the journal says."""
+    name = f"{place}{ENVIRONMENT}"
+    try:
+        entries = record.environment
+    except RecordError as error:
+        report.problems.append(f"{name}: {error.what}")
+        return
+    found = [{k: v for k, v in e.items() if k != "segment"} for e in entries]
+    for row in record.rows:
+        if row.kind != EnvironmentRecorded.kind:
+            continue
+        if row.event().payload["environment"] not in found:
+            report.problems.append(
+                f"{name}: the entry of segment {row.segment} was changed or lost"
+            )
+
+
+def _check_bundle(report: VerifyReport, tree: Tree) -> None:
+    with _reported(report):
+        _check_manifest(report, tree)
+    for prefix in session_prefixes(tree):
+        with _reported(report):
+            _check_bundled(report, tree, prefix)
+    with _reported(report):
+        report.problems += check_people(tree, _labels(session_prefixes(tree)))
+    if isinstance(tree, ZipTree) and report.ok:
+        # Only now: where a file was changed, that file is named instead.
+        report.problems += archive_problem(tree)
+
+
+@contextmanager
+def _reported(report: VerifyReport) -> Iterator[None]:
+    """What cannot be read is a problem of the report."""
+    try:
+        yield
+    except (RecordError, BundleError) as error:
+        report.problems.append(error.what)
+
+
+def _check_manifest(report: VerifyReport, tree: Tree) -> None:
+    name = f"{SOURCEDATA}/{MANIFEST}"
+    present = set(tree.names()) - {name}
+    if not tree.has(name):
+        report.problems.append(f"{name}: missing")
+        return
+    listed = read_manifest(tree.read(name))
+    report.problems += [f"{n}: missing" for n in sorted(listed.keys() - present)]
+    report.problems += [f"{n}: not part of the export" for n in sorted(present - listed.keys())]
+    for file in sorted(listed.keys() & present):
+        report.count("files")
+        with _reported(report):
+            _check_file(report, tree, file, listed[file])
+
+
+def _check_file(report: VerifyReport, tree: Tree, name: str, entry: FileEntry) -> None:
+    with tree.open(name) as stream:
+        found = hash_stream(stream)
+    if found.size != entry.size:
+        report.problems.append(f"{name}: {found.size} bytes, {entry.size} were written")
+    elif found != entry:
+        report.problems.append(f"{name}: changed since the export (SHA-256)")
+
+
+def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> None:
+    below = tree.below(prefix)
+    facts = session_facts(below, prefix)
+    record = bundled_record(below, prefix)
+    report.count("sessions")
+    journal = f"{prefix}/{JOURNAL_PARQUET}"
+    report.problems += [str(problem) for problem in check_rows(record.rows, journal)]
+    if (facts.get("events"), facts.get("head")) != (len(record.rows), record.rows[-1].hash):
+        report.problems.append(f"{journal}: it does not end where the session ended")
+    if facts.get("deidentified"):
+        report.notes.append(f"{prefix}: de-identified; its hash chain was made at the export.")
+    if record.state == "interrupted":
+        report.notes.append(f"{prefix}: the session was interrupted and is not complete.")
+    _check_contents(report, record, f"{prefix}/", sound=bool(facts.get("sound")))
+    report.problems += check_tables(tree, record)
+
+
+def _labels(prefixes: Sequence[str]) -> list[tuple[str, str]]:
+    """(sub-…, ses-…) of each session folder."""
+    return [(parts[-2], parts[-1]) for parts in (prefix.split("/") for prefix in prefixes)]
