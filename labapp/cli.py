@@ -276,6 +276,7 @@ def studies_schema() -> None:
 @sessions_app.command("list")
 def sessions_list(data: Data = None, json_: Json = False) -> None:
     """Recorded sessions and their state. Example: labapp sessions list"""
+    from labapp.records.describe import line
     from labapp.records.sessions import list_sessions
 
     rows = list_sessions(_root(data))
@@ -285,7 +286,7 @@ def sessions_list(data: Data = None, json_: Json = False) -> None:
     if not rows:
         typer.echo(f"No sessions in {_root(data)}.")
     for row in rows:
-        typer.echo(row.line())
+        typer.echo(line(row))
 
 
 @sessions_app.command("show")
@@ -295,14 +296,14 @@ def sessions_show(
     json_: Json = False,
 ) -> None:
     """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
-    from labapp.records.sessions import describe
+    from labapp.records.describe import describe, text
 
     shown = describe(_session(session, data))
     if json_:
         show_json(shown)
     else:
-        for key, value in shown.items():
-            typer.echo(f"{key:14} {value}")
+        for line in text(shown):
+            typer.echo(line)
 
 
 @sessions_app.command("verify")

@@ -60,6 +60,12 @@ class VerifyReport:
             "checked": self.checked,
         }
 
+    def lines(self) -> list[str]:
+        """The report for people, the verdict last."""
+        checked = ", ".join(f"{number} {what}" for what, number in self.checked.items())
+        verdict = "is whole" if self.ok else f"is NOT whole: {len(self.problems)} problems"
+        return [*self.problems, *self.notes, f"{self.path} {verdict} (checked: {checked})."]
+
 
 def verify(path: Path) -> VerifyReport:
     """Check a session folder, a bundle, or a bundle in a zip archive.

@@ -1,0 +1,74 @@
+"""Sessions and bundles as text and plain values, for the command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from labapp.records.opening import open_records
+from labapp.records.record import Record
+from labapp.records.sessions import SessionSummary
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds: 1:02:40, or 23:41."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def line(session: SessionSummary) -> str:
+    """A session in one line: name, state, length, sound, exports, or why it is damaged."""
+    state = session.state.replace("_", " ")
+    if session.problem:
+        return f"{session.id}  {state}: {session.problem}"
+    sound = f"sound, {session.lost_frames} frames lost" if session.sound else "no sound"
+    exported = f", exported {len(session.exported)} times" if session.exported else ""
+    length = duration(session.length_s)
+    return f"{session.id}  {session.study}  {state}, {length}, {sound}{exported}"
+
+
+def describe(path: Path) -> list[dict[str, Any]]:
+    """What a session, or each session of a bundle, holds. Raises RecordError."""
+    return [_facts(record) for record in open_records(path)]
+
+
+def _facts(record: Record) -> dict[str, Any]:
+    planned = record.planned
+    events = list(record.events())
+    outcomes = Counter(e.payload["outcome"] for e in events if e.kind == "trial.ended")
+    return {
+        "id": str(record.path.name),
+        "study": planned.study,
+        "study_version": planned.study_version,
+        "participant": planned.participant,
+        "session": planned.session,
+        "state": record.state,
+        "length_s": round(record.working_s, 3),
+        "segments": len(record.segments),
+        "events": len(events),
+        "assignment": planned.assignment,
+        "questions": dict(outcomes),
+        "notes": sum(event.kind == "note.added" for event in events),
+        "flags": sum(event.kind == "flag.added" for event in events),
+        "alarms": sum(event.kind == "alarm.raised" for event in events),
+        "sound_files": len(record.audio),
+        "lost_frames": record.outline.lost_frames,
+        "redacted": record.redacted,
+    }
+
+
+def text(facts: Sequence[dict[str, Any]]) -> list[str]:
+    """Facts as aligned lines, an empty one between sessions."""
+    blocks = [[f"{key:14} {_value(value)}" for key, value in one.items()] for one in facts]
+    return "\n\n".join("\n".join(block) for block in blocks).splitlines()
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return " → ".join(str(item) for item in value)
+    return str(value)
