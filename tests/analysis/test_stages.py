@@ -1,0 +1,246 @@
+"""Metrics of a stage, and what a session's course and deviations say."""
+
+from __future__ import annotations
+
+import pytest
+
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.stages import StageRecord
+from labapp.errors import RecordError
+from labapp.events import Source
+from labapp.events.lifecycle import (
+    AlarmRaised,
+    CloseRequested,
+    ConsentDeclined,
+    PartEnded,
+    PartStarted,
+    QuestionnaireSubmitted,
+    ResponseChanged,
+    ScreenChanged,
+    SessionEnded,
+    SessionPaused,
+    SessionResumed,
+    WindowFocus,
+)
+from labapp.events.trials import DialMoved, LabelEdited
+from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
+from tests.analysis.sessions import (
+    begin_trial,
+    builder,
+    end_trial,
+    move,
+    paired,
+    records,
+    stage_row,
+)
+from tests.helpers.journals import SessionBuilder
+
+
+def stage(outcomes: list[str], end: str | None, trials: int = 5) -> SessionBuilder:
+    """Question n begins at 10 n, moves slider 2 by n tenths after 1 s, and takes 2 + n s."""
+    made = builder(stage_row(trials=trials))
+    made.at(9, PartStarted(0), "stage-1")
+    for n, outcome in enumerate(outcomes, start=1):
+        begin_trial(made, 10 * n, trial=n)
+        move(made, 10 * n + 1, 1, 2, n / 10, error=4, trial=n)
+        if outcome != "interrupted":
+            end_trial(made, 10 * n + 2 + n, outcome, trial=n)
+    if end is not None:
+        made.at(99, PartEnded(0, end), "stage-1")
+    return made
+
+
+def only_stage(made: SessionBuilder) -> StageRecord:
+    (found,) = records(made).stages
+    return found
+
+
+def test_all_questions_of_a_stage() -> None:
+    found = only_stage(stage(["solved", "skipped", "solved", "skipped", "solved"], "completed"))
+    measures = found.measures
+    assert (measures.n, measures.solved, found.completion_rate) == (5, 3, 0.6)
+    assert measures.response_time_s == pytest.approx((3 + 4 + 5 + 6 + 7) / 5)
+    assert measures.slide_distance == pytest.approx(0.3)
+    # Summed, not averaged: 1 s at 8 in each question, then 4 until its end.
+    assert measures.error_auc_sum == pytest.approx(5 * 8 + 4 * (2 + 3 + 4 + 5 + 6))
+    assert measures.error_auc_mean == pytest.approx(5 * 0.5 + 0.25 * 20)
+    assert found.duration_s == 90.0
+
+
+def test_first_and_last_questions() -> None:
+    change = only_stage(
+        stage(["solved", "skipped", "skipped", "solved", "solved"], "completed")
+    ).change
+    assert change.questions == 2
+    assert change.completion_rate == pytest.approx(0.5)
+    assert change.response_time_s == pytest.approx((6 + 7) / 2 - (3 + 4) / 2)
+    assert change.slide_distance == pytest.approx(0.45 - 0.15)
+    assert change.error_auc_sum == pytest.approx(4 * (5 + 6) / 2 - 4 * (2 + 3) / 2)
+
+
+@pytest.mark.parametrize(("n", "size"), [(0, 0), (2, 0), (3, 1), (4, 1), (5, 2)])
+def test_the_middle_question_is_in_neither_group(n: int, size: int) -> None:
+    change = only_stage(stage(["solved"] * n, "completed")).change
+    assert change.questions == size
+    assert (change.completion_rate is None) == (size == 0)
+
+
+def test_questions_that_the_time_limit_kept_away_are_not_completed() -> None:
+    found = only_stage(stage(["solved", "skipped", "time_expired"], "time_expired"))
+    assert (found.measures.n, found.completion_rate) == (3, 0.2)
+    # The question that ran out has no click, so no response time, but its error counts.
+    assert found.measures.response_time_s == 3.5
+    assert found.measures.error_auc_sum == pytest.approx(3 * 8 + 4 * (2 + 3 + 4))
+
+
+def test_a_stage_that_the_moderator_skipped_counts_what_was_asked() -> None:
+    found = only_stage(stage(["solved", "skipped", "stage_skipped"], "skipped"))
+    assert (found.outcome, found.measures.n, found.completion_rate) == ("skipped", 2, 0.5)
+
+
+def test_a_stage_without_an_end_counts_what_was_finished() -> None:
+    found = only_stage(stage(["solved", "interrupted"], None))
+    assert (found.outcome, found.duration_s) == (None, None)
+    assert (found.measures.n, found.completion_rate) == (1, 1.0)
+
+
+def test_a_stage_skipped_at_once_has_no_metrics() -> None:
+    found = only_stage(stage([], "skipped"))
+    assert found.completion_rate is None
+    assert found.measures.error_auc_sum is None
+    row = records(stage([], "skipped")).rows()["stages"][0]
+    assert (row["n_trials"], row["completion_rate"], row["outcome"]) == (0, None, "skipped")
+
+
+def test_a_stage_that_was_not_reached_has_no_row() -> None:
+    assert records(builder()).stages == ()
+
+
+def test_the_seq_of_a_stage_is_the_submitted_one_about_it() -> None:
+    ask = {"part": "questionnaire", "id": "s-1", "instrument": "seq", "about": "stage-1"}
+    other = ask | {"id": "s-2", "about": "stage-2"}
+    made = builder(stage_row(), stage_row("stage-2", number=2), ask, other)
+    for index, part in enumerate(("stage-1", "stage-2", "s-1", "s-2")):
+        made.at(index + 1, PartStarted(index), part)
+    made.at(10, ResponseChanged("seq", "seq", 2), "s-1")
+    made.at(11, ResponseChanged("seq", "seq", 7), "s-1")
+    made.at(12, QuestionnaireSubmitted("seq", 1, {"seq": 7}), "s-1")
+    made.at(13, ResponseChanged("seq", "seq", 1), "s-2")
+    assert [found.seq for found in records(made).stages] == [7.0, None]
+
+
+def test_answers_that_are_no_numbers() -> None:
+    ask = {"part": "questionnaire", "id": "q", "instrument": "demographics", "about": None}
+    made = builder(ask)
+    made.at(1, PartStarted(0), "q")
+    made.at(2, ResponseChanged("demographics", "region", "Europe"), "q")
+    made.at(3, ResponseChanged("demographics", "gender", ["woman", "self-described"]), "q")
+    made.at(4, QuestionnaireSubmitted("demographics", 2, {"region": "Asia", "age": 3}), "q")
+    rows = {row["item"]: row for row in records(made).rows()["answers"]}
+    assert rows["region"]["value_text"] == "Asia"
+    assert rows["region"]["first_value_text"] == "Europe"
+    assert rows["gender"]["value_text"] == '["woman", "self-described"]'
+    assert not rows["gender"]["submitted"]
+    assert (rows["age"]["value"], rows["age"]["submitted"]) == (3.0, True)
+    assert rows["region"]["about"] is None
+
+
+def test_every_edit_of_a_label_and_the_last_of_each_dial() -> None:
+    made = stage([], "completed")
+    for t, dimension, text in ((20, 1, "size"), (21, 2, "slant"), (22, 1, "width")):
+        made.at(t, LabelEdited(dimension, text), "stage-1", 1)
+    rows = records(made).rows()["labels"]
+    assert [(row["text"], row["final"]) for row in rows] == [
+        ("size", False),
+        ("slant", True),
+        ("width", True),
+    ]
+    assert [row["dimension"] for row in rows] == [2, 3, 2]
+    assert rows[0]["dimension_name"] == "size"
+
+
+def kinds(found: SessionRecords) -> list[tuple[str, float | None]]:
+    return [(d.kind, d.duration_s) for d in found.deviations if d.kind != "unfinished"]
+
+
+def test_deviations_last_until_their_end() -> None:
+    made = builder()
+    made.at(1, AudioOff("no microphone"))
+    made.at(2, AudioState("zeros", 1_500_000_000))
+    made.at(4, AudioState("clipping", 4_000_000_000))
+    made.at(5, AudioState("heard", 5_000_000_000))
+    made.at(6, AudioDeviceLost("Mic", "unplugged"))
+    made.at(9, AudioDeviceBack("Mic"))
+    made.at(10, WindowFocus(False))
+    made.at(10.5, WindowFocus(True))
+    made.at(11, AlarmRaised("disk", "low"))
+    made.at(12, ScreenChanged("removed", "HDMI-1", 1))
+    made.at(13, CloseRequested("Escape"))
+    assert kinds(records(made)) == [
+        ("no_sound", None),
+        ("sound_zeros", 2.5),
+        ("sound_clipping", 1.0),
+        ("microphone_lost", 3.0),
+        ("focus_lost", 0.5),
+        ("alarm", None),
+        ("screen_changed", None),
+        ("close_requested", None),
+    ]
+
+
+def test_a_crash_while_paused_is_one_pause_of_time() -> None:
+    made = builder()
+    made.at(10, SessionPaused("break"))
+    made.segment(50, 2, gap_from=20)
+    made.at(60, SessionResumed("resumed"))
+    made.at(70, WindowFocus(True))
+    found = records(made)
+    assert kinds(found) == [("paused", 50.0), ("interrupted", None)]
+    assert found.course.duration_s == 20.0
+
+
+def test_a_deviation_says_which_part_ran() -> None:
+    made = builder()
+    made.at(1, CloseRequested("Escape"))
+    made.at(2, PartStarted(0), "stage-1")
+    made.at(3, CloseRequested("Escape"))
+    made.at(4, PartEnded(0, "skipped"), "stage-1")
+    made.at(5, CloseRequested("Escape"))
+    found = [(d.kind, d.stage) for d in records(made).deviations if d.kind != "unfinished"]
+    assert found == [
+        ("close_requested", None),
+        ("close_requested", "stage-1"),
+        ("part_skipped", "stage-1"),
+        ("close_requested", None),
+    ]
+
+
+def test_how_a_session_ended() -> None:
+    ended = builder()
+    ended.at(3, SessionEnded("fire alarm"))
+    course = records(ended).course
+    assert (course.outcome, course.ended_reason) == ("ended_early", "fire alarm")
+    consent = {"part": "consent", "id": "consent"}
+    declined = builder(consent)
+    declined.at(1, PartStarted(0), "consent")
+    declined.at(2, ConsentDeclined("0"), "consent")
+    declined.at(2, PartEnded(0, "declined"), "consent")
+    declined.at(2, SessionEnded("consent declined"))
+    assert records(declined).course.outcome == "declined"
+    assert records(builder()).course.outcome == "unfinished"
+
+
+def test_a_program_that_took_part_is_named() -> None:
+    made = builder()
+    begin_trial(made, 1)
+    made.at(2, DialMoved(1, 1, 1.0, "simulated"), "stage-1", 1, source=Source.SIMULATED)
+    found = records(made)
+    assert found.course.simulated
+    assert found.trials[0].movement.share("simulated") == 1.0
+
+
+def test_a_session_that_does_not_begin_with_its_plan_is_refused() -> None:
+    with pytest.raises(RecordError, match="instead of its plan"):
+        SessionRecords.of(paired(builder())[1:], "test")
+    with pytest.raises(RecordError, match="no event"):
+        SessionRecords.of([], "test")
