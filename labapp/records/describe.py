@@ -40,7 +40,7 @@ def _facts(record: Record) -> dict[str, Any]:
     events = list(record.events())
     outcomes = Counter(e.payload["outcome"] for e in events if e.kind == "trial.ended")
     return {
-        "id": str(record.path.name),
+        "id": f"sub-{planned.participant}_ses-{planned.session}",
         "study": planned.study,
         "study_version": planned.study_version,
         "participant": planned.participant,
