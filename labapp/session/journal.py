@@ -1,21 +1,24 @@
 """The journal: the one place a session is kept.
 
 `append` stamps an event under one lock in the caller's thread, publishes it at once and hands it
-to the one writer thread. Durable kinds are committed at once (WAL, synchronous=FULL) and their
-receipt tells when; all others are committed with the next batch, at most 250 ms later. When the
-disk is full or gone, nothing is dropped: rows wait in order in memory, `failed` says why, and the
-writer tries again every second.
+to the one writer thread. What was decided together is appended together (`append_all`) and
+committed in one transaction: a crash leaves all of it or none. Durable kinds are committed at once
+(WAL, synchronous=FULL) and their receipt tells when; all others are committed with the next batch,
+at most 250 ms later. When the disk is full or gone, nothing is dropped: rows wait in order in
+memory, `failed` says why, and the writer tries again every second.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from labapp.clock import Clock, utc_text
 from labapp.errors import JournalError, JournalFull
@@ -23,7 +26,8 @@ from labapp.events import GENESIS, Draft, Event, Source, chain_hash, row_text
 from labapp.events.event import payload_text
 from labapp.records.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 
-BATCH_S = 0.25
+BATCH_S = 0.2
+"""Pause between two batches; with the commit itself nothing waits longer than 250 ms."""
 RETRY_S = 1.0
 COMMIT_TIMEOUT_S = 5.0
 
@@ -111,41 +115,60 @@ class Journal:
         self._subscribers.append(subscriber)
 
     def append(self, draft: Draft, source: Source) -> Receipt:
-        """Stamp, publish and queue an event."""
-        body = draft.body
-        payload = body.payload()
-        text = payload_text(payload)  # here, so that a wrong value fails its caller
-        committed = threading.Event() if body.durable else None
+        """Stamp, publish and queue an event. Raises JournalError once the journal is closed."""
+        return self.append_all((draft,), source)[0]
+
+    def append_all(self, drafts: Sequence[Draft], source: Source) -> list[Receipt]:
+        """As `append`, for events that belong together: no other event comes between them, and a
+        crash leaves all of them or none."""
+        # Encoded before the first is stamped: a value that cannot be stored fails its caller, not
+        # half of what belongs together.
+        payloads = [draft.body.payload() for draft in drafts]
+        texts = [payload_text(payload) for payload in payloads]
+        receipts = []
+        urgent = False
         with self._lock:
             if self._closing:
                 raise JournalError(
-                    f"The journal is closed; {body.kind} was not stored.",
+                    f"The journal is closed; {drafts[0].body.kind} was not stored.",
                     safe="Everything up to the end of the session is stored.",
                 )
-            self._seq += 1
-            self._t_ns = max(self._t_ns, self.clock.now_ns())
-            event = Event(
-                self._seq,
-                self.segment,
-                self._t_ns,
-                utc_text(self.clock.utc()),
-                str(source),
-                body.kind,
-                body.version,
-                draft.stage,
-                draft.trial,
-                draft.attempt,
-                payload,
-            )
-            self._pending.append((event, text, committed))
-            for subscriber in self._subscribers:
-                subscriber(event)
-        if committed is not None:
+            for draft, payload, text in zip(drafts, payloads, texts, strict=True):
+                event = self._stamp(draft, payload, source)
+                committed = threading.Event() if draft.body.durable else None
+                urgent |= committed is not None
+                self._pending.append((event, text, committed))
+                receipts.append(Receipt(event, committed or _AT_ONCE))
+            for receipt in receipts:
+                for subscriber in self._subscribers:
+                    subscriber(receipt.event)
+        if urgent:
             with self._wake:
                 self._urgent = True
                 self._wake.notify()
-            return Receipt(event, committed)
-        return Receipt(event, _AT_ONCE)
+        return receipts
+
+    def _stamp(self, draft: Draft, payload: dict[str, Any], source: Source) -> Event:
+        self._seq += 1
+        self._t_ns = max(self._t_ns, self.clock.now_ns())
+        body = draft.body
+        return Event(
+            self._seq,
+            self.segment,
+            self._t_ns,
+            utc_text(self.clock.utc()),
+            str(source),
+            body.kind,
+            body.version,
+            draft.stage,
+            draft.trial,
+            draft.attempt,
+            payload,
+        )
+
+    def problem(self) -> JournalError:
+        """The error to raise when events cannot be stored."""
+        return storage_error(self.path, OSError(self._failure or "the disk does not answer"))
 
     @property
     def failed(self) -> str | None:
@@ -164,14 +187,18 @@ class Journal:
         return self._committed_seq
 
     def close(self, timeout_s: float = COMMIT_TIMEOUT_S) -> None:
-        """Write what waits and join the writer. Raises JournalError when that is not possible."""
-        with self._wake:
+        """Write what waits and join the writer. Raises JournalError (JournalFull when the disk is
+        full) when that is not possible."""
+        # Under the lock of `append`: whoever was let in before is written, nobody comes after.
+        with self._lock:
             self._closing = True
+        with self._wake:
             self._urgent = True
             self._wake.notify()
         self._writer.join(timeout_s)
         if self._writer.is_alive() or self._pending:
-            raise JournalError(
+            kind = JournalFull if _says_full(self._failure or "") else JournalError
+            raise kind(
                 f"{len(self._pending)} events could not be stored in {self.path}"
                 + (f" ({self._failure})." if self._failure else "."),
                 safe=f"Everything up to event {self._committed_seq} is stored.",
@@ -190,35 +217,33 @@ class Journal:
         self.close()
 
     def _run(self) -> None:
-        try:
-            connection = _connect(self.path)
-        except sqlite3.Error as error:
-            self._failure = str(error)
-            return
-        try:
-            while True:
+        connection: sqlite3.Connection | None = None
+        while True:
+            with self._wake:
+                if not self._urgent:
+                    self._wake.wait(BATCH_S)
+                self._urgent = False
+                closing = self._closing
+            try:
+                connection = connection or _connect(self.path)
+                self._commit(connection)
+            except sqlite3.Error as error:
+                self._failure = str(error)
+            if closing:
+                break
+            if self._failure is not None:
                 with self._wake:
-                    if not self._urgent:
-                        self._wake.wait(BATCH_S)
-                    self._urgent = False
-                    closing = self._closing
-                if not self._commit(connection):
-                    if closing:
-                        return
-                    with self._wake:
-                        self._wake.wait_for(lambda: self._closing, RETRY_S)
-                        self._urgent = True
-                elif closing:
-                    return
-        finally:
+                    self._wake.wait_for(lambda: self._closing, RETRY_S)
+                    self._urgent = True
+        if connection is not None:
             connection.close()
 
-    def _commit(self, connection: sqlite3.Connection) -> bool:
-        """Commit all that waits; False (and `failed` set) when the disk refuses."""
+    def _commit(self, connection: sqlite3.Connection) -> None:
+        """Commit all that waits. Raises sqlite3.Error when the disk refuses; all of it waits on."""
         with self._lock:
             batch = list(self._pending)
         if not batch:
-            return True
+            return
         rows = []
         head = self._head
         for event, text, _ in batch:
@@ -228,11 +253,10 @@ class Journal:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(_INSERT, rows)
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            self._failure = str(error)
+        except sqlite3.Error:
             if connection.in_transaction:
                 connection.rollback()
-            return False
+            raise
         self._failure = None
         self._head = head
         self._committed_seq = batch[-1][0].seq
@@ -242,7 +266,6 @@ class Journal:
         for _, _, committed in batch:
             if committed is not None:
                 committed.set()
-        return True
 
 
 _AT_ONCE = threading.Event()
@@ -256,9 +279,13 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _says_full(problem: str) -> bool:
+    return "full" in problem or os.strerror(errno.ENOSPC) in problem
+
+
 def storage_error(path: Path, error: Exception) -> JournalError:
     """The fitting error for a refused write."""
-    full = "full" in str(error) or getattr(error, "errno", None) == 28
+    full = _says_full(str(error)) or getattr(error, "errno", None) == errno.ENOSPC
     kind = JournalFull if full else JournalError
     what = "The disk is full" if full else f"The journal cannot be written ({error})"
     return kind(

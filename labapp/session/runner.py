@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from labapp.clock import NS, Clock
-from labapp.errors import JournalError
 from labapp.events import Body, Draft, Source
 from labapp.events.commands import Begin, Command, Decoded, Presented, Tick
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised, SegmentEnded
@@ -150,8 +149,12 @@ class Runner:
         drafts = self.machine.decide(self.state, command, self.clock.now_ns())
         if not drafts:
             return False
-        self._waiting = [(draft, self.journal.append(draft, source)) for draft in drafts]
+        self._append(drafts, source)
         return self._settle(self._patience_s)
+
+    def _append(self, drafts: Sequence[Draft], source: Source) -> None:
+        receipts = self.journal.append_all(drafts, source)
+        self._waiting = list(zip(drafts, receipts, strict=True))
 
     def _settle(self, patience_s: float) -> bool:
         """Fold what is on disk; True when all of the last command is folded."""
@@ -192,7 +195,9 @@ class Runner:
         part, trial = self._trial()
         if part is None or trial is None or self.pictures is None:
             return None
-        if trial.started_ns is None and not self.state.pauses.paused:
+        if self.state.pauses.paused:
+            return None
+        if trial.started_ns is None:
             measures = compare(part.distance, self.pictures.own, self.pictures.target)
             return Presented(measures.alignment, measures.error_sum, measures.error_mean)
         if trial.running and trial.z_seq > max(trial.decoded_seq, self._requested_seq):
@@ -232,7 +237,13 @@ class Runner:
         return None
 
     def _decoded(self, target: Array, own: Array, done: Decoded) -> None:
-        if self.pictures is not None and self.pictures.target is target:
+        """The worker is done. What came too late (the question is solved or over) is dropped."""
+        _, trial = self._trial()
+        if trial is None or self.pictures is None or self.pictures.target is not target:
+            return
+        if self.state.pauses.paused:
+            self._requested_seq = trial.decoded_seq  # asked for again when the pause is over
+        elif trial.running:
             self.pictures = Pictures(own, target)
             self.send(done, Source.SYSTEM)
 
@@ -274,7 +285,8 @@ class Runner:
     def _tick(self) -> None:
         self._timer = None
         self.send(Tick(), Source.SYSTEM)
-        self._arm()
+        if not self._waiting:  # else the next timer is set when the disk has answered
+            self._arm()
 
     def _tell(self) -> None:
         for listener in tuple(self._listeners):
@@ -290,17 +302,10 @@ class Runner:
 
         Raises JournalError when they cannot be stored.
         """
-        self._waiting = []
-        for body in opening:
-            draft = Draft(body)
-            self._waiting.append((draft, self.journal.append(draft, Source.SYSTEM)))
+        self._append([Draft(body) for body in opening], Source.SYSTEM)
         for _, receipt in self._waiting:
             if not receipt.wait(STALLED_S):
-                raise JournalError(
-                    f"The session could not be started: {self.journal.failed or 'slow disk'}.",
-                    safe="Nothing of this run was recorded yet.",
-                    todo="Check the disk of the data folder and start again.",
-                )
+                raise self.journal.problem()
         self._settle(STALLED_S)
 
     def go(self) -> None:
@@ -318,7 +323,10 @@ class Runner:
             self._timer.cancel()
         if self._worker is not None:
             self._worker.close()
-        if self.recorder is not None:
-            self.recorder.stop()
-        self.journal.append(Draft(SegmentEnded(reason)), Source.SYSTEM)
-        self.journal.close()
+        try:
+            if self.recorder is not None:
+                self.recorder.stop()
+        finally:
+            # A sound system that hangs must not keep the journal from being written.
+            self.journal.append(Draft(SegmentEnded(reason)), Source.SYSTEM)
+            self.journal.close()
