@@ -13,7 +13,13 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from labapp.clock import Clock, utc_label
-from labapp.errors import DataFolderError, ParticipantTaken, SessionBusy, SessionError
+from labapp.errors import (
+    DataFolderError,
+    ParticipantTaken,
+    RecordError,
+    SessionBusy,
+    SessionError,
+)
 from labapp.records.layout import AUDIO, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
 from labapp.study.loading import LoadedStudy
 
@@ -49,6 +55,15 @@ class SessionFolder:
         if parsed is None:
             raise SessionError(f"{self.path} is not a session folder.", todo="Check the path.")
         return parsed
+
+    def require_journal(self) -> None:
+        """Raises RecordError when this is no session folder; it is left as it is then."""
+        if not self.journal.is_file():
+            raise RecordError(
+                f"{self.path} is not a session folder: it holds no journal.",
+                safe="Nothing was changed.",
+                todo="Give a session's name or folder; `labapp sessions list` shows them.",
+            )
 
     def lock(self) -> FileLock:
         """Hold the session for this process. Raises SessionBusy when another one does."""
@@ -138,12 +153,10 @@ def create(
     folder = SessionFolder(data / loaded.study.id / str(name))
     try:
         folder.path.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise _data_error(folder.path.parent, error) from error
+    try:
         folder.path.mkdir(exist_ok=False)
-        for relative, content in loaded.files.items():
-            target = folder.study / relative
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        folder.audio.mkdir()
     except FileExistsError as error:
         raise ParticipantTaken(
             f"The session folder {folder.path} exists already.",
@@ -151,15 +164,50 @@ def create(
             todo="Start again in a second.",
         ) from error
     except OSError as error:
+        raise _data_error(data, error) from error
+    try:
+        for relative, content in loaded.files.items():
+            target = folder.study / relative
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _write(target, content)
+        folder.audio.mkdir()
+        for made in (folder.path, folder.path.parent):
+            _sync_folder(made)
+    except OSError as error:
         shutil.rmtree(folder.path, ignore_errors=True)
         raise _data_error(data, error) from error
     return folder
 
 
+def _write(path: Path, content: bytes) -> None:
+    """Write a file so that it survives a power cut: a session cannot be resumed without it."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    """Make new names in a folder durable, where the system can (not on Windows)."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> None:
-    """environment.json: one entry a segment, appended; written whole and renamed into place."""
-    known = json.loads(folder.environment.read_text()) if folder.environment.is_file() else []
-    text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
+    """environment.json: one entry a segment, appended; written whole and renamed into place.
+
+    Raises DataFolderError when it cannot be written.
+    """
     partial = folder.environment.with_suffix(".partial")
-    partial.write_text(text + "\n")
-    partial.replace(folder.environment)
+    try:
+        exists = folder.environment.is_file()
+        known = json.loads(folder.environment.read_text("utf-8")) if exists else []
+        text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
+        _write(partial, (text + "\n").encode())
+        partial.replace(folder.environment)
+    except OSError as error:
+        raise _data_error(folder.path, error) from error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +14,7 @@ from filelock import FileLock
 
 from labapp import __version__
 from labapp.clock import NS, Clock, SessionClock, utc_text
-from labapp.errors import AudioError, JournalError, SessionError
+from labapp.errors import AudioError, SessionError
 from labapp.events import Body, Event, Source, body_of
 from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.lifecycle import (
@@ -57,7 +59,8 @@ class Surroundings:
     """What a session needs from outside.
 
     decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
-    sound, with the reason in no_sound; extra: screens and devices for environment.json.
+    sound, with the reason in no_sound; extra: screens and devices for environment.json;
+    decode_at_once: never in the worker (a virtual clock does not wait for it).
     """
 
     decoders: Mapping[str, Decoder]
@@ -68,6 +71,7 @@ class Surroundings:
     private: Path = field(default_factory=lambda: Path("private"))
     extra: Mapping[str, Any] = field(default_factory=dict)
     patience_s: float = 0.05
+    decode_at_once: bool = False
 
 
 @dataclass
@@ -110,7 +114,7 @@ class OpenSession:
     def give_consent(self, name: str) -> None:
         """Store the typed name apart, then let the session go on."""
         part = self.runner.part
-        if not isinstance(part, ConsentPart):
+        if not isinstance(part, ConsentPart) or self.runner.state.pauses.paused:
             return
         record = private.Consent(
             self.planned.participant,
@@ -128,6 +132,9 @@ class OpenSession:
             self.runner.close(reason)
         finally:
             self._lock.release()
+            if self.runner.journal.committed_seq == 0:
+                # The disk refused even the first event: an empty folder must not take the name.
+                shutil.rmtree(self.folder.path, ignore_errors=True)
 
 
 def create(
@@ -146,12 +153,6 @@ def create(
     )
     clock = make_clock(0)
     home = folder.create(data, loaded, participant, session, clock)
-    lock = home.lock()
-    try:
-        journal = Journal.create(home.journal, clock)
-    except JournalError:
-        lock.release()
-        raise
     planned = SessionPlanned(
         loaded.study.id,
         loaded.study.version,
@@ -165,7 +166,16 @@ def create(
         "on" if around.make_recorder else "off",
         plan.to_rows(made.parts),
     )
-    return _assemble(loaded, planned, home, journal, clock, (), around, lock)
+    with ExitStack() as undo:
+        # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
+        undo.callback(shutil.rmtree, home.path, ignore_errors=True)
+        lock = home.lock()
+        undo.callback(lock.release)
+        journal = Journal.create(home.journal, clock)
+        undo.callback(journal.close)
+        opened = _assemble(loaded, planned, home, journal, clock, (), around, lock)
+        undo.pop_all()
+    return opened
 
 
 def resume(
@@ -182,8 +192,10 @@ def resume(
     or (unless accept_version) when another version of labapp began it.
     """
     home = SessionFolder(path)
-    lock = home.lock()
-    try:
+    home.require_journal()
+    with ExitStack() as undo:
+        lock = home.lock()
+        undo.callback(lock.release)
         past = read_past(path)
         planned, loaded = study_of(home, past)
         _check_version(past, accept_version)
@@ -196,10 +208,10 @@ def resume(
             return clock
 
         journal = Journal.reopen(home.journal, clock_from)
-    except BaseException:
-        lock.release()
-        raise
-    return _assemble(loaded, planned, home, journal, clocks[0], past, around, lock)
+        undo.callback(journal.close)
+        opened = _assemble(loaded, planned, home, journal, clocks[0], past, around, lock)
+        undo.pop_all()
+    return opened
 
 
 def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned, LoadedStudy]:
@@ -298,7 +310,9 @@ def _assemble(
         state=machine.fold(past),
         decoders=around.decoders,
         scheduler=around.make_scheduler(clock),
-        slow=frozenset(w.model for w in around.warmed if w.p99_ms > SLOW_MS),
+        slow=frozenset(
+            w.model for w in around.warmed if w.p99_ms > SLOW_MS and not around.decode_at_once
+        ),
         patience_s=around.patience_s,
     )
     if around.make_recorder is not None:

@@ -51,6 +51,7 @@ def recover(path: Path) -> Recovery:
     Raises SessionBusy while the session is open, RecordError when the journal is damaged.
     """
     home = SessionFolder(path)
+    home.require_journal()
     lock = home.lock()
     try:
         events = read_past(home.path)

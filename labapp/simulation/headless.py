@@ -45,6 +45,7 @@ def simulate(
             make_scheduler=make_scheduler,
             make_recorder=None,
             patience_s=5.0,
+            decode_at_once=True,
             no_sound="simulated on a virtual clock",
         ),
         data=data,
