@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.analysis.rows import SessionRecords
 from labapp.errors import RecordError
-from labapp.records.opening import bundle_tree, is_session, open_records
+from labapp.records.opening import bundle_tree, is_session, iter_records
 from labapp.records.record import Record
 
 Progress = Callable[[float, str], None]
@@ -24,27 +26,62 @@ def read_sessions(
     cannot be read, or two different sessions have the same labels.
     """
     places = [place for path in paths for place in _places(path)]
-    chosen: dict[tuple[str, str, str], Record] = {}
+    chosen: dict[tuple[str, str, str], _Read] = {}
     notes: list[str] = []
     for done, place in enumerate(places):
         if progress is not None:
-            progress(done / (2 * len(places)), f"reading {place.name}")
-        for record in open_records(place):
+            progress(done / len(places), f"reading {place.name}")
+        for record in iter_records(place):
+            read = _Read.of(record)
             key = (record.study, record.participant, record.session)
-            if (known := chosen.get(key)) is not None:
-                record = _same(known, record, notes)
-            chosen[key] = record
-    sessions = []
-    for done, record in enumerate(chosen.values()):
-        if progress is not None:
-            progress(0.5 + done / (2 * len(chosen)), f"folding {record.name}")
-        if record.running:
-            notes.append(f"{record.name} is still running: it is shown as far as it was recorded.")
-        source = f"{record.name} ({record.kind})"
-        sessions.append(
-            SessionRecords.of(list(record.bodies()), source, deidentified=record.redacted)
+            chosen[key] = _better(chosen[key], read, notes) if key in chosen else read
+    notes += [
+        f"{read.source} is still running: it is shown as far as it was recorded."
+        for read in chosen.values()
+        if read.running
+    ]
+    return [read.session for read in chosen.values()], notes
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A session that was read, with what tells it from others; its journal is let go.
+
+    chain: a number for every row's hash; stamps: one for every row's stamps (session time in ns,
+    UTC, kind, trial), which a de-identified copy shares with the original.
+    """
+
+    session: SessionRecords
+    source: str
+    running: bool
+    chain: array[int]
+    stamps: array[int]
+
+    @classmethod
+    def of(cls, record: Record) -> _Read:
+        return cls(
+            SessionRecords.of(
+                list(record.bodies()),
+                f"{record.name} ({record.kind})",
+                deidentified=record.redacted,
+            ),
+            record.source,
+            record.running,
+            array("q", (hash(row.hash) for row in record.rows)),
+            array("q", (hash(row[:10]) for row in record.rows)),
         )
-    return sessions, notes
+
+    @property
+    def fullness(self) -> tuple[int, bool]:
+        return len(self.chain), not self.session.deidentified
+
+    def continues(self, other: _Read) -> bool:
+        """Whether one of the two journals is the beginning of the other (or the same)."""
+        shared = min(len(self.chain), len(other.chain))
+        if self.session.deidentified or other.session.deidentified:
+            # A de-identified copy has a hash chain of its own.
+            return self.stamps[:shared] == other.stamps[:shared]
+        return self.chain[shared - 1] == other.chain[shared - 1]
 
 
 def _places(path: Path) -> list[Path]:
@@ -60,37 +97,22 @@ def _places(path: Path) -> list[Path]:
     return inside or [path]
 
 
-def _same(known: Record, other: Record, notes: list[str]) -> Record:
+def _better(known: _Read, other: _Read, notes: list[str]) -> _Read:
     """The fuller of two records of one session, with a note; RecordError when they are not one."""
-    if not _one_session(known, other):
+    who = known.session.who
+    if not known.continues(other):
         raise RecordError(
             f"{known.source} and {other.source} are different sessions, but both call "
-            f"themselves participant {known.participant}, session {known.session} of "
-            f"{known.study}.",
+            f"themselves participant {who['participant']}, session {who['session']} of "
+            f"{who['study']}.",
             safe="Nothing was changed.",
             todo="Analyse them apart, or leave one of them out.",
         )
-    better, worse = sorted(
-        (known, other), key=lambda record: (len(record.rows), not record.redacted), reverse=True
-    )
+    worse, better = sorted((known, other), key=lambda read: read.fullness)
+    missing = len(better.chain) - len(worse.chain)
+    why = f", because {worse.source} stops {missing} events earlier" if missing else ""
     notes.append(
-        f"{known.name} was given twice ({known.source} and {other.source}); "
-        f"{better.source} was read."
-        if len(better.rows) == len(worse.rows)
-        else f"{known.name} was given twice; {better.source} was read, because {worse.source} "
-        f"stops {len(better.rows) - len(worse.rows)} events earlier."
+        f"Participant {who['participant']}, session {who['session']} was given twice "
+        f"({known.source} and {other.source}); {better.source} was read{why}."
     )
     return better
-
-
-def _one_session(known: Record, other: Record) -> bool:
-    """Whether one journal is the beginning of the other (or the same).
-
-    The hash chain tells, but a de-identified copy has a chain of its own: there the stamps of the
-    rows are compared, which it keeps (session time in ns, UTC, kind, trial).
-    """
-    shared = min(len(known.rows), len(other.rows))
-    if not (known.redacted or other.redacted):
-        return known.rows[shared - 1].hash == other.rows[shared - 1].hash
-    pairs = zip(known.rows[:shared], other.rows[:shared], strict=True)
-    return all(one[:10] == another[:10] for one, another in pairs)

@@ -135,12 +135,11 @@ def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-def test_progress_runs_from_start_to_end(golden: Path) -> None:
-    shares: list[float] = []
-    load(golden, lambda share, what: shares.append(share))
-    assert shares == sorted(shares)
-    assert shares[0] == 0.0
-    assert len(shares) >= 2
+def test_progress_says_what_is_read(golden: Path, tmp_path: Path) -> None:
+    said: list[tuple[float, str]] = []
+    load([golden, small(tmp_path, "P02")], lambda share, what: said.append((share, what)))
+    assert [share for share, _ in said] == [0.0, 0.5]
+    assert "sub-P02" in said[1][1]
 
 
 def test_tables_without_rows_have_their_columns_and_types() -> None:

@@ -1,0 +1,258 @@
+"""The report: what it says, that it stands alone, and that it says nothing it was not told."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp.analysis import figures, load
+from labapp.analysis.analyze import REPORT, analyze
+from labapp.analysis.definitions import DEFINITIONS
+from labapp.analysis.deviations import MEANINGS
+from labapp.analysis.formats import clock, decimal
+from labapp.analysis.report import report
+from labapp.analysis.sections import SHOWN_ROWS, SHOWN_SESSIONS
+from labapp.analysis.writing import file_names
+from labapp.errors import ExportExists
+from labapp.events import Source
+from labapp.events.lifecycle import CloseRequested, PartEnded, PartStarted, SessionPaused
+from labapp.events.trials import DialMoved, LabelEdited
+from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
+from tests.helpers.journals import SessionBuilder, golden_session
+
+MADE = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+
+
+class Page(HTMLParser):
+    """Reads a page strictly enough to notice a tag that is not closed."""
+
+    VOID = frozenset({"meta", "br", "path", "use", "rect"})
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(str(value))
+            elif name in ("href", "src", "xlink:href"):
+                self.links.append(str(value))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def quiet_session(participant: str) -> SessionBuilder:
+    """Five questions on one model."""
+    made = builder(stage_row(), participant=participant, study="wide")
+    made.at(1, PartStarted(0), "stage-1")
+    for n in range(1, 6):
+        begin_trial(made, 10 * n, trial=n)
+        move(made, 10 * n + n, 1, 1, n / 5, error=4, trial=n)
+        end_trial(made, 10 * n + 6, trial=n)
+    made.at(70, PartEnded(0, "completed"), "stage-1")
+    return made
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report(load(golden_session(tmp_path_factory.mktemp("data"))), MADE)
+
+
+def test_the_page_is_whole_and_stands_alone(golden: str) -> None:
+    page = Page(golden)
+    assert page.open == []
+    assert "script" not in page.tags
+    assert page.links
+    assert all(link.startswith("#") for link in page.links)
+    assert "url(http" not in golden
+    assert "@import" not in golden
+    inside = re.sub(r'xmlns(:xlink)?="[^"]*"', "", golden)
+    assert "http" not in inside
+
+
+def test_ids_are_unique_and_every_reference_is_met(golden: str) -> None:
+    page = Page(golden)
+    assert len(page.ids) == len(set(page.ids))
+    referred = {link.removeprefix("#") for link in page.links}
+    referred |= set(re.findall(r"url\(#([^)]+)\)", golden))
+    assert referred <= set(page.ids)
+
+
+def test_the_numbers_of_the_golden_session(golden: str) -> None:
+    text = Page(golden).text
+    assert "Study golden" in text
+    assert "1 session of 1 participant, written 2026-03-04 05:06 UTC." in text
+    # P01 began, order of models, outcome, 82 s of work, pause, interruption, sound.
+    assert (
+        "P01 1 2026-01-02 03:04 sinelines/gt sinelines/vae mnist8k/ss2 completed 1:22 "
+        "1 (0:10) 1 (0:32) 1:31 0.5 s lost 7"
+    ) in text
+    assert "sinelines/gt 1 50 n = 1 7.8 n = 1 0.41 n = 1 1,016 n = 1 15.88 n = 1 4.0 n = 1" in text
+    assert "mnist8k/ss2 2 slant" in text
+    assert "The participant asked for water." in text
+
+
+def test_both_error_units_are_named(golden: str) -> None:
+    text = Page(golden).text
+    assert "Error AUC, sum sum of squares × s" in text
+    assert "Error AUC, mean mean of squares × s" in text
+    for name, said in DEFINITIONS.items():
+        assert name in text
+        assert said in text
+
+
+def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
+    labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', golden)
+    assert len(labels) == golden.count("<svg") == 2
+    assert "Metrics by model" in labels[0]
+    drawing = golden[golden.index("<svg") : golden.index("</svg>")]
+    for unit in ("% of questions", "s a question", "sum of squares × s", "n = 1"):
+        assert unit in drawing
+
+
+def test_every_kind_of_deviation_is_explained(golden: str) -> None:
+    text = Page(golden).text
+    for kind in ("paused", "interrupted", "sound_lost", "alarm", "aligned_at_start"):
+        assert MEANINGS[kind] in text
+
+
+def test_the_same_sessions_give_the_same_page(tmp_path: Path, golden: str) -> None:
+    assert report(load(golden_session(tmp_path)), MADE) == golden
+
+
+def test_what_people_typed_is_escaped(tmp_path: Path) -> None:
+    made = quiet_session("P01")
+    begin_trial(made, 80, trial=6)
+    made.at(81, LabelEdited(1, "<script>alert(1)</script>"), "stage-1", 6)
+    made.at(82, SessionPaused('<img src="http://example.org/x">'))
+    source = report(load(made.write(tmp_path)), MADE)
+    page = Page(source)
+    assert not {"script", "img"} & set(page.tags)
+    assert "<script>alert(1)</script>" in page.text
+
+
+def test_a_simulated_participant_is_named(tmp_path: Path, golden: str) -> None:
+    made = quiet_session("P01")
+    made.at(75, DialMoved(9, 1, 1.0, "simulated"), "stage-1", 5, source=Source.SIMULATED)
+    assert "Simulated: 1 of 1 session." in Page(report(load(made.write(tmp_path)), MADE)).text
+    assert "Simulated" not in Page(golden).text
+
+
+def test_spread_over_participants_and_change_over_questions(tmp_path: Path) -> None:
+    for label in ("P01", "P02"):
+        quiet_session(label).write(tmp_path)
+    text = Page(report(load(tmp_path), MADE)).text
+    # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
+    assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
+    assert "Mean over participants of last minus first 2 questions." in text
+    assert "mnist8k/ss2 0 (n = 2) 0.0 (n = 2) +0.15 (n = 2)" in text
+
+
+def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> None:
+    for number in range(1, SHOWN_SESSIONS + 3):
+        made = quiet_session(f"P{number:02d}")
+        for second in range(12):
+            made.at(80 + second, CloseRequested("Escape"))
+        made.write(tmp_path)
+    source = report(load(tmp_path), MADE)
+    text = Page(source).text
+    assert source.count("<svg") == 1 + SHOWN_SESSIONS
+    assert "2 more sessions are in the table snapshots." in text
+    rows = 13 * (SHOWN_SESSIONS + 2)  # each besides has no end
+    assert f"{rows - SHOWN_ROWS} more rows are in the tables beside this page." in text
+
+
+def test_a_session_that_stopped_at_once_has_a_report(tmp_path: Path) -> None:
+    text = Page(report(load(builder().write(tmp_path)), MADE)).text
+    assert "Metrics by model" not in text
+    assert "unfinished" in text
+
+
+def test_a_long_line_keeps_its_shape_with_few_points() -> None:
+    t = np.linspace(0, 100, 20_000)
+    values = np.full(t.shape, 50.0)
+    values[7_777], values[12_345] = 99.0, 1.0
+    kept = figures._thinned(t, values)
+    assert len(kept) <= figures.POINTS + 2
+    assert {0, 7_777, 12_345, 19_999} <= set(kept.tolist())
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "sign", "said"),
+    [
+        (1234.56, 1, False, "1,235"),
+        (123.456, 2, False, "123.5"),
+        (12.345, 2, False, "12.35"),
+        (-0.5, 1, True, "−0.5"),
+        (0.5, 1, True, "+0.5"),
+        (-0.01, 1, True, "0.0"),
+    ],
+)
+def test_numbers(value: float, decimals: int, sign: bool, said: str) -> None:
+    assert decimal(value, decimals, sign=sign) == said
+
+
+def test_minutes() -> None:
+    assert (clock(59.6), clock(3725)) == ("1:00", "62:05")
+
+
+def test_analyze_writes_everything_once(tmp_path: Path) -> None:
+    session = golden_session(tmp_path / "data")
+    said: list[float] = []
+    path = analyze([session], tmp_path / "out", lambda share, what: said.append(share))
+    assert path == tmp_path / "out" / REPORT
+    assert {entry.name for entry in path.parent.iterdir()} == {*file_names(), REPORT}
+    assert said == sorted(said)
+    assert said[-1] == 1.0
+    before = path.read_bytes()
+    with pytest.raises(ExportExists, match="earlier analysis"):
+        analyze([session], tmp_path / "out")
+    assert path.read_bytes() == before
+
+
+def test_a_report_in_the_way_is_noticed_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / REPORT).write_text("mine")
+    with pytest.raises(ExportExists):
+        analyze([tmp_path / "missing"], tmp_path)
+
+
+def test_interrupting_leaves_nothing_behind(tmp_path: Path) -> None:
+    session = golden_session(tmp_path / "data")
+
+    def stop(share: float, what: str) -> None:
+        if share >= 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        analyze([session], tmp_path / "out", stop)
+    assert not (tmp_path / "out").exists()
