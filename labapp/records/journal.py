@@ -57,20 +57,20 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
 @contextmanager
 def _connection(folder: Path, path: Path) -> Iterator[sqlite3.Connection]:
     wal = path.with_name(path.name + "-wal")
-    if held(folder):
+    if not wal.is_file() or not (wal.stat().st_size or held(folder)):
+        with closing(_connect(path, "mode=ro&immutable=1")) as connection:
+            yield connection
+    elif held(folder):
         # Not by copying: closing a plain file handle would drop the locks that SQLite holds on
         # the journal when the writer is in this very process.
         with closing(_connect(path, "mode=ro")) as connection:
             yield connection
-    elif wal.is_file() and wal.stat().st_size:
+    else:
         with tempfile.TemporaryDirectory(prefix="labapp-read-") as temporary:
             for source in (path, wal):
                 shutil.copyfile(source, Path(temporary) / source.name)
             with closing(_connect(Path(temporary) / path.name, "mode=rw")) as connection:
                 yield connection
-    else:
-        with closing(_connect(path, "mode=ro&immutable=1")) as connection:
-            yield connection
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
