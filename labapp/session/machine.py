@@ -104,9 +104,7 @@ class SessionMachine:
         return self.tasks[state.index].next_deadline(state.part_state)
 
     def decide(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
-        if state.ended is not None:
-            return ()
-        match command:
+        match command:  # what the moderator notes counts after the end too
             case AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
             case AddFlag(number):
@@ -114,6 +112,9 @@ class SessionMachine:
                 return (self._keyed(state, FlagAdded(number, meaning)),) if meaning else ()
             case GivePrompt(text):
                 return (self._keyed(state, PromptGiven(text)),)
+        if state.ended is not None:
+            return ()
+        match command:
             case Pause(reason):
                 return () if state.pauses.paused else (Draft(SessionPaused(reason)),)
             case Resume(reason):

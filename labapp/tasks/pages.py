@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from labapp.events import Body, Draft, Event
 from labapp.events.commands import (
@@ -108,7 +109,7 @@ class PagesTask:
                 return (Draft(PartEnded(self.index, "skipped"), stage),)
             case MoveTutorialDial(box, dimension, value) if 0 <= box < len(self.spaces):
                 dimensions = self.spaces[box].dimensions
-                if not 0 <= dimension < len(dimensions):
+                if not 0 <= dimension < len(dimensions) or not isfinite(value):
                     return ()
                 snapped = dimensions[dimension].snap(value)
                 if snapped == state.dials[box][dimension]:

@@ -35,7 +35,10 @@ class QuestionnaireTask:
         stage = self.part.id
         match command:
             case Answer(item, value):
-                checked = self.instrument.item(item).check(value)
+                try:
+                    checked = self.instrument.item(item).check(value)
+                except (KeyError, ValueError):
+                    return ()
                 if state.answers.get(item) == checked:
                     return ()
                 return (Draft(ResponseChanged(self.instrument.id, item, checked), stage),)

@@ -58,7 +58,7 @@ def apply_event(
             state = replace(state, labels=tuple(labels))
     if state.trial is None:
         return state
-    trial = _apply_trial(part, space, state.trial, body, working)
+    trial = apply_trial(part, space, state.trial, body, working)
     if isinstance(body, TrialEnded):
         state = replace(state, outcomes=(*state.outcomes, body.outcome))
     if isinstance(body, TrialStarted) and state.stage_started_ns is None:
@@ -66,9 +66,10 @@ def apply_event(
     return replace(state, trial=trial)
 
 
-def _apply_trial(
+def apply_trial(
     part: ReconstructionPart, space: LatentSpace, trial: Trial, body: Body, working: int
 ) -> Trial:
+    """The question after an event of its own, which happened at `working` (working time, ns)."""
     inactivity_ns = round(part.inactivity_s * NS)
     as_published = part.active_time == "as_published"
     match body:

@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 from labapp.study.assignment import generator
-from labapp.study.plan import ReconstructionPart
-
-SINELINES_PRIOR = "sinelines/gt"
+from labapp.study.plan import SINELINES_GT, ReconstructionPart
 
 
 def draw_pair(
@@ -36,7 +34,7 @@ def draw_pair(
         first, second = (rows[int(rng.integers(len(rows)))] for _ in range(2))
         return space.snap(first.tolist()), space.snap(second.tolist())
     if part.sampling == "prior":
-        if part.model != SINELINES_PRIOR:
+        if part.model != SINELINES_GT:
             raise ValueError(f"{part.model} has no prior to draw from")
         return space.snap(sinelines_prior(rng)), space.snap(sinelines_prior(rng))
     return space.snap(_uniform(space, rng)), space.snap(_uniform(space, rng))

@@ -40,9 +40,14 @@ class Trial:
     outcome: str | None = None
 
     @property
+    def on_screen(self) -> bool:
+        """The pictures are shown and the question is not over."""
+        return self.started_ns is not None and self.outcome is None
+
+    @property
     def running(self) -> bool:
-        """On the screen, not solved, not over: dials can be moved."""
-        return self.started_ns is not None and not self.solved and self.outcome is None
+        """On the screen and not solved: dials can be moved."""
+        return self.on_screen and not self.solved
 
     def active_at(self, now_ns: int, inactivity_ns: int, as_published: bool) -> int:
         """Active time in ns at working time now_ns (paper 000, 4.3).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ from labapp.events.trials import (
 from labapp.representations.distance import reached
 from labapp.representations.space import LatentSpace
 from labapp.study.plan import ReconstructionPart
-from labapp.tasks.reconstruction.fold import apply_event
+from labapp.tasks.reconstruction.fold import apply_event, apply_trial
 from labapp.tasks.reconstruction.sampling import draw_pair
 from labapp.tasks.reconstruction.state import StageState, Trial
 
@@ -129,14 +130,14 @@ class ReconstructionTask:
             case Presented() if trial.started_ns is None:
                 return self._presented(trial, command)
             case Decoded() if trial.running and command.z_seq > trial.decoded_seq:
-                return self._decoded(trial, command)
+                return self._decoded(trial, command, working)
             case MoveDial() if trial.running:
                 return self._move(state, trial, command, working)
             case SelectDial(dimension, device) if trial.running and self._is_dial(dimension):
                 return self._active(state, trial, working, DialSelected(dimension, device))
-            case ToggleOverlay(on) if trial.outcome is None and on != trial.overlay:
+            case ToggleOverlay(on) if trial.on_screen and on != trial.overlay:
                 return self._active(state, trial, working, OverlayToggled(on))
-            case EditLabel(dimension, text) if self.part.labels_editable:
+            case EditLabel(dimension, text) if trial.on_screen and self.part.labels_editable:
                 text = " ".join(text.split())[:LABEL_LIMIT]
                 if not self._is_dial(dimension) or text == (state.labels[dimension] or ""):
                     return ()
@@ -176,17 +177,21 @@ class ReconstructionTask:
             drafts.append(self._draft(trial, TrialSolved(0, trial.z, shown.alignment)))
         return drafts
 
-    def _decoded(self, trial: Trial, done: Decoded) -> Sequence[Draft]:
-        measures = (done.alignment, done.error_sum, done.error_mean)
-        drafts = [self._draft(trial, PictureDecoded(done.z_seq, *measures))]
+    def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[Draft]:
+        body = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
+        drafts = [self._draft(trial, body)]
         if reached(done.alignment, self.part.target_alignment):
             drafts.append(self._draft(trial, TrialSolved(done.z_seq, done.z, done.alignment)))
+        elif self.as_published:
+            # There, active time grows with the snapshot that this picture may bring.
+            seen = apply_trial(self.part, self.space, trial, body, working)
+            drafts += self._offer(seen, working)
         return drafts
 
     def _move(
         self, state: StageState, trial: Trial, move: MoveDial, working: int
     ) -> Sequence[Draft]:
-        if not self._is_dial(move.dimension):
+        if not self._is_dial(move.dimension) or not isfinite(move.value):
             return ()
         value = self.space.dimensions[move.dimension].snap(move.value)
         if value == trial.z[move.dimension]:
