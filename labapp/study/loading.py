@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from labapp import resources
 from labapp.errors import StudyError
 from labapp.study.instruments import Instrument
 from labapp.study.schema import FLOW_KEYS, QuestionnaireItem, StagesItem, Study
+from labapp.study.texts import pages
 from labapp.study.yamlfile import Located, parse_yaml, refusal
 
 
@@ -33,7 +34,12 @@ class LoadedStudy:
 
     def text(self, name: str) -> str:
         """A text by its name in the study file; `{language}` is filled in."""
-        return self.files[name.format(language=self.study.language)].decode()
+        return self.files[in_language(name, self.study.language)].decode()
+
+
+def in_language(name: str, language: str) -> str:
+    """The name of a text with `{language}` filled in; other braces stay as they are."""
+    return name.replace("{language}", language)
 
 
 def shipped() -> list[Path]:
@@ -61,16 +67,26 @@ def find(study: str | Path) -> Path:
 def load(study: str | Path) -> LoadedStudy:
     """Load and check a study by id or path, with its texts and instruments."""
     path = find(study)
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise StudyError(
+            f"The study file {path} cannot be read ({error.strerror}).", todo="Check the file."
+        ) from error
     located = parse_yaml(path, content)
     checked = _check(path, located)
     files = {path.name: content}
     instruments = {}
-    for name in _texts(checked):
-        files[name] = _read(path, name, located)
+    for said in sorted(_texts(checked)):
+        name = in_language(said, checked.language)
+        files[name] = _read(path, name, located.line_of_text(said))
+        if not pages(files[name].decode()):
+            raise StudyError(
+                f"{path}: the text {name!r} is empty.", todo="Write it, or leave its line out."
+            )
     for instrument in _instrument_ids(checked):
         name = f"instruments/{instrument}.yaml"
-        files[name] = _read(path, name, located)
+        files[name] = _read(path, name, located.line_of_text(instrument))
         instruments[instrument] = Instrument.parse(_resolve(path, name), files[name])
     return LoadedStudy(checked, path, files, instruments, files_digest(files))
 
@@ -83,7 +99,8 @@ def files_digest(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def _texts(study: Study) -> Iterable[str]:
+def _texts(study: Study) -> set[str]:
+    """The texts of a study as its file names them."""
     names = {"texts/{language}/participant.yaml"}
     for item in study.flow:
         match _single(item):
@@ -95,7 +112,7 @@ def _texts(study: Study) -> Iterable[str]:
                 names.add(f"texts/{{language}}/practice-{name}.md")
         if isinstance(item, StagesItem):
             names |= {item.stages.intro, item.stages.between}
-    return sorted(name.format(language=study.language) for name in names)
+    return names
 
 
 def _single(item: BaseModel) -> tuple[str, Any]:
@@ -116,10 +133,11 @@ def _resolve(study_path: Path, name: str) -> Path:
     return beside if beside.is_file() else resources.assets() / name
 
 
-def _read(study_path: Path, name: str, located: Located) -> bytes:
+def _read(study_path: Path, name: str, line: int | None) -> bytes:
+    where = f"{study_path}, line {line}" if line else f"{study_path}"
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise StudyError(
-            f"{study_path}: {name!r} points outside the study's folder.",
+            f"{where}: {name!r} points outside the study's folder.",
             todo="Name texts and instruments relative to the study file, without '..'.",
         )
     path = _resolve(study_path, name)
@@ -127,8 +145,6 @@ def _read(study_path: Path, name: str, located: Located) -> bytes:
         content = path.read_bytes()
         content.decode()
     except (OSError, UnicodeDecodeError) as error:
-        line = located.line_of_text(name)
-        where = f"{study_path}, line {line}" if line else f"{study_path}"
         raise StudyError(
             f"{where}: the file {name!r} cannot be read ({type(error).__name__}).",
             todo=f"Put it (UTF-8) beside the study file, at {study_path.parent / name}.",

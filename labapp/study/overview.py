@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labapp.errors import ModelError, StudyError
 from labapp.records.layout import FolderName
 from labapp.representations import card as cards
 from labapp.representations.package import find as find_model
@@ -14,6 +15,7 @@ from labapp.representations.space import LatentSpace
 from labapp.study import loading, plan
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import PlannedPart, QuestionnairePart, ReconstructionPart
+from labapp.study.yamlfile import parse_yaml
 
 
 def space_of(model: str) -> LatentSpace:
@@ -24,7 +26,17 @@ def space_of(model: str) -> LatentSpace:
 def check(study: str | Path) -> LoadedStudy:
     """Load a study and realise a plan of it, so that a missing model is found too."""
     loaded = loading.load(study)
-    plan.realise(loaded, loaded.study.participants.label(1), space_of=space_of)
+    located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
+
+    def space(model: str) -> LatentSpace:
+        try:
+            return space_of(model)
+        except ModelError as error:
+            line = located.line_of_text(model)
+            where = f"{loaded.path}, line {line}" if line else f"{loaded.path}"
+            raise StudyError(f"{where}: {error.what}", todo=error.todo) from error
+
+    plan.realise(loaded, loaded.study.participants.label(1), space_of=space)
     return loaded
 
 

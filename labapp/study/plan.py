@@ -18,7 +18,7 @@ from labapp.events.lifecycle import SessionPlanned
 from labapp.representations.space import LatentSpace
 from labapp.study import assignment
 from labapp.study.defaults import Display, for_model
-from labapp.study.loading import LoadedStudy
+from labapp.study.loading import LoadedStudy, in_language
 from labapp.study.schema import (
     LABEL,
     ConsentItem,
@@ -33,9 +33,13 @@ from labapp.study.schema import (
     TutorialItem,
 )
 
-SpaceOf = Callable[[str], LatentSpace]
-
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
+
+SINELINES_GT = "sinelines/gt"
+_OWN_SAMPLING: dict[str, Sampling] = {SINELINES_GT: "prior", "circles/gt": "uniform"}
+"""Models in closed form draw their questions so; all others from their held-out sample."""
+
+SpaceOf = Callable[[str], LatentSpace]
 
 CIRCLES_PAIRS = (
     ((0.0, 0.0), (0.6, 0.3)),
@@ -219,7 +223,7 @@ class _Planner:
         self.stage = 0
 
     def _name(self, template: str) -> str:
-        return template.format(language=self.study.language)
+        return in_language(template, self.study.language)
 
     def parts(self) -> Iterator[PlannedPart]:
         texts = asks = 0
@@ -341,7 +345,13 @@ class _Planner:
                 todo="Use a model of a known data set.",
             ) from error
 
-        closed_form = model in ("sinelines/gt", "circles/gt")
+        sampling = stages.sampling or _OWN_SAMPLING.get(model, "held_out")
+        if sampling == "prior" and model != SINELINES_GT:
+            raise StudyError(
+                f"{self.loaded.path}: model {model!r}: sampling 'prior' is known for "
+                f"{SINELINES_GT} only.",
+                todo="Use held_out, shuffled_pass or uniform.",
+            )
         limit = stages.time_limit_min
         return ReconstructionPart(
             id=f"stage-{self.stage}",
@@ -353,7 +363,7 @@ class _Planner:
             display=defaults.display,
             dimensions=self._dimensions(model),
             trials=stages.trials,
-            sampling=stages.sampling or ("prior" if closed_form else "held_out"),
+            sampling=sampling,
             distance=stages.distance or defaults.distance,
             target_alignment=stages.target_alignment or defaults.target_alignment,
             skip=stages.skip,

@@ -20,6 +20,17 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
+def _number_in(pattern: str, label: str) -> int | None:
+    """The number that `pattern` makes `label` of; the pattern may hold digits of its own."""
+    for run in re.finditer(r"[0-9]+", label):
+        for start in range(run.start(), run.end()):
+            for end in range(run.end(), start, -1):
+                number = int(label[start:end])
+                if pattern.format(number) == label:
+                    return number
+    return None
+
+
 class Participants(Strict):
     """How participants are named, for example `P{:02d}` for P01, P02 …"""
 
@@ -28,13 +39,15 @@ class Participants(Strict):
     @field_validator("pattern")
     @classmethod
     def _makes_labels(cls, pattern: str) -> str:
+        numbers = (1, 2, 10, 99, 100)
         try:
-            label = pattern.format(1)
-        except (ValueError, IndexError, KeyError) as error:
+            labels = [pattern.format(number) for number in numbers]
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
             raise ValueError(
                 "must be a Python format for one number, for example 'P{:02d}'"
             ) from error
-        if not LABEL.fullmatch(label) or label == pattern.format(2):
+        read = [_number_in(pattern, label) for label in labels]
+        if not all(LABEL.fullmatch(label) for label in labels) or read != list(numbers):
             raise ValueError("must give letters and digits with the number in them, like P01")
         return pattern
 
@@ -43,10 +56,7 @@ class Participants(Strict):
 
     def number(self, label: str) -> int | None:
         """The number in a label, or None for a label of another form."""
-        digits = re.search(r"\d+", label)
-        if digits and self.label(int(digits.group())) == label:
-            return int(digits.group())
-        return None
+        return _number_in(self.pattern, label)
 
 
 class Recording(Strict):
@@ -89,6 +99,13 @@ class Stages(Strict):
             raise ValueError("a model is listed twice")
         return models
 
+    @field_validator("after")
+    @classmethod
+    def _once_each(cls, after: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(after)) != len(after):
+            raise ValueError("a questionnaire is listed twice")
+        return after
+
 
 class ConsentItem(Strict):
     consent: str
@@ -122,7 +139,10 @@ FLOW_KEYS = ("consent", "tutorial", "practice", "stages", "questionnaire", "text
 
 
 def _flow_key(item: Any) -> str | None:
-    keys = item.keys() if isinstance(item, dict) else type(item).model_fields
+    if isinstance(item, BaseModel):
+        keys = set(type(item).model_fields)
+    else:
+        keys = set(item) if isinstance(item, dict) else set()
     return next((key for key in FLOW_KEYS if key in keys), None)
 
 
@@ -163,8 +183,14 @@ class Study(Strict):
 
     @field_validator("flow")
     @classmethod
-    def _consent_first(cls, flow: tuple[FlowItem, ...]) -> tuple[FlowItem, ...]:
+    def _order(cls, flow: tuple[FlowItem, ...]) -> tuple[FlowItem, ...]:
         at = [index for index, item in enumerate(flow) if isinstance(item, ConsentItem)]
         if at not in ([], [0]):
             raise ValueError("consent comes once, and first")
+        at = [index for index, item in enumerate(flow) if isinstance(item, DebriefItem)]
+        if at not in ([], [len(flow) - 1]):
+            raise ValueError("debrief comes once, and last")
+        for kind, name in ((TutorialItem, "tutorial"), (PracticeItem, "practice")):
+            if sum(isinstance(item, kind) for item in flow) > 1:
+                raise ValueError(f"{name} comes once")
         return flow

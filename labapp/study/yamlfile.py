@@ -25,7 +25,7 @@ class Located:
     texts: dict[str, int] = field(default_factory=dict)
 
     def line_of_text(self, text: str) -> int | None:
-        """The line of a scalar that equals the text (placeholders aside)."""
+        """The line of the first scalar that equals the text."""
         return self.texts.get(text)
 
     def resolve(self, loc: Sequence[str | int]) -> Path_:
@@ -110,7 +110,16 @@ def parse_yaml(path: Path, content: bytes) -> Located:
     try:
         node = yaml.compose(content.decode(), Loader=_Loader)
     except UnicodeDecodeError as error:
-        raise StudyError(f"{path} is not UTF-8 text.", todo="Save it as UTF-8.") from error
+        line = content[: error.start].count(b"\n") + 1
+        raise StudyError(
+            f"{path}, line {line}: this is not UTF-8 text.", todo="Save the file as UTF-8."
+        ) from error
+    except yaml.reader.ReaderError as error:
+        line = content.decode()[: error.position].count("\n") + 1
+        raise StudyError(
+            f"{path}, line {line}: the character {error.character!r} is not allowed.",
+            todo="Delete it.",
+        ) from error
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -132,10 +141,12 @@ def _construct(path: Path, node: yaml.Node, at: Path_, located: Located) -> Any:
     if isinstance(node, yaml.MappingNode):
         out: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = yaml.SafeLoader("").construct_object(key_node)
+            key = _plain(path, key_node)
             line = key_node.start_mark.line + 1
-            if not isinstance(key, str | int):
-                raise StudyError(f"{path}, line {line}: {key!r} is not a key.", todo="Correct it.")
+            if isinstance(key, bool) or not isinstance(key, str | int):
+                raise StudyError(
+                    f"{path}, line {line}: {key_node.value!r} is not a key.", todo="Correct it."
+                )
             if key in out:
                 raise StudyError(
                     f"{path}, line {line}: the key {key!r} is given twice.",
@@ -148,16 +159,21 @@ def _construct(path: Path, node: yaml.Node, at: Path_, located: Located) -> Any:
         return [
             _construct(path, item, (*at, index), located) for index, item in enumerate(node.value)
         ]
+    value = _plain(path, node)
+    if isinstance(value, str):
+        located.texts.setdefault(value, node.start_mark.line + 1)
+    return value
+
+
+def _plain(path: Path, node: yaml.Node) -> Any:
+    """The value of a scalar; tags that name anything but a plain value are refused."""
     try:
-        value = yaml.SafeLoader("").construct_object(node)
-    except yaml.YAMLError as error:
+        return yaml.SafeLoader("").construct_object(node)
+    except (yaml.YAMLError, ValueError) as error:
         raise StudyError(
             f"{path}, line {node.start_mark.line + 1}: {getattr(error, 'problem', error)}.",
             todo="Use plain values.",
         ) from error
-    if isinstance(value, str):
-        located.texts.setdefault(value, node.start_mark.line + 1)
-    return value
 
 
 def refusal(
