@@ -72,6 +72,11 @@ def labapp(
     if version:
         typer.echo(f"labapp {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is not None and (data or private):
+        raise UsageError(
+            "--data and --private belong behind the command.",
+            todo=f"For example: labapp {context.invoked_subcommand} … --data DIR",
+        )
     if context.invoked_subcommand is None:
         from labapp.ui.app import open_home
 
