@@ -1,0 +1,91 @@
+"""`labapp models`: list, show, train, evaluate and bench model packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli_options import Json, show_json
+
+models_app = typer.Typer(
+    help="Model packages: list, show, train, evaluate, bench.", no_args_is_help=True
+)
+
+
+@models_app.command("list")
+def models_list(json_: Json = False) -> None:
+    """The models that come with the program. Example: labapp models list"""
+    from labapp.representations import catalog
+
+    rows = catalog.models()
+    if json_:
+        show_json(rows)
+        return
+    for row in rows:
+        error = row.get("held_out_error")
+        text = row.get("problem") or row["title"]
+        typer.echo(f"{row['id']:20} {text}" + (f" (error {error:.2f})" if error else ""))
+
+
+@models_app.command("show")
+def models_show(model: Annotated[str, typer.Argument(help="A model's id or folder.")]) -> None:
+    """A model's card. Example: labapp models show sinelines/vae"""
+    import yaml
+
+    from labapp.representations import catalog
+
+    typer.echo(yaml.safe_dump(catalog.show(model), sort_keys=False, allow_unicode=True).rstrip())
+
+
+@models_app.command("train")
+def models_train(
+    recipe: Annotated[Path, typer.Argument(help="A recipe, see models/recipes.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of models.")] = None,
+    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
+) -> None:
+    """Train a model; interrupt it with Ctrl+C and give the same command to go on.
+
+    Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
+    """
+    from labapp.representations.console import train_with_progress
+
+    folder = train_with_progress(recipe, out, device, resume=not fresh)
+    typer.echo(f"model: {folder}")
+
+
+@models_app.command("evaluate")
+def models_evaluate(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")], json_: Json = False
+) -> None:
+    """Compute a model's held-out error again. Example: labapp models evaluate sinelines/vae"""
+    from labapp.representations import catalog
+
+    result = catalog.evaluate(model)
+    if json_:
+        show_json(result)
+    else:
+        for key, value in result.items():
+            typer.echo(f"{key:10} {value}")
+    raise typer.Exit(0 if result["agrees"] else 1)
+
+
+@models_app.command("bench")
+def models_bench(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
+    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
+    json_: Json = False,
+) -> None:
+    """Time single decodes. Example: labapp models bench sinelines/vae"""
+    from labapp.representations import catalog
+    from labapp.representations.package import load_package
+
+    result = catalog.bench(load_package(model, device), n)
+    if json_:
+        show_json(result)
+    else:
+        for key, value in result.items():
+            typer.echo(f"{key:10} {value:.3f}" if isinstance(value, float) else f"{key:10} {value}")
