@@ -121,6 +121,9 @@ def stylesheet(p: Palette) -> str:
     QPushButton[role="primary"]:disabled {{
         background: {p.accent_soft}; color: {p.secondary}; border-color: {p.hairline};
     }}
+    QPushButton[role="primary"][unready="true"] {{
+        background: {p.accent_soft}; color: {p.secondary}; border-color: {p.hairline};
+    }}
     QPushButton[role="quiet"] {{ background: transparent; border-color: transparent; }}
     QPushButton[role="quiet"]:focus {{ border: 2px solid {p.accent}; }}
     QPushButton[role="link"] {{
@@ -134,5 +137,11 @@ def stylesheet(p: Palette) -> str:
         selection-background-color: {p.accent}; selection-color: {p.on_accent};
     }}
     QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus {{ border: 2px solid {p.accent}; }}
+    QPushButton[side="left"] {{ text-align: left; }}
+    QTextBrowser[role="text"] {{ background: transparent; border: none; }}
+    QTextBrowser[role="text"][scrolls="true"] {{
+        border: 2px solid transparent; border-radius: {RADIUS}px;
+    }}
+    QTextBrowser[role="text"][scrolls="true"]:focus {{ border-color: {p.accent}; }}
     QToolTip {{ background: {p.card}; color: {p.ink}; border: 1px solid {p.hairline}; }}
     """

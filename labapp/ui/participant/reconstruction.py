@@ -1,0 +1,189 @@
+"""The reconstruction screen: dials on the left, own picture and target on the right."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from labapp.events.commands import (
+    EditLabel,
+    MoveDial,
+    Next,
+    SelectDial,
+    Skip,
+    ToggleOverlay,
+)
+from labapp.representations.space import LatentSpace
+from labapp.session.runner import Pictures
+from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.reconstruction.task import ReconstructionTask
+from labapp.ui import theme
+from labapp.ui.participant.dials import DialPanel
+from labapp.ui.participant.gate import MoveGate
+from labapp.ui.participant.picture_panel import GAP, PicturePanel
+from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.widgets.alignment import AlignmentBar
+from labapp.ui.widgets.bars import Foot, Head
+
+DIALS_LEAST, NAMED_DIALS_LEAST = 344, 384
+"""The dials' column (with names to edit: the second) keeps so much width; the pictures take what is left of the content column."""
+
+
+class ReconstructionScreen(Screen):
+    """One stage (or the practice); questions come and go in it without anything being rebuilt."""
+
+    def __init__(self, setting: Setting, part: ReconstructionPart, pictures: Pictures) -> None:
+        super().__init__(setting, part)
+        self._part = part
+        self._space = LatentSpace.from_json(part.dimensions)
+        words, palette = setting.words, setting.palette
+        task = setting.runner.machine.tasks[setting.runner.state.index]
+        assert isinstance(task, ReconstructionTask)
+        self._task = task
+        self._stage = stage_words(setting, part)
+        self.dials = DialPanel(
+            self._space,
+            lambda number: words("dial", number=number),
+            palette,
+            editable=part.labels_editable,
+        )
+        self.gate = MoveGate(self._move, lambda: self.pictures.front.update(), self)
+        self.pictures = PicturePanel(
+            part.display,
+            pictures,
+            words,
+            palette,
+            improved=setting.improved,
+            frame_painted=self.gate.frame_painted,
+        )
+        self.bar = AlignmentBar(words("alignment"), words("aligned"), palette)
+        target = f"{part.target_alignment * 100:g}"
+        self.bar.set_target(part.target_alignment, words("target_mark", target=target))
+        self._question: tuple[int, int] | None = None
+        self._solved = False
+        self._labels: tuple[str | None, ...] = ()
+        self._lay_out()
+        self.dials.moved.connect(self.gate.ask)
+        self.dials.selected.connect(self._select)
+        self.dials.renamed.connect(lambda i, text: setting.runner.send(EditLabel(i, text)))
+        self.pictures.toggle.changed.connect(self._toggle)
+
+    def _lay_out(self) -> None:
+        words, part = self.setting.words, self._part
+        title = QLabel(words("task_title"))
+        title.setProperty("role", "title")
+        title.setWordWrap(True)
+        task = words(f"task_text_skip_{part.skip}", skip_after_s=f"{part.skip_after_s:g}")
+        if part.think_aloud:
+            task = f"{task} {words('task_text_think_aloud')}"
+        text = QLabel(task)
+        text.setWordWrap(True)
+        hint = words("dial_help")
+        if part.labels_editable:
+            hint = f"{hint} {words('rename_help')}"
+        help_text = QLabel(hint)
+        help_text.setWordWrap(True)
+        help_text.setProperty("role", "secondary")
+        left = QVBoxLayout()
+        left.setSpacing(0)
+        left.addWidget(title)
+        left.addSpacing(theme.SPACE_S)
+        left.addWidget(text)
+        left.addSpacing(theme.SPACE_M)
+        left.addWidget(self.dials)
+        left.addSpacing(theme.SPACE_S)
+        left.addWidget(help_text)
+        left.addStretch(1)
+        self._right = QWidget()
+        right = QVBoxLayout(self._right)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(theme.SPACE_M)
+        right.addWidget(self.pictures)
+        right.addWidget(self.bar)
+        right.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_XL)
+        row.addLayout(left, 1)
+        row.addWidget(self._right)
+        column = self.column()
+        column.addStretch(1)
+        column.addLayout(row)
+        column.addStretch(2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Pictures as large as fits beside the dials and above the bar."""
+        super().resizeEvent(event)
+        content = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
+        least = NAMED_DIALS_LEAST if self._part.labels_editable else DIALS_LEAST
+        wide = (content - least - theme.SPACE_XL - GAP) / 2
+        around = self.pictures.around() + self.bar.sizeHint().height() + theme.SPACE_M
+        high = self.height() - 2 * theme.SPACE_XL - around
+        self._right.setFixedWidth(round(self.pictures.fit(min(wide, high))))
+
+    def _trial(self) -> Trial | None:
+        state = self.state
+        return state.trial if isinstance(state, StageState) else None
+
+    def _move(self, dimension: int, value: float, device: str) -> None:
+        self.setting.runner.send(MoveDial(dimension, value, device))
+
+    def _select(self, dimension: int, device: str) -> None:
+        self.gate.flush()
+        self.setting.runner.send(SelectDial(dimension, device))
+
+    def _toggle(self, index: int) -> None:
+        self.gate.flush()
+        self.setting.runner.send(ToggleOverlay(bool(index)))
+
+    def render_state(self) -> None:
+        trial, pictures = self._trial(), self.setting.runner.pictures
+        if trial is None or pictures is None:
+            return
+        question = (trial.number, trial.attempt)
+        if question != self._question:
+            self._question = question
+            self.gate.clear()
+            self.dials.set_starts(trial.z_start if self.setting.improved else None)
+            self.wish = "content"
+        if trial.solved:
+            self.gate.clear()
+        for index, value in enumerate(trial.z):
+            if not self.gate.waits(index):
+                self.dials.show_value(index, value)
+        self.pictures.show_overlay(trial.overlay)
+        self.pictures.show_pictures(pictures)
+        self.bar.show_alignment(trial.alignment, trial.solved)
+        self.dials.set_locked(not trial.running)
+        if self.state.labels != self._labels:
+            self._labels = self.state.labels
+            self.dials.show_names(self._labels)
+        if trial.solved != self._solved:
+            self._solved = trial.solved
+            if trial.solved:
+                self.wish = "right"
+
+    def head(self) -> Head:
+        trial, of = self._trial(), self._part.trials
+        number = trial.number if trial else 1
+        question = self.setting.words("question_of", number=number, of=of)
+        return Head(self._stage, question, number, of)
+
+    def foot(self) -> Foot:
+        trial = self._trial()
+        offered = trial is not None and trial.running and self._task.may_skip(trial)
+        return Foot(
+            left=self.setting.words("skip") if offered else "",
+            right=self.setting.words("next_question"),
+            enabled=self._solved,
+        )
+
+    def left(self) -> None:
+        self.gate.flush()
+        self.setting.runner.send(Skip())
+
+    def right(self) -> None:
+        self.setting.runner.send(Next())
+
+    def entrance(self) -> QWidget:
+        return self.dials.rows[0].control

@@ -1,0 +1,122 @@
+"""What every screen of the participant's window is given and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from labapp.session.runner import Runner
+from labapp.study import texts
+from labapp.study.loading import LoadedStudy
+from labapp.study.plan import PagesPart, PlannedPart, QuestionnairePart, ReconstructionPart
+from labapp.study.schema import Presentation
+from labapp.ui import theme
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.bars import Foot, Head
+
+Wish = Literal["", "content", "right"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The session behind a window, its words and its look.
+
+    on_consent: takes the typed name, stores it apart and sends the consent.
+    """
+
+    runner: Runner
+    loaded: LoadedStudy
+    words: Strings
+    palette: theme.Palette
+    presentation: Presentation
+    on_consent: Callable[[str], None]
+
+    @property
+    def improved(self) -> bool:
+        return self.presentation == "improved"
+
+    def pages(self, document: str, values: dict[str, str]) -> list[str]:
+        """The pages of one of the study's texts, with values filled in."""
+        return [texts.fill(page, values) for page in texts.pages(self.loaded.text(document))]
+
+
+class Screen(QWidget):
+    """One part of the plan. It renders the runner's state and sends commands, nothing else.
+
+    altered: head or foot changed by itself (something was typed). wish: where the focus should go
+    after the next rendering; the window fulfils it once.
+    """
+
+    altered = Signal()
+
+    def __init__(self, setting: Setting, part: PlannedPart) -> None:
+        super().__init__()
+        self.setting = setting
+        self.planned = part
+        self.wish: Wish = "content"
+        self._width = theme.CONTENT_WIDTH
+
+    def column(self, width: int = theme.CONTENT_WIDTH) -> QVBoxLayout:
+        """The screen's content column of at most `width`, centred."""
+        self._width = width
+        made = QVBoxLayout(self)
+        made.setSpacing(0)
+        return made
+
+    def set_column_width(self, width: int) -> None:
+        """Make the column narrower or wider."""
+        self._width = width
+        layout = self.layout()
+        if layout is not None:
+            side = max(theme.SPACE_XL, (self.width() - width) // 2)
+            layout.setContentsMargins(side, theme.SPACE_XL, side, theme.SPACE_XL)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.set_column_width(self._width)
+        super().resizeEvent(event)
+
+    @property
+    def state(self) -> Any:
+        """The state of this part."""
+        return self.setting.runner.state.part_state
+
+    def render_state(self) -> None:
+        """Bring the screen in step with the state; called on every change, so it must be quick."""
+
+    def head(self) -> Head:
+        return Head()
+
+    def foot(self) -> Foot:
+        return Foot()
+
+    def left(self) -> None:
+        """The left button was pressed."""
+
+    def right(self) -> None:
+        """The right button was pressed."""
+
+    def entrance(self) -> QWidget | None:
+        """What takes the focus when the screen comes up; None: the right button."""
+        return None
+
+
+def stage_words(setting: Setting, part: PlannedPart) -> str:
+    """The top bar's words for the stage that a part is, asks about or leads to; else empty."""
+    parts = setting.runner.machine.parts
+    if isinstance(part, QuestionnairePart):
+        stage = next((p for p in parts if p.id == part.about), None)
+    elif isinstance(part, PagesPart):
+        after = parts.index(part) + 1
+        stage = parts[after] if after < len(parts) else None
+    else:
+        stage = part
+    if not isinstance(stage, ReconstructionPart):
+        return ""
+    if stage.role == "practice":
+        return setting.words("practice")
+    return setting.words("stage_of", number=stage.number, of=stage.of)

@@ -1,0 +1,321 @@
+"""The participant's window: one screen a part of the plan, between two bars.
+
+It renders the runner's state and sends commands. It closes only when the controller says so:
+whoever leaves it is asked gently, and the moderator is told by an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QScreen,
+    QShortcut,
+)
+from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
+from shiboken6 import isValid
+
+from labapp.events import Source
+from labapp.events.lifecycle import CloseRequested, WindowFocus
+from labapp.study.loading import LoadedStudy
+from labapp.study.plan import (
+    ConsentPart,
+    PagesPart,
+    PlannedPart,
+    QuestionnairePart,
+    ReconstructionPart,
+    TutorialPart,
+)
+from labapp.study.schema import Presentation
+from labapp.tasks.reconstruction.state import StageState
+from labapp.ui import theme
+from labapp.ui.bridge import Bridge
+from labapp.ui.participant.consent import ConsentScreen
+from labapp.ui.participant.pages import PagesScreen
+from labapp.ui.participant.panels import Cover, Question
+from labapp.ui.participant.questionnaire import QuestionnaireScreen
+from labapp.ui.participant.reconstruction import ReconstructionScreen
+from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.tutorial import TutorialScreen
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
+
+WINDOWED = (1366, 768)
+LEAST = (1024, 700)
+LEAVE_WIDTH = 460
+MODERATOR_KEYS = "Ctrl+Shift+M"
+
+
+class ParticipantWindow(QWidget):
+    """moderator_requested: the moderator's shortcut was pressed in this window.
+
+    on_consent: takes the typed name when consent is given (OpenSession.give_consent).
+    """
+
+    moderator_requested = Signal()
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        loaded: LoadedStudy,
+        words: Strings,
+        presentation: Presentation,
+        on_consent: Callable[[str], None],
+        *,
+        palette: theme.Palette = theme.LIGHT,
+    ) -> None:
+        super().__init__()
+        self.setting = Setting(bridge.runner, loaded, words, palette, presentation, on_consent)
+        self._runner = bridge.runner
+        self._screen: Screen | None = None
+        self._shown_part: int | None = None
+        self._covered = False
+        self._focus_before: QWidget | None = None
+        self._focus_before_leave: QWidget | None = None
+        self._rendering = False
+        self._again = False
+        self._may_close = False
+        self._focused = False
+        self.setWindowTitle(loaded.study.title)
+        self.setProperty("role", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setStyleSheet(theme.stylesheet(palette))
+        self.setMinimumSize(*LEAST)
+        self.top = TopBar(palette)
+        self.bottom = BottomBar(palette)
+        self.cover = Cover()
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.cover)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top)
+        column.addWidget(self.stack, 1)
+        column.addWidget(self.bottom)
+        self.leave = Question(words("leave_title"), words("leave_text"), stay=words("leave_stay"))
+        self.leave.setParent(self)
+        self.leave.setFixedWidth(LEAVE_WIDTH)
+        self.leave.stayed.connect(self._stay)
+        self.bottom.left_pressed.connect(self._left)
+        self.bottom.right_pressed.connect(self._right)
+        shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
+        shortcut.activated.connect(self.moderator_requested)
+        self.show_recording(self._runner.recorder is not None)
+        bridge.changed.connect(self._changed)
+        self._changed()
+
+    @property
+    def screen_shown(self) -> Screen | None:
+        """The screen of the present part (also while it is covered)."""
+        return self._screen
+
+    @property
+    def covered(self) -> bool:
+        """Whether a pause, a wait or the end hides the session."""
+        return self._covered
+
+    def show_recording(self, on: bool) -> None:
+        """Say whether sound is being recorded."""
+        words = self.setting.words
+        self.top.show_recording(on, words("recording" if on else "no_recording"))
+
+    def open_on(self, screen: QScreen | None = None, *, windowed: bool = False) -> None:
+        """Show the window on a screen, full-screen unless windowed."""
+        screen = screen or QApplication.primaryScreen()
+        if windowed:
+            room = screen.availableGeometry()
+            self.resize(min(WINDOWED[0], room.width()), min(WINDOWED[1], room.height()))
+            self.move(room.topLeft())
+            self.show()
+        else:
+            self.setGeometry(screen.geometry())
+            self.showFullScreen()
+        self._fulfil()
+
+    def close_for_good(self) -> None:
+        """Close; only the controller calls this, before it closes the runner."""
+        self._may_close = True
+        self.close()
+
+    def _changed(self) -> None:
+        """Render; what changes meanwhile is rendered after it, not inside it."""
+        if self._rendering:
+            self._again = True
+            return
+        self._rendering = True
+        try:
+            self._again = True
+            while self._again:
+                self._again = False
+                self._render()
+        finally:
+            self._rendering = False
+
+    def _render(self) -> None:
+        state, part = self._runner.state, self._runner.part
+        title, text = self._cover_words(part)
+        if part is not None and self._ready(part) and state.index != self._shown_part:
+            self._replace(part)
+            self._shown_part = state.index
+        screen = self._screen
+        if title or screen is None:
+            self._show_cover(title, text)
+            return
+        screen.render_state()
+        if self._covered or self.stack.currentWidget() is not screen:
+            self._uncover(screen)
+        self._render_bars(screen)
+        self._fulfil()
+
+    def _cover_words(self, part: PlannedPart | None) -> tuple[str, str]:
+        """What hides the session now, as title and text; empty for nothing."""
+        words, runner = self.setting.words, self._runner
+        if runner.stalled:
+            return words("problem_title"), words("problem_text")
+        if runner.finished:
+            return words("ended_title"), words("ended_text")
+        if runner.state.pauses.paused:
+            return words("paused_title"), words("paused_text")
+        if part is None or not self._ready(part):
+            return words("waiting_title"), words("waiting_text")
+        return "", ""
+
+    def _ready(self, part: PlannedPart) -> bool:
+        """Whether there is something to show of a part."""
+        if isinstance(part, ReconstructionPart):
+            state = self._runner.state.part_state
+            started = isinstance(state, StageState) and state.trial is not None
+            return started and self._runner.pictures is not None
+        return True
+
+    def _replace(self, part: PlannedPart) -> None:
+        """Build the screen of a part and let the last one go."""
+        self._release_focus()
+        old, self._screen = self._screen, self._make(part)
+        self.stack.addWidget(self._screen)
+        self._screen.altered.connect(self._altered)
+        if old is not None:
+            self.stack.removeWidget(old)
+            old.deleteLater()
+
+    def _make(self, part: PlannedPart) -> Screen:
+        match part:
+            case ConsentPart():
+                return ConsentScreen(self.setting, part)
+            case PagesPart():
+                return PagesScreen(self.setting, part)
+            case TutorialPart():
+                return TutorialScreen(self.setting, part)
+            case QuestionnairePart():
+                return QuestionnaireScreen(self.setting, part)
+            case ReconstructionPart():
+                assert self._runner.pictures is not None
+                return ReconstructionScreen(self.setting, part, self._runner.pictures)
+
+    def _show_cover(self, title: str, text: str) -> None:
+        self.cover.say(title, text)
+        if not self._covered:
+            self._covered = True
+            self._focus_before = self._release_focus()
+            self.stack.setCurrentWidget(self.cover)
+            self.bottom.show_foot(Foot())
+        if self._runner.finished:
+            self.top.show_head(Head())
+            self.leave.hide()
+
+    def _release_focus(self) -> QWidget | None:
+        """Take the focus from what is about to be hidden: Qt would hand it on, to some dial."""
+        widget = self.focusWidget()
+        if widget is not None:
+            widget.clearFocus()
+        return widget
+
+    def _uncover(self, screen: Screen) -> None:
+        self._covered = False
+        self.stack.setCurrentWidget(screen)
+        before, self._focus_before = self._focus_before, None
+        if before is not None and isValid(before) and not screen.wish:
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _altered(self) -> None:
+        if self._screen is not None and not self._covered:
+            self._render_bars(self._screen)
+
+    def _render_bars(self, screen: Screen) -> None:
+        self.top.show_head(screen.head())
+        self.bottom.show_foot(screen.foot())
+
+    def _fulfil(self) -> None:
+        """Put the focus where the screen wishes it, once, when the window is there."""
+        screen = self._screen
+        if screen is None or self._covered or not screen.wish or not self.isVisible():
+            return
+        wish, screen.wish = screen.wish, ""
+        widget = screen.entrance() if wish == "content" else None
+        if not self.leave.isVisible():
+            (widget or self.bottom.right).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _left(self) -> None:
+        if self._screen is not None and not self._covered:
+            self._screen.left()
+
+    def _right(self) -> None:
+        if self._screen is not None and not self._covered:
+            self._screen.right()
+
+    def _ask_to_leave(self, how: str) -> None:
+        """Say that everything is safe and tell the moderator; the session goes on meanwhile."""
+        if self._runner.finished:
+            return
+        self._runner.emit(CloseRequested(how), Source.PARTICIPANT)
+        self._place_leave()
+        if not self.leave.isVisible():
+            self._focus_before_leave = self._release_focus()
+        self.leave.ask()
+
+    def _place_leave(self) -> None:
+        self.leave.adjustSize()
+        x = (self.width() - self.leave.width()) // 2
+        y = self.height() - self.bottom.height() - self.leave.height() - theme.SPACE_L
+        self.leave.move(x, y)
+
+    def _stay(self) -> None:
+        self._release_focus()
+        self.leave.hide()
+        before, self._focus_before_leave = self._focus_before_leave, None
+        if before is not None and isValid(before) and before.isVisible() and before.isEnabled():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif self._screen is not None and not self._covered:
+            self._screen.wish = "content"
+        self._fulfil()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():
+            self._ask_to_leave("escape")
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_leave()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._may_close:
+            event.accept()
+            return
+        event.ignore()
+        self._ask_to_leave("close")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() != QEvent.Type.ActivationChange or self._may_close:
+            return
+        focused = self.isActiveWindow()
+        if focused != self._focused and not self._runner.finished:
+            self._focused = focused
+            self._runner.emit(WindowFocus(focused))

@@ -1,0 +1,93 @@
+"""The words of the participant's window, in the study's language.
+
+The shipped English file says which words there are and which values each may name; a translation
+that lacks one, or names a value that does not exist, is refused before a session begins and not
+when its screen comes up.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from pathlib import Path
+
+from labapp import resources
+from labapp.errors import StudyError
+from labapp.study.loading import LoadedStudy
+from labapp.study.yamlfile import parse_yaml
+
+FILE = "texts/{language}/participant.yaml"
+
+
+class Strings:
+    """Words by key: `strings("question_of", number=2, of=5)`."""
+
+    def __init__(self, words: Mapping[str, str]) -> None:
+        self._words = dict(words)
+
+    def __call__(self, key: str, **values: object) -> str:
+        """The words of a key with values filled in. Raises StudyError for an unknown key."""
+        if key not in self._words:
+            raise StudyError(
+                f"The participant's window has no words for {key!r}.",
+                todo=f"Add {key} to the study's {FILE}.",
+            )
+        words = self._words[key]
+        return words.format(**values) if values else words
+
+
+def strings_of(loaded: LoadedStudy) -> Strings:
+    """The checked words of a study. Raises StudyError naming file and key."""
+    name = FILE.format(language=loaded.study.language)
+    english = FILE.format(language="en")
+    shipped = resources.assets() / english
+    return Strings(
+        _checked(
+            _words(loaded.path.parent / name, loaded.files[name]),
+            _words(shipped, shipped.read_bytes()),
+            name,
+        )
+    )
+
+
+def _words(path: Path, content: bytes) -> dict[str, str]:
+    value = parse_yaml(path, content).value
+    if not isinstance(value, dict):
+        raise StudyError(f"{path}: expected lines of the form `key: words`.")
+    for key, words in value.items():
+        if not isinstance(words, str) or not words.strip():
+            raise StudyError(
+                f"{path}: {key!r} holds {words!r} where words are needed.",
+                todo="Put the words in quotes.",
+            )
+    return value
+
+
+def _checked(words: dict[str, str], english: dict[str, str], name: str) -> dict[str, str]:
+    if missing := [key for key in english if key not in words]:
+        raise StudyError(
+            f"{name} lacks the words for {', '.join(missing)}.",
+            todo="Add them; the English file shows what each says.",
+        )
+    if unknown := [key for key in words if key not in english]:
+        raise StudyError(
+            f"{name} has words that no screen uses: {', '.join(unknown)}.",
+            todo="Check their spelling against the English file.",
+        )
+    for key, text in words.items():
+        strange = _fields(text, f"{name}: {key}") - _fields(english[key], key)
+        if strange:
+            allowed = ", ".join(sorted(_fields(english[key], key))) or "none"
+            raise StudyError(
+                f"{name}: {key} names the value {{{strange.pop()}}}; allowed: {allowed}.",
+                todo="Use the values of the English file.",
+            )
+    return words
+
+
+def _fields(text: str, where: str) -> set[str]:
+    """Names of the values in a text."""
+    try:
+        return {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
+    except ValueError as error:
+        raise StudyError(f"{where}: {error}.", todo="Write a brace as {{ or }}.") from error

@@ -1,0 +1,279 @@
+"""The dial of a continuous dimension: a slider whose every step can be reached.
+
+Dragging is coarse, Shift+drag fine, arrow keys move one step and Page keys ten, Home and End go to
+the limits. A click in the track moves the handle there, as sliders on the web do. There are no
+numbers (they would bias) and the wheel does nothing unless the dial has the focus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFocusEvent,
+    QInputDevice,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from labapp.representations.space import Continuous
+from labapp.ui import theme
+from labapp.ui.widgets.painting import brush, pen
+
+HANDLE_R = 10.0
+RING_R = 14.0
+TRACK_H = 6.0
+PAGE_STEPS = 10
+FINE_PX_PER_STEP = 2.0
+"""Shift+drag: at most one step in so many pixels, whatever the range."""
+WHEEL_NOTCH = 120
+
+_STEP_KEYS = {
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Up: 1,
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Down: -1,
+    Qt.Key.Key_PageUp: PAGE_STEPS,
+    Qt.Key.Key_PageDown: -PAGE_STEPS,
+}
+_TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
+
+@dataclass(slots=True)
+class _Drag:
+    """Where the pointer took hold: values are unrounded, x in pixels."""
+
+    x: float
+    value: float
+    fine: bool
+    device: str
+
+
+class DialSlider(QWidget):
+    """moved(value, device): the hand asks for a value (on its step); selected(device): it took hold
+    of the dial. device: mouse, touch, keyboard or wheel.
+
+    The handle follows the hand at once; `show_value` sets what the session says.
+    """
+
+    moved = Signal(float, str)
+    selected = Signal(str)
+
+    def __init__(
+        self, dimension: Continuous, palette: theme.Palette, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._dimension = dimension
+        self._colors = palette
+        self._value = dimension.snap(dimension.low)
+        self._start: float | None = None
+        self._locked = False
+        self._drag: _Drag | None = None
+        self._announced = False
+        self._hover = False
+        self._wheel = 0
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    @property
+    def dimension(self) -> Continuous:
+        return self._dimension
+
+    @property
+    def value(self) -> float:
+        """What the handle shows."""
+        return self._value
+
+    @property
+    def locked(self) -> bool:
+        return self._locked
+
+    def show_value(self, value: float) -> None:
+        """Put the handle where the session says."""
+        if value != self._value:
+            self._value = value
+            self.update()
+
+    def set_start(self, value: float | None) -> None:
+        """The light tick at the starting value; None for none."""
+        if value != self._start:
+            self._start = value
+            self.update()
+
+    def set_locked(self, locked: bool) -> None:
+        """A locked dial looks locked, takes no input and is left out by Tab."""
+        if locked == self._locked:
+            return
+        self._locked = locked
+        self._drag = None
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if locked else Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.ArrowCursor if locked else Qt.CursorShape.PointingHandCursor)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, theme.TARGET_HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, theme.TARGET_HEIGHT)
+
+    def handle_x(self, value: float) -> float:
+        """Centre of the handle at a value, in the widget's pixels."""
+        d = self._dimension
+        return RING_R + (value - d.low) / (d.high - d.low) * self._span()
+
+    def _span(self) -> float:
+        """Pixels between the handle's places at the two limits; it never leaves the track."""
+        return max(1.0, self.width() - 2 * RING_R)
+
+    def _per_px(self, fine: bool) -> float:
+        """How much a pixel of dragging moves the value."""
+        d = self._dimension
+        coarse = (d.high - d.low) / self._span()
+        return min(d.step / FINE_PX_PER_STEP, coarse / 2) if fine else coarse
+
+    def _ask(self, value: float, device: str) -> None:
+        snapped = self._dimension.snap(value)
+        if snapped == self._value:
+            return
+        self._value = snapped
+        self.update()
+        self.moved.emit(snapped, device)
+
+    def _announce(self, device: str) -> None:
+        self._announced = True
+        self.selected.emit(device)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self._locked or event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        touch = event.pointingDevice().type() == QInputDevice.DeviceType.TouchScreen
+        device = "touch" if touch else "mouse"
+        self._announce(device)
+        x = event.position().x()
+        fine = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        on_handle = abs(x - self.handle_x(self._value)) <= RING_R
+        value = self._value
+        if not (on_handle or fine):
+            d = self._dimension
+            value = d.low + (x - RING_R) * self._per_px(fine=False)
+            value = min(max(value, d.low), d.high)
+        self._drag = _Drag(x, value, fine, device)
+        self._ask(value, device)
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        drag = self._drag
+        if drag is None or self._locked:
+            return
+        x = event.position().x()
+        fine = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if fine != drag.fine:
+            # Shift was pressed or let go: go on from here, so that the handle does not jump.
+            here = drag.value + (x - drag.x) * self._per_px(drag.fine)
+            d = self._dimension
+            drag.x, drag.value, drag.fine = x, min(max(here, d.low), d.high), fine
+        self._ask(drag.value + (x - drag.x) * self._per_px(fine), drag.device)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self._drag is not None:
+            self._drag = None
+            self.update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        d = self._dimension
+        key = Qt.Key(event.key())
+        held = event.modifiers() & ~(
+            Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+        )
+        if held or self._locked:
+            event.ignore()
+            return
+        if key in _STEP_KEYS:
+            wanted = self._value + _STEP_KEYS[key] * d.step
+        elif key == Qt.Key.Key_Home:
+            wanted = d.low
+        elif key == Qt.Key.Key_End:
+            wanted = d.high
+        else:
+            event.ignore()
+            return
+        if not self._announced:
+            self._announce("keyboard")
+        self._ask(wanted, "keyboard")
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if not self.hasFocus() or self._locked:
+            event.ignore()
+            return
+        self._wheel += event.angleDelta().y() or event.angleDelta().x()
+        notches = int(self._wheel / WHEEL_NOTCH)
+        self._wheel -= notches * WHEEL_NOTCH
+        if notches:
+            self._ask(self._value + notches * self._dimension.step, "wheel")
+        event.accept()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if event.reason() in _TAB_REASONS:
+            self._announce("keyboard")
+        self._wheel = 0
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._announced = False
+        self.update()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._hover = True
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover = False
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = self._colors
+        middle = self.height() / 2
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), brush(p.ground))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(brush(p.track))
+        track = QRectF(
+            RING_R - HANDLE_R, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H
+        )
+        painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
+        if self._start is not None:
+            x = round(self.handle_x(self._start)) + 0.5
+            painter.setPen(pen(p.secondary, 1.0))
+            painter.drawLine(QPointF(x, middle + 6), QPointF(x, middle + 12))
+        centre = QPointF(self.handle_x(self._value), middle)
+        if self._locked:
+            painter.setPen(pen(p.hairline, 2.0))
+            painter.setBrush(brush(p.secondary))
+            painter.drawEllipse(centre, HANDLE_R - 3, HANDLE_R - 3)
+            painter.end()
+            return
+        if self.hasFocus():
+            painter.setPen(pen(p.accent, 2.0))
+            painter.setBrush(brush(p.accent_soft))
+            painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
+        elif self._hover:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(brush(p.accent_soft))
+            painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
+        painter.setPen(pen(p.accent, 2.0))
+        painter.setBrush(brush(p.accent if self._drag is not None else p.card))
+        painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
+        painter.end()

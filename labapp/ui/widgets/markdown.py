@@ -1,0 +1,132 @@
+"""A study's text: Markdown in the token sizes, in lines of at most 70 characters."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import (
+    QFont,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QSizePolicy, QTextBrowser, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.painting import metrics
+
+LINE_CHARACTERS = 70
+LINE_HEIGHT = 140.0
+
+
+def text_width() -> int:
+    """Logical pixels that 70 characters of body text take."""
+    sample = "the quick brown fox jumps over a lazy dog and looks for the way home it "
+    return round(metrics().horizontalAdvance(sample) / len(sample) * LINE_CHARACTERS)
+
+
+class MarkdownView(QTextBrowser):
+    """As high as its text where there is room; else it scrolls, and then Tab reaches it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._scrolls = False
+        self._measured = (0, 0)
+        self.setProperty("role", "text")
+        self.setOpenLinks(False)
+        self.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setMaximumWidth(text_width() + theme.SPACE_L)
+        self.setFont(theme.font())
+        self.document().setDocumentMargin(0)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def show_text(self, markdown: str) -> None:
+        if markdown == self._text:
+            return
+        self._text = markdown
+        self.setMarkdown(markdown)
+        self._style()
+        self._measured = (0, 0)
+        self.verticalScrollBar().setValue(0)
+        self._fit()
+
+    def _style(self) -> None:
+        """Headings and paragraphs in the sizes and spaces of the tokens."""
+        cursor = QTextCursor(self.document())
+        block = self.document().begin()
+        first = True
+        while block.isValid():
+            cursor.setPosition(block.position())
+            cursor.movePosition(
+                QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor
+            )
+            level = block.blockFormat().headingLevel()
+            shape = QTextBlockFormat(block.blockFormat())
+            in_list = block.textList() is not None
+            shape.setTopMargin(0 if first else theme.SPACE_L if level else 0)
+            shape.setBottomMargin(theme.SPACE_XS if in_list else theme.SPACE_M)
+            shape.setLineHeight(
+                LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
+            )
+            cursor.setBlockFormat(shape)
+            if level:
+                form = QTextCharFormat(cursor.charFormat())
+                form.clearProperty(QTextFormat.Property.FontSizeAdjustment)
+                form.setProperty(
+                    QTextFormat.Property.FontPixelSize,
+                    theme.TITLE_PX if level == 1 else theme.BODY_PX,
+                )
+                form.setFontWeight(QFont.Weight.DemiBold)
+                cursor.setCharFormat(form)
+            block = block.next()
+            first = False
+
+    def height_for(self, width: int) -> int:
+        """Logical pixels that the text takes at a width."""
+        if width != self._measured[0]:
+            copy = self.document().clone()
+            copy.setTextWidth(width)
+            self._measured = (width, ceil(copy.size().height()))
+        return self._measured[1]
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.maximumWidth(), self.height_for(min(self.width(), self.maximumWidth())))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 80)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._measured = (0, 0)
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Ask for the height of the text; where it is not given, scroll."""
+        needed = self.height_for(self.width())
+        if needed != self.maximumHeight():
+            self.setMaximumHeight(needed)
+            self.updateGeometry()
+        scrolls = self.height() < min(needed, self.maximumHeight())
+        if scrolls != self._scrolls:
+            self._scrolls = scrolls
+            policy = Qt.ScrollBarPolicy
+            self.setVerticalScrollBarPolicy(
+                policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff
+            )
+            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if scrolls else Qt.FocusPolicy.NoFocus)
+            self.setProperty("scrolls", scrolls)
+            self.style().unpolish(self)
+            self.style().polish(self)

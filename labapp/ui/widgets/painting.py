@@ -1,0 +1,52 @@
+"""What the painted widgets share: pens, fonts and colours made once, not per paint."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from labapp.ui import theme
+
+FOCUS_PX = 2.0
+
+
+@cache
+def color(value: str) -> QColor:
+    """The QColor of a `#rrggbb` token."""
+    return QColor(value)
+
+
+@cache
+def brush(value: str) -> QBrush:
+    return QBrush(color(value))
+
+
+@cache
+def pen(value: str, width: float = 1.0, *, dashed: bool = False) -> QPen:
+    """A pen with round joints; dashed: for what must differ by more than colour."""
+    made = QPen(color(value), width)
+    made.setCapStyle(Qt.PenCapStyle.FlatCap if dashed else Qt.PenCapStyle.RoundCap)
+    made.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    if dashed:
+        made.setDashPattern([4.0, 2.5])
+    return made
+
+
+@cache
+def font(px: int = theme.BODY_PX, bold: bool = False) -> QFont:
+    return theme.font(px, bold=bold)
+
+
+@cache
+def metrics(px: int = theme.BODY_PX, bold: bool = False) -> QFontMetricsF:
+    return QFontMetricsF(font(px, bold))
+
+
+def draw_focus_ring(painter: QPainter, rect: QRectF, radius: float, accent: str) -> None:
+    """The ring round what has the keyboard focus."""
+    painter.setPen(pen(accent, FOCUS_PX))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    half = FOCUS_PX / 2
+    painter.drawRoundedRect(rect.adjusted(half, half, -half, -half), radius, radius)
