@@ -1,0 +1,84 @@
+"""Consent, pages, the tutorial and questionnaires."""
+
+from __future__ import annotations
+
+import math
+
+from labapp.events.commands import (
+    AddNote,
+    Answer,
+    Back,
+    DeclineConsent,
+    EndSession,
+    GiveConsent,
+    MoveTutorialDial,
+    Next,
+    SkipStage,
+)
+from tests.helpers.play import Play, stage_part, whole_machine
+
+
+def at(part_id: str) -> Play:
+    play = Play(whole_machine(stage_part())).start()
+    play.send(GiveConsent())
+    while (part := play.machine.part(play.state)) is not None and part.id != part_id:
+        play.send(SkipStage())
+    return play
+
+
+def test_consent_cannot_be_skipped_and_declining_ends_the_session() -> None:
+    play = Play(whole_machine(stage_part())).start()
+    assert not play.send(SkipStage())
+    assert not play.send(Next())
+    play.send(DeclineConsent())
+    assert play.kinds()[-3:] == ["consent.declined", "part.ended", "session.ended"]
+    assert play.state.ended == "consent declined"
+    assert not play.send(EndSession("again"))
+
+
+def test_pages_turn_both_ways_and_end_after_the_last() -> None:
+    play = at("text-1")
+    assert not play.send(Back())
+    play.send(Next())
+    play.send(Back())
+    for _ in range(3):
+        play.send(Next())
+    pages = [e.payload["page"] for e in play.events if e.kind == "page.turned"]
+    assert pages == [1, 0, 1, 2]
+    part = play.machine.part(play.state)
+    assert part is not None
+    assert part.id == "tutorial"
+
+
+def test_tutorial_dials_are_put_on_their_steps() -> None:
+    play = at("tutorial")
+    play.send(MoveTutorialDial(0, 1, 0.123))
+    assert play.state.part_state.dials == ((0.0, 0.12, 0.5),)
+    for box, dimension, value in ((1, 0, 0.0), (0, 3, 0.0), (0, -1, 0.0), (0, 1, math.nan)):
+        assert not play.send(MoveTutorialDial(box, dimension, value))
+
+
+def test_a_questionnaire_is_left_with_its_required_answers() -> None:
+    play = at("questionnaire-1")
+    assert not play.send(Next())
+    for value in (0, 8, "3", None, True, 2.5):
+        assert not play.send(Answer("ease", value)), value
+    assert not play.send(Answer("no such item", 1))
+    play.send(Answer("joy", 5))
+    assert not play.send(Next()), "ease is required"
+    play.send(Answer("ease", 3))
+    assert not play.send(Answer("ease", 3)), "the same again is no change"
+    play.send(Answer("ease", 4))
+    play.send(Next())
+    (submitted,) = (e for e in play.events if e.kind == "questionnaire.submitted")
+    assert submitted.payload["answers"] == {"joy": 5, "ease": 4}
+
+
+def test_notes_count_after_the_last_screen() -> None:
+    play = at("debrief")
+    for _ in range(3):
+        play.send(Next())
+    assert play.state.ended == "completed"
+    assert play.send(AddNote("asked for the results", 5))
+    assert not play.send(EndSession("late"))
+    assert play.state.ended == "completed"

@@ -1,0 +1,187 @@
+"""The reconstruction stage, question by question."""
+
+from __future__ import annotations
+
+from labapp.events.commands import (
+    Decoded,
+    EditLabel,
+    MoveDial,
+    Next,
+    Pause,
+    Presented,
+    Resume,
+    SelectDial,
+    Skip,
+    SkipStage,
+    Tick,
+    ToggleOverlay,
+)
+from tests.helpers.play import NS, Play, stage_machine
+
+
+def stage(**changes: object) -> Play:
+    return Play(stage_machine(**changes)).start()
+
+
+def test_a_question_is_drawn_shown_solved_and_left() -> None:
+    play = stage()
+    assert play.kinds()[1:] == ["part.started", "trial.drawn", "trial.started"]
+    play.alignment = lambda trial: 0.95
+    play.send(MoveDial(1, 0.5, "mouse"))
+    assert play.kinds()[-3:] == ["dial.moved", "picture.decoded", "trial.solved"]
+    assert play.trial is not None
+    assert play.trial.solved
+    assert not play.send(MoveDial(1, 0.7, "mouse")), "locked"
+    assert not play.send(Skip())
+    play.alignment = lambda trial: 0.0
+    play.send(Next())
+    assert play.stage.outcomes == ("solved",)
+    assert play.trial.number == 2
+    assert not play.send(Next()), "not solved"
+
+
+def test_alignment_is_reached_a_thousandth_early() -> None:
+    for alignment, solved in ((0.8989, False), (0.899, True), (0.9, True)):
+        play = stage()
+        play.alignment = lambda trial, value=alignment: value  # type: ignore[misc]
+        play.send(MoveDial(1, 0.5, "mouse"))
+        assert play.trial is not None
+        assert play.trial.solved is solved
+
+
+def test_a_pair_aligned_at_the_start_is_kept_and_marked() -> None:
+    play = Play(stage_machine(), alignment=lambda trial: 1.0).start()
+    assert play.trial is not None
+    assert play.trial.aligned_at_start
+    assert play.trial.solved
+    play.send(Next())
+    assert play.stage.outcomes == ("solved",)
+
+
+def test_a_question_solved_at_a_picture_that_was_late_is_locked_there() -> None:
+    play = Play(stage_machine(), auto=False)
+    play.start()
+    play.auto = True
+    play.send(Tick())
+    play.auto = False
+    play.send(MoveDial(1, 0.5, "mouse"))
+    assert play.trial is not None
+    wanted = play.trial.z
+    play.send(MoveDial(1, 0.9, "mouse"))
+    play.send(Decoded(1, wanted, 0.95, 1.0, 0.1))
+    assert play.trial.solved
+    assert play.trial.z == wanted
+    assert not play.send(Decoded(2, (0.0, 0.9, 0.0), 0.2, 9.0, 0.9)), "too late"
+    assert play.machine.fold(play.events) == play.state
+
+
+def test_an_older_picture_never_follows_a_newer_one() -> None:
+    play = Play(stage_machine(), auto=False).start()
+    play.auto = True
+    play.send(Tick())
+    play.auto = False
+    for value in (0.1, 0.2, 0.3):
+        play.send(MoveDial(1, value, "mouse"))
+    assert play.trial is not None
+    assert play.send(Decoded(3, play.trial.z, 0.1, 1.0, 0.1))
+    assert not play.send(Decoded(2, play.trial.z, 0.99, 1.0, 0.1))
+
+
+def test_skip_rules() -> None:
+    always, never, after = stage(skip="always"), stage(skip="never"), stage(skip_after_s=5.0)
+    assert always.send(Skip())
+    never.wait(120).send(SelectDial(1, "mouse"))
+    assert not never.send(Skip())
+    assert not after.send(Skip())
+    after.wait(2.9).send(SelectDial(1, "mouse"))
+    after.wait(2.0)
+    assert not after.send(Skip())
+    after.wait(0.2)
+    assert after.kinds()[-1] == "skip.offered"
+    assert after.send(Skip())
+    assert after.stage.outcomes == ("skipped",)
+
+
+def test_nothing_is_active_before_the_question_is_on_the_screen() -> None:
+    play = Play(stage_machine(labels_editable=True), auto=False).start()
+    from labapp.events.commands import Begin
+
+    play.now_ns = 60 * NS
+    play.send(Begin())
+    play.send(Begin())
+    assert play.trial is not None
+    assert not play.send(ToggleOverlay(True))
+    assert not play.send(EditLabel(0, "size"))
+    play.send(Presented(0.0, 1.0, 0.1))
+    assert play.send(ToggleOverlay(True))
+    assert play.trial.active_ns == 0
+
+
+def test_labels_stay_within_the_stage_and_are_cut() -> None:
+    play = stage()
+    play.send(EditLabel(0, "  the   shape "))
+    play.send(EditLabel(1, "x" * 80))
+    assert not play.send(EditLabel(0, "the shape"))
+    assert play.stage.labels == ("the shape", "x" * 60, None)
+    play.alignment = lambda trial: 1.0
+    play.send(MoveDial(1, 0.5, "mouse"))
+    play.alignment = lambda trial: 0.0
+    play.send(Next())
+    assert play.stage.labels == ("the shape", "x" * 60, None)
+    play.send(EditLabel(0, ""))
+    assert play.stage.labels[0] is None
+
+
+def test_the_time_limit_does_not_run_in_a_pause_or_a_gap() -> None:
+    play = stage(time_limit_s=30.0, trials=5)
+    play.wait(10).send(Pause("break"))
+    play.wait(100).send(Resume("on"))
+    play.wait(10).crash(50)
+    play.wait(7).send(Resume("on"))
+    # 20 s of work; the gap begins at the last event before the kill, the end of the pause.
+    before = play.working_ns()
+    play.wait(30 - before / NS - 0.001)
+    assert "stage.time_expired" not in play.kinds()
+    play.wait(0.001)
+    assert play.kinds()[-3:] == ["stage.time_expired", "trial.ended", "part.ended"] or (
+        play.kinds()[-4:]
+        == ["stage.time_expired", "trial.ended", "part.ended", "session.completed"]
+    )
+    assert play.working_ns() == 30 * NS
+    assert play.stage.outcomes == ("time_expired",)
+    assert play.stage.outcome == "time_expired"
+
+
+def test_a_stage_the_moderator_ends_keeps_what_was_solved() -> None:
+    play = stage()
+    play.alignment = lambda trial: 1.0
+    play.send(MoveDial(1, 0.5, "mouse"))
+    play.send(SkipStage())
+    assert play.stage.outcomes == ("solved",)
+    assert play.stage.outcome == "skipped"
+    other = stage()
+    other.send(SkipStage())
+    assert other.stage.outcomes == ("stage_skipped",)
+
+
+def test_dials_go_on_from_the_last_movement_after_a_kill() -> None:
+    play = stage()
+    play.send(MoveDial(1, 0.5, "mouse"))
+    z = play.trial and play.trial.z
+    play.crash(60)
+    assert play.trial is not None
+    assert play.trial.z == z
+    assert not play.send(MoveDial(1, 0.6, "mouse")), "stands still until the moderator goes on"
+    play.send(Resume("on"))
+    assert play.send(MoveDial(1, 0.6, "mouse"))
+
+
+def test_movements_are_put_on_the_step_and_within_the_limits() -> None:
+    play = stage()
+    for asked, got in ((0.1234, 0.12), (9.0, 2.0), (-9.0, -1.003), (-0.996, -1.0)):
+        play.send(MoveDial(1, asked, "mouse"))
+        assert play.trial is not None
+        assert play.trial.z[1] == got
+    moved = len(play.events)
+    play.send(MoveDial(1, -0.9999, "mouse"))
+    assert len(play.events) == moved, "no change, no event"
