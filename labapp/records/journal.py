@@ -114,6 +114,13 @@ def extent(folder: Path) -> tuple[int, int]:
         return int(count), int(last or 0)
 
 
+def last_utc(folder: Path) -> str:
+    """Wall clock of the last event, ISO 8601; empty for a journal without events."""
+    with opened(folder) as connection:
+        found = connection.execute("SELECT utc FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+        return str(found[0]) if found else ""
+
+
 def sqlite_problems(folder: Path) -> list[str]:
     """What SQLite's own integrity check says; empty when it is content."""
     with opened(folder) as connection:

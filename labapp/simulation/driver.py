@@ -26,7 +26,7 @@ class Pace:
     read_s: float
 
 
-FAST = Pace(stride_s=0.035, think_s=0.12, read_s=0.15)
+FAST = Pace(stride_s=0.02, think_s=0.06, read_s=0.12)
 """Fast hands, for the demonstration and tests in real time."""
 
 HUMAN = Pace(stride_s=0.12, think_s=1.2, read_s=6.0)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PROBE_TIMEOUT_S = 15.0
@@ -58,6 +59,7 @@ def offscreen(width: int = 1920, height: int = 1080, dpr: float = 1.0, screens: 
     return f"offscreen:configfile={name}"
 
 
+@cache
 def choose() -> Display:
     """Decide once, before Qt is imported; sets QT_QPA_PLATFORM when windows cannot be shown."""
     chosen = os.environ.get("QT_QPA_PLATFORM", "")

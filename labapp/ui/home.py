@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
@@ -12,7 +12,8 @@ from labapp.audio import devices
 from labapp.audio.check import MicrophoneProbe
 from labapp.audio.devices import Device
 from labapp.errors import AudioError, LabappError
-from labapp.records.sessions import SessionSummary, list_sessions
+from labapp.records.journal import last_utc
+from labapp.records.sessions import list_sessions
 from labapp.session import folder, opening
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
@@ -23,12 +24,11 @@ from labapp.study.overview import space_of
 from labapp.study.schema import ConsentItem
 from labapp.ui.app import RunOptions, open_new, settle_memory, surroundings
 from labapp.ui.controller import SessionController
-from labapp.ui.lines import session_line
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
-from labapp.ui.moderator.choices import StartRequest, StudyChoice
+from labapp.ui.moderator.checklist import Microphone, Warm
+from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import HomeWindow
-from labapp.ui.moderator.screens import show_cards
+from labapp.ui.moderator.screens import NumberCards, choices, preferred
 
 FIRST_PAINT_MS = 30
 LEVEL_MS = 100
@@ -57,6 +57,7 @@ class HomeController(QObject):
         self._sound_problem = ""
         self._screen: str | None = None
         self._left: set[Path] = set()
+        self._cards = NumberCards(self)
         self._levels = QTimer(self)
         self._levels.setInterval(LEVEL_MS)
         self._levels.timeout.connect(self._show_level)
@@ -71,7 +72,7 @@ class HomeController(QObject):
         view.participant_changed.connect(lambda participant, session: self._show_plan())
         view.audio_device_changed.connect(self._choose_device)
         view.screen_changed.connect(self._choose_screen)
-        view.show_cards.connect(lambda: show_cards(QGuiApplication.screens()))
+        view.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
         view.leave_requested.connect(self._leave)
@@ -228,21 +229,10 @@ class HomeController(QObject):
     # --- screens, disk, sessions ------------------------------------------------------------------
 
     def _show_screens(self) -> None:
-        found = [
-            ScreenChoice(
-                number,
-                screen.name(),
-                round(screen.size().width() * screen.devicePixelRatio()),
-                round(screen.size().height() * screen.devicePixelRatio()),
-                screen.devicePixelRatio(),
-            )
-            for number, screen in enumerate(QGuiApplication.screens(), 1)
-        ]
-        names = [screen.name for screen in found]
-        if self._screen not in names:
-            primary = QGuiApplication.primaryScreen()
-            others = [name for name in names if primary is None or name != primary.name()]
-            self._screen = next(iter(others or names), None)
+        screens = QGuiApplication.screens()
+        found = choices(screens)
+        if self._screen not in [screen.name for screen in found]:
+            self._screen = preferred(screens, QGuiApplication.primaryScreen())
         self.view.set_screens(found, self._screen)
         self.view.set_checklist([checklist.screen_row(found, self._screen)])
 
@@ -270,17 +260,17 @@ class HomeController(QObject):
         self._show_sessions()
 
     def _show_sessions(self) -> None:
-        summaries = list_sessions(self.data)
-        lines = [session_line(s) for s in reversed(summaries)]
-        self.view.set_all_sessions(lines)
+        found = list(reversed(list_sessions(self.data)))
+        self.view.set_all_sessions(found)
         own = self._loaded.study.id if self._loaded else None
-        self.view.set_sessions([line for line in lines if line.study == own])
-        waiting = [line for line in lines if self._waits(line.path, summaries)]
-        self.view.set_interrupted(waiting)
-
-    def _waits(self, path: Path, summaries: Sequence[SessionSummary]) -> bool:
-        state = next(s.state for s in summaries if s.path == path)
-        return state == "interrupted" and path not in self._left
+        self.view.set_sessions([one for one in found if one.study == own])
+        self.view.set_interrupted(
+            [
+                Interrupted(one.path, one.study, one.participant, last_utc(one.path))
+                for one in found
+                if one.state == "interrupted" and one.path not in self._left
+            ]
+        )
 
     def _leave(self, path: Path) -> None:
         self._left.add(path)

@@ -1,0 +1,188 @@
+"""One session on the screens: two windows, the watcher of screens, and an orderly end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from labapp.errors import LabappError
+from labapp.events import Source
+from labapp.events.commands import Pause, Resume
+from labapp.events.lifecycle import AlarmRaised
+from labapp.session.opening import OpenSession
+from labapp.simulation.driver import FAST, Driver
+from labapp.ui.app import RunOptions, settle_memory
+from labapp.ui.bridge import Bridge
+from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.screens import ScreenWatcher
+from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.strings import strings_of
+
+COMPLETED, ENDED_EARLY = 0, 1
+SIGNAL_MS = 200
+LINGER_MS = 300
+"""How long the last screen stays when nobody is asked to leave it (`labapp run`, the demo)."""
+
+
+class SessionController(QObject):
+    """Shows a session and ends it in an orderly way.
+
+    closed(status) : everything is stored and the windows are gone; 0 when the plan was completed.
+    failed(LabappError) : what went wrong while ending, told before `closed`.
+
+    stay : keep the windows after the end until the moderator goes back (the home); otherwise they
+    close by themselves.
+    """
+
+    closed = Signal(int)
+    failed = Signal(object)
+
+    def __init__(
+        self, opened: OpenSession, options: RunOptions, *, blind: bool = False, stay: bool = False
+    ) -> None:
+        super().__init__()
+        self.opened = opened
+        self.options = options
+        self._stay = stay
+        self._over = False
+        runner = opened.runner
+        self.bridge = Bridge(runner, self)
+        self.participant = ParticipantWindow(
+            self.bridge,
+            opened.loaded,
+            strings_of(opened.loaded),
+            opened.loaded.study.presentation,
+            self._consent,
+        )
+        self.console = ConsoleWindow(
+            self.bridge,
+            opened.loaded,
+            opened.planned.participant,
+            self._level,
+            past=opened.past,
+            blind=blind,
+        )
+        self.watcher = ScreenWatcher(runner.emit, parent=self)
+        self.participant.moderator_requested.connect(self.watcher.toggle_console)
+        self.console.toggle_requested.connect(self.watcher.toggle_console)
+        self.console.done_requested.connect(self._end)
+        self.bridge.changed.connect(self._changed)
+        self._driver: Driver | None = None
+        if options.simulate is not None:
+            self._driver = Driver(
+                runner,
+                opened.give_consent,
+                options.simulate,
+                opened.planned.seed,
+                opened.planned.participant,
+                FAST,
+            )
+        self._signals = QTimer(self)
+        self._signals.timeout.connect(_let_python_run)
+        self._before: dict[int, Any] = {}
+
+    def start(self) -> None:
+        """Show the windows and begin. Raises LabappError when the session cannot be begun; it is
+        closed then."""
+        self.watcher.attach(
+            self.participant,
+            self.console,
+            self.options.screen,
+            fullscreen=not self.options.windowed,
+        )
+        try:
+            self.opened.begin()
+        except LabappError:
+            self._take_down("could not be begun")
+            raise
+        if self.opened.runner.recorder is None:
+            self.participant.show_recording(False)
+        self._catch_signals()
+        settle_memory()
+        if self._driver is not None:
+            # A resumed session waits for a person to say that everybody is ready; here nobody is.
+            self.opened.runner.send(Resume("simulated"), Source.SIMULATED)
+            self._driver.start()
+
+    def _level(self) -> Any:
+        recorder = self.opened.runner.recorder
+        return None if recorder is None else recorder.level()
+
+    def _consent(self, name: str) -> None:
+        """Store the typed name apart; if that fails, the session waits and an alarm says why."""
+        try:
+            self.opened.give_consent(name)
+        except LabappError as error:
+            self.opened.runner.send(Pause("consent not stored"), Source.SYSTEM)
+            self.opened.runner.emit(_alarm("consent_not_stored", error))
+
+    def _changed(self) -> None:
+        if self.opened.runner.finished and not self._over:
+            self._over = True
+            if self._driver is not None:
+                self._driver.stop()
+            # Sound and journal are closed at once; the windows may stay.
+            QTimer.singleShot(0, self._finish)
+
+    def _finish(self) -> None:
+        self._close_session(self.opened.runner.state.ended or "ended")
+        if not self._stay:
+            QTimer.singleShot(LINGER_MS, self._end)
+
+    def _close_session(self, reason: str) -> None:
+        try:
+            self.opened.close(reason)
+        except LabappError as error:
+            self.failed.emit(error)
+
+    def _end(self) -> None:
+        """Take the windows down and tell how it went."""
+        ended = self.opened.runner.state.ended
+        self._take_down(ended or "interrupted")
+        self.closed.emit(COMPLETED if ended == "completed" else ENDED_EARLY)
+
+    def _take_down(self, reason: str) -> None:
+        if self._driver is not None:
+            self._driver.stop()
+        self._release_signals()
+        self.watcher.detach()
+        self.console.shut()
+        self.participant.close_for_good()
+        self._close_session(reason)
+        self.console.deleteLater()
+        self.participant.deleteLater()
+
+    # --- Ctrl+C and kill: the session stays whole and can be resumed ------------------------------
+
+    def _catch_signals(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._interrupted)
+        # Python runs its signal handlers only when the event loop calls into Python.
+        self._signals.start(SIGNAL_MS)
+
+    def _release_signals(self) -> None:
+        self._signals.stop()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        name = signal.Signals(number).name
+        print(
+            f"Interrupted ({name}). Everything is stored; go on with: "
+            f"labapp sessions resume {self.opened.folder.path.name}",
+            file=sys.stderr,
+        )
+        self._end()
+
+
+def _let_python_run() -> None:
+    """Does nothing, in Python."""
+
+
+def _alarm(code: str, error: LabappError) -> AlarmRaised:
+    return AlarmRaised(code, f"{error.what} {error.todo}".strip())
