@@ -85,16 +85,12 @@ def verify(path: Path) -> VerifyReport:
 def _check_session(report: VerifyReport, folder: Path) -> None:
     if not (folder / JOURNAL).is_file():
         open_record(folder)  # says what is wrong with the path
-    try:
-        damage = check_journal(folder)
-        report.problems += [str(problem) for problem in damage]
+    with _reported(report):
+        report.problems += [str(problem) for problem in check_journal(folder)]
         record = open_record(folder)
-    except RecordError as error:
-        report.problems.append(f"{JOURNAL}: {error.what}")
-        return
-    report.count("sessions")
-    _note_state(report, record)
-    _check_contents(report, record, "", sound=True)
+        report.count("sessions")
+        _note_state(report, record)
+        _check_contents(report, record, "", sound=True)
 
 
 def _note_state(report: VerifyReport, record: Record) -> None:
@@ -132,14 +128,13 @@ def _check_environment(report: VerifyReport, record: Record, place: str) -> None
     except RecordError as error:
         report.problems.append(f"{name}: {error.what}")
         return
-    found = [{k: v for k, v in e.items() if k != "segment"} for e in entries]
     for row in record.rows:
         if row.kind != EnvironmentRecorded.kind:
             continue
-        if row.event().payload["environment"] not in found:
-            report.problems.append(
-                f"{name}: the entry of segment {row.segment} was changed or lost"
-            )
+        recorded = {"segment": row.segment, **row.event().payload["environment"]}
+        if recorded not in entries:
+            what = f"the entry of segment {row.segment} was changed or lost"
+            report.problems.append(f"{name}: {what}")
 
 
 def _check_bundle(report: VerifyReport, tree: Tree) -> None:
@@ -162,6 +157,12 @@ def _reported(report: VerifyReport) -> Iterator[None]:
         yield
     except (RecordError, BundleError) as error:
         report.problems.append(error.what)
+    except (ValueError, TypeError, LookupError) as error:
+        # A damaged row can hold anything, and the damage is told already; without damage this
+        # would be a mistake of the program, and must be seen.
+        if report.ok:
+            raise
+        report.notes.append(f"Not everything could be checked because of the damage ({error}).")
 
 
 def _check_manifest(report: VerifyReport, tree: Tree) -> None:

@@ -113,15 +113,18 @@ class Record:
         """
         if not self.tree.has(ENVIRONMENT):
             return []
+        why = "it is not a list of objects"
         try:
             entries = json.loads(self.tree.read(ENVIRONMENT))
+            if isinstance(entries, list) and all(isinstance(e, dict) for e in entries):
+                return entries
         except ValueError as error:
-            raise RecordError(
-                f"{ENVIRONMENT} of {self.source} is damaged ({error}).",
-                safe="The journal is not affected; it holds the same facts.",
-                todo="Run `labapp sessions verify` on it.",
-            ) from error
-        return list(entries)
+            why = str(error)
+        raise RecordError(
+            f"{ENVIRONMENT} of {self.source} is damaged ({why}).",
+            safe="The journal is not affected; it holds the same facts.",
+            todo="Run `labapp sessions verify` on it.",
+        )
 
     def study_files(self) -> dict[str, bytes]:
         """The study as used: relative name -> content."""

@@ -1,6 +1,5 @@
 """A session without its controller: a real study, real journal, real tasks and decoders, for tests
-of windows. Trained models that are not shipped in this checkout are stood in for by a closed form
-that wears their id, so that these tests never wait for torch."""
+of windows."""
 
 from __future__ import annotations
 
@@ -14,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.clock import Clock, SessionClock
-from labapp.datasets import sinelines
 from labapp.events.commands import GiveConsent, MoveDial, SkipStage
 from labapp.representations.package import load_package
-from labapp.representations.space import Continuous, LatentSpace
+from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Decoder
 from labapp.session.opening import OpenSession, Surroundings, create
 from labapp.session.runner import Runner
@@ -41,25 +39,10 @@ class FormulaDecoder:
         return self.formula(z)
 
 
-_MIX = np.linalg.qr(np.random.default_rng(5).standard_normal((5, 5)))[0]
-
-
-def _entangled(z: Array) -> Array:
-    return sinelines.series(z @ _MIX.T.astype(np.float32))
-
-
 @cache
 def decoder_of(model: str) -> Decoder:
-    """The decoder behind a model id of the shipped studies."""
-    if model in ("circles/gt", "sinelines/gt"):
-        return load_package(model)
-    latents = np.random.default_rng(1).standard_normal((200, 5)).astype(np.float32)
-    low, high = latents.min(axis=0), latents.max(axis=0)
-    dimensions = tuple(
-        Continuous(f"z{i + 1}", round(float(a), 3), round(float(b), 3))
-        for i, (a, b) in enumerate(zip(low, high, strict=True))
-    )
-    return FormulaDecoder(model, LatentSpace(dimensions), latents, _entangled)
+    """A shipped model, loaded once."""
+    return load_package(model, device="cpu")
 
 
 @dataclass

@@ -1,0 +1,151 @@
+"""A de-identified bundle holds none of the words a person wrote, nor the names of their things."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from labapp.bundle.export import export
+from labapp.bundle.redaction import (
+    DEMOGRAPHICS,
+    KEPT_TEXT,
+    WITHHELD,
+    redact,
+    redact_payload,
+)
+from labapp.bundle.verify import verify
+from labapp.events import registered
+from labapp.events.lifecycle import NoteAdded, QuestionnaireSubmitted, ResponseChanged
+from labapp.records.integrity import check_rows
+from labapp.records.opening import open_record
+from labapp.records.rows import bodies
+from tests.helpers.golden import golden_builder
+from tests.helpers.journals import golden_session
+from tests.helpers.trees import snapshot
+
+SAID = (
+    "third dial",
+    "slant",
+    "asked for water",
+    "Table microphone",
+    "boot-1",
+    "U2720Q",
+    "No speech for 15 s",
+    "35-50",
+    "liked the waves",
+)
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    builder = golden_builder()
+    builder.at(122, ResponseChanged("demographics", "age", "35-50"), "debrief")
+    builder.at(122.5, QuestionnaireSubmitted("demographics", 1, {"age": 3}), "debrief")
+    builder.at(122.6, ResponseChanged("comments", "free", "I liked the waves"), "debrief")
+    answers = {"free": "I liked the waves", "again": 4}
+    builder.at(122.7, QuestionnaireSubmitted("comments", 1, answers), "debrief")
+    return export([builder.write(tmp_path / "data")], tmp_path / "bundle", deidentify=True)
+
+
+def test_no_word_of_a_person_is_in_any_file(bundle: Path) -> None:
+    texts = snapshot(bundle)
+    record = open_record(bundle)
+    texts["rows"] = "\n".join(row.payload for row in record.rows).encode()
+    for word in SAID:
+        found = [name for name, content in texts.items() if word.encode() in content]
+        assert found == [], f"{word!r} is in {found}"
+    assert not (bundle / "phenotype/demographics.tsv").exists()
+    assert (bundle / "phenotype/comments.tsv").read_text().split("\t")[-1].strip() == WITHHELD
+
+
+def test_the_same_words_are_in_a_plain_bundle(tmp_path: Path) -> None:
+    """So that the test above can fail."""
+    record = open_record(export([golden_session(tmp_path / "data")], tmp_path / "plain"))
+    text = "\n".join(row.payload for row in record.rows)
+    assert all(word in text for word in SAID[:-2])
+
+
+def test_rows_are_marked_and_chained_anew(bundle: Path) -> None:
+    record = open_record(bundle)
+    assert record.redacted
+    assert check_rows(record.rows, "journal") == []
+    kinds = {row.kind for row in record.rows if row.redacted}
+    assert {"note.added", "label.edited", "flag.added", "prompt.given", "audio.started"} <= kinds
+    assert not kinds & {"dial.moved", "picture.decoded", "trial.solved", "audio.block"}
+    seq = [row for row in record.rows if row.kind == "response.changed" and "seq" in row.payload]
+    assert not any(row.redacted for row in seq), "numbers are kept"
+
+
+def test_no_hash_of_the_recording_is_given_away(bundle: Path, tmp_path: Path) -> None:
+    """With the original hashes, a withheld answer could be found by trying the few there are."""
+    (original,) = (tmp_path / "data" / "golden").glob("sub-*")
+    before = {row.hash for row in open_record(original).rows}
+    shared = before & {row.hash for row in open_record(bundle).rows}
+    first_redacted = next(row for row in open_record(bundle).rows if row.redacted).seq
+    assert len(shared) == first_redacted - 1
+
+
+def test_the_bundle_verifies_and_says_what_it_is(bundle: Path) -> None:
+    report = verify(bundle)
+    assert report.ok, report.problems
+    assert any("de-identified" in note for note in report.notes)
+    readme = (bundle / "README").read_text()
+    assert "was de-identified by an agreed list" in readme
+    assert "A voice can be recognised" in readme
+
+
+def test_redacting_a_bundle_gives_what_redacting_the_session_gives(tmp_path: Path) -> None:
+    folder = golden_session(tmp_path / "data")
+    direct = open_record(export([folder], tmp_path / "direct", deidentify=True))
+    plain = export([folder], tmp_path / "plain", zip=True)
+    later = open_record(export([plain], tmp_path / "later", deidentify=True))
+    assert list(later.rows) == list(direct.rows)
+    again = open_record(export([tmp_path / "later"], tmp_path / "again"))
+    assert again.redacted
+    assert "was de-identified" in (tmp_path / "again" / "README").read_text()
+
+
+def test_redacted_events_can_still_be_read(bundle: Path) -> None:
+    record = open_record(bundle)
+    notes = [body for _, body in bodies(record.rows) if isinstance(body, NoteAdded)]
+    assert notes == [NoteAdded(WITHHELD, 47_500_000_000)]
+
+
+def test_text_is_withheld_unless_it_is_listed() -> None:
+    for kind, cls in registered().items():
+        fields = list(cls.__dataclass_fields__)
+        payload = dict.fromkeys(fields, "something said")
+        if "instrument" in payload:
+            payload["instrument"] = "seq"
+        reduced = redact_payload(kind, payload)
+        open_fields = {name for name in fields if reduced[name] == "something said"}
+        assert open_fields <= KEPT_TEXT.get(kind, frozenset()), kind
+    assert set(KEPT_TEXT) <= set(registered())
+    for kind, kept in KEPT_TEXT.items():
+        assert kept <= set(registered()[kind].__dataclass_fields__), kind
+
+
+def test_an_unknown_kind_is_withheld_too() -> None:
+    said = {"a": ["x", {"b": "y"}], "n": 3, "t": True, "o": None}
+    assert redact_payload("of.tomorrow", said) == {
+        "a": [WITHHELD, {"b": WITHHELD}],
+        "n": 3,
+        "t": True,
+        "o": None,
+    }
+
+
+def test_demographics_lose_numbers_too() -> None:
+    (instrument,) = DEMOGRAPHICS
+    changed = {"instrument": instrument, "item": "age", "value": 3}
+    assert redact_payload("response.changed", changed)["value"] is None
+    submitted = {"instrument": instrument, "instrument_version": 1, "answers": {"age": 3}}
+    assert redact_payload("questionnaire.submitted", submitted)["answers"] == {}
+
+
+def test_redacting_twice_changes_nothing(tmp_path: Path) -> None:
+    once = redact(open_record(golden_session(tmp_path)).rows)
+    assert redact(once) == once
+    assert json.loads(once[0].payload)["participant"] == "P01"

@@ -1,0 +1,75 @@
+"""The exported golden session, file by file; and old journals stay readable for ever."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.records.integrity import check_rows
+from labapp.records.outline import outline
+from labapp.records.rows import Row, bodies
+from tests.helpers.golden_bundle import REGENERATE, TREE, comparable, exported, kept
+from tests.helpers.journals import GOLDEN
+
+NOT_OURS_TO_FILL = {
+    # What only the lab knows, or what does not apply to behavioural data without HED or terms.
+    ("JSON_KEY_RECOMMENDED", "HEDVersion"),
+    ("JSON_KEY_RECOMMENDED", "License"),
+    ("JSON_KEY_RECOMMENDED", "SourceDatasets"),
+    ("NO_AUTHORS", "Authors"),
+    ("TOO_FEW_AUTHORS", None),
+    ("SIDECAR_KEY_RECOMMENDED", "CogAtlasID"),
+    ("SIDECAR_KEY_RECOMMENDED", "CogPOID"),
+    ("SIDECAR_KEY_RECOMMENDED", "InstitutionName"),
+    ("SIDECAR_KEY_RECOMMENDED", "InstitutionAddress"),
+    ("SIDECAR_KEY_RECOMMENDED", "InstitutionalDepartmentName"),
+}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
+    return exported(tmp_path)
+
+
+def test_every_file_is_the_golden_one(bundle: Path) -> None:
+    found, golden = comparable(bundle), kept()
+    assert sorted(found) == sorted(golden), f"after an intended change: {REGENERATE}"
+    for name, text in found.items():
+        assert text == golden[name], f"{name} differs; after an intended change: {REGENERATE}"
+
+
+def test_bids_validator_finds_no_error(bundle: Path) -> None:
+    """Runs offline: the schema is built into the validator."""
+    binary = Path(sys.executable).with_name("bids-validator-deno")
+    done = subprocess.run(
+        [str(binary), "--format", "json", "--max-rows", "-1", str(bundle)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    result = json.loads(done.stdout)
+    issues = result["issues"]["issues"]
+    assert [issue for issue in issues if issue["severity"] == "error"] == []
+    assert done.returncode == 0, done.stderr
+    others = {(issue["code"], issue.get("subCode")) for issue in issues} - NOT_OURS_TO_FILL
+    assert others == {("SIDECAR_KEY_RECOMMENDED", "Instructions")}, "the session's own timeline"
+    assert result["summary"]["totalFiles"] > 10
+    assert sorted(result["summary"]["tasks"]) == ["reconstruction", "session"]
+    assert not list(bundle.rglob(".bidsignore"))
+
+
+def test_the_frozen_journal_is_read_by_this_program() -> None:
+    """Rows as the first release wrote them: chain, bodies and what is folded from them."""
+    frozen = TREE / "sourcedata/labapp/sub-P01/ses-1/journal.parquet.jsonl"
+    rows = [Row(*json.loads(line)) for line in frozen.read_text().splitlines()]
+    assert check_rows(rows, "frozen") == []
+    kinds = Counter(event.kind for event, _ in bodies(rows))
+    assert kinds["trial.ended"] == 9
+    assert outline(rows).working_ns == 82_000_000_000
