@@ -286,3 +286,12 @@ def test_an_archive_packed_by_another_program_is_told_from_damage(
         for file in sorted(bundle.rglob("*")):
             archive.write(file, f"b/{file.relative_to(bundle)}")
     assert problems(path).endswith("the files in it are as exported")
+
+
+def test_the_report_for_people(bundle: Path, copy: Path) -> None:
+    (line,) = verify(bundle).lines()
+    assert line.startswith(f"{bundle}: whole (")
+    assert "228 events" in line
+    (copy / "README").unlink()
+    assert verify(copy).lines()[1:] == ["problem: README: missing"]
+    assert "NOT whole, 1 problem (" in verify(copy).lines()[0]
