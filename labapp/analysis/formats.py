@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 
-def decimal(value: float, decimals: int, *, sign: bool = False) -> str:
-    """With thousands separators, a true minus sign, and no more digits than the number carries."""
-    digits = 0 if abs(value) >= 1000 else min(decimals, 1) if abs(value) >= 100 else decimals
+def decimal(value: float, decimals: int, *, sign: bool = False, like: float | None = None) -> str:
+    """With thousands separators, a true minus sign, and fewer decimals for large numbers.
+
+    like: the number whose decimals are to be used (a mean's, for its standard deviation).
+    """
+    size = abs(value if like is None else like)
+    digits = 0 if size >= 1000 else min(decimals, 1) if size >= 100 else decimals
     said = f"{round(value, digits) + 0.0:{'+' if sign and round(value, digits) else ''},.{digits}f}"
     return said.replace("-", "−")
 

@@ -35,7 +35,7 @@ th { font-weight: 600; }
 thead th { vertical-align: bottom; }
 thead th { border-bottom: 1.5px solid var(--ink); }
 th.n, td.n { text-align: right; }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: break-word; }
 td.n, tbody th { white-space: nowrap; }
 td .second { display: block; color: var(--secondary); }
 th .second { display: block; color: var(--secondary); font-weight: 400; }

@@ -135,7 +135,7 @@ def _spread(values: NDArray[np.float64], metric: Metric) -> object:
     mean = decimal(values.mean(), metric.decimals)
     if values.size == 1:
         return two_lines(mean, "n = 1")
-    sd = decimal(values.std(ddof=1), metric.decimals)
+    sd = decimal(values.std(ddof=1), metric.decimals, like=values.mean())
     median = decimal(float(np.median(values)), metric.decimals)
     return two_lines(f"{mean} ± {sd}", f"median {median}, n = {values.size}")
 

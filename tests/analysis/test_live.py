@@ -65,10 +65,10 @@ class Live:
         assert self.state.trial is not None
         return self.state.trial
 
-    def decoded(self, error: int) -> None:
-        """The picture of the present dials; error 0 solves."""
+    def decoded(self, error: int, of: Trial | None = None) -> None:
+        """The picture of the present dials, or of those of an earlier state; error 0 solves."""
         alignment = 0.9 if error == 0 else 0.5
-        trial = self.trial
+        trial = of or self.trial
         self.send(Decoded(trial.z_seq, trial.z, alignment, float(error), error / 16))
 
     def pause(self, length: int, crash: bool) -> None:
@@ -124,10 +124,11 @@ def play(live: Live, steps: list[tuple[int, str, int, int, int]]) -> None:
         at = float(value) if dimension == 0 else value / 10
         match what:
             case "move" | "stale":
+                before = live.trial
                 live.send(MoveDial(dimension, at, "mouse"))
                 live.now += 7 * MS
-                if what == "move":  # otherwise the next movement overtakes the decoder
-                    live.decoded(error)
+                # A slow decoder answers with the picture of the movement before.
+                live.decoded(error, of=before if what == "stale" else None)
             case "select":
                 live.send(SelectDial(dimension, "mouse"))
             case "overlay":

@@ -222,6 +222,10 @@ def test_numbers(value: float, decimals: int, sign: bool, said: str) -> None:
     assert decimal(value, decimals, sign=sign) == said
 
 
+def test_a_standard_deviation_has_the_decimals_of_its_mean() -> None:
+    assert decimal(64.456, 2, like=163.7) == "64.5"
+
+
 def test_minutes() -> None:
     assert (clock(59.6), clock(3725)) == ("1:00", "62:05")
 

@@ -145,6 +145,18 @@ def test_answers_that_are_no_numbers() -> None:
     assert rows["region"]["about"] is None
 
 
+def test_a_pause_takes_no_time_from_a_questionnaire() -> None:
+    ask = {"part": "questionnaire", "id": "q", "instrument": "seq", "about": None}
+    made = builder(ask)
+    made.at(1, PartStarted(0), "q")
+    made.at(2, SessionPaused("break"))
+    made.at(60, SessionResumed("moderator"))
+    made.at(62, ResponseChanged("seq", "seq", 2), "q")
+    made.at(63, QuestionnaireSubmitted("seq", 1, {"seq": 2}), "q")
+    (row,) = records(made).rows()["answers"]
+    assert (row["first_s"], row["submitted_s"]) == (3.0, 4.0)
+
+
 def test_every_edit_of_a_label_and_the_last_of_each_dial() -> None:
     made = stage([], "completed")
     for t, dimension, text in ((20, 1, "size"), (21, 2, "slant"), (22, 1, "width")):

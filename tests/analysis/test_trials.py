@@ -72,6 +72,19 @@ def test_the_error_is_constant_between_snapshots_and_idle_time_counts() -> None:
     assert trial.error_auc_mean == pytest.approx(0.5 * 1 + 0.25 * 0.15 + 0.0625 * 20)
 
 
+def test_the_picture_of_an_overtaken_movement_is_no_snapshot() -> None:
+    made = builder()
+    begin_trial(made, 1)
+    move(made, 2, 1, 1, 1.0)
+    move(made, 2.5, 2, 1, 1.5)
+    made.at(3, PictureDecoded(1, 0.4, 6.0, 0.375), "stage-1", 1)
+    made.at(4, PictureDecoded(2, 0.5, 4.0, 0.25), "stage-1", 1)
+    end_trial(made, 5)
+    trial = one_trial(made)
+    assert [s.error_sum for s in trial.snapshots] == [8.0, 4.0, 4.0]
+    assert trial.error_auc_sum == 8 * 3 + 4 * 1
+
+
 def test_a_pause_takes_no_time() -> None:
     made = builder()
     begin_trial(made, 1)
