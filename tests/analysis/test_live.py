@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.parts import Parts
@@ -142,6 +142,7 @@ def play(live: Live, steps: list[tuple[int, str, int, int, int]]) -> None:
     live.now += 1234 * MS
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(steps)
 def test_active_time_is_the_live_count(steps: list[tuple[int, str, int, int, int]]) -> None:
     live = Live(skip="always")
@@ -158,6 +159,7 @@ def test_active_time_is_the_live_count(steps: list[tuple[int, str, int, int, int
     assert recorded.movement.z == live.trial.z
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(steps)
 def test_active_time_as_published_is_the_live_count(
     steps: list[tuple[int, str, int, int, int]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.trials import TrialRecord, error_auc
@@ -63,6 +63,7 @@ def comparable(trial: TrialRecord) -> tuple[object, ...]:
     )
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(steps)
 def test_active_time_is_within_the_duration(
     steps: list[tuple[int, str, int, int, int]],
@@ -76,6 +77,7 @@ def test_active_time_is_within_the_duration(
     assert trial.duration_s == pytest.approx((sum(step[0] for step in steps) + 700) / 1000)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(steps, st.integers(0, 200_000), st.integers(1, 10_000_000), st.booleans())
 def test_a_pause_or_a_gap_anywhere_changes_nothing(
     steps: list[tuple[int, str, int, int, int]], at_ms: int, length_ms: int, crash: bool
@@ -108,6 +110,7 @@ def _series(rows: list[tuple[int, float]]) -> list[Snapshot]:
     return out
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(snapshots, st.data())
 def test_the_error_auc_is_additive(rows: list[tuple[int, float]], data: st.DataObject) -> None:
     series = _series(rows)
@@ -118,6 +121,7 @@ def test_the_error_auc_is_additive(rows: list[tuple[int, float]], data: st.DataO
     assert whole[1] == pytest.approx(whole[0] / 64)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(snapshots, st.integers(0, 28), st.floats(0.01, 0.99))
 def test_a_snapshot_more_of_the_same_error_changes_nothing(
     rows: list[tuple[int, float]], at: int, share: float
@@ -129,6 +133,7 @@ def test_a_snapshot_more_of_the_same_error_changes_nothing(
     assert error_auc(more) == pytest.approx(error_auc(series))
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(snapshots, st.floats(0.1, 10))
 def test_the_error_auc_grows_with_time_and_error(
     rows: list[tuple[int, float]], factor: float
