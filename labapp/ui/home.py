@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
@@ -23,12 +25,14 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.overview import space_of
 from labapp.study.schema import ConsentItem
 from labapp.ui.app import RunOptions, open_new, settle_memory, surroundings
-from labapp.ui.controller import SessionController
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
+
+if TYPE_CHECKING:
+    from labapp.ui.controller import SessionController
 
 FIRST_PAINT_MS = 30
 LEVEL_MS = 100
@@ -99,6 +103,8 @@ class HomeController(QObject):
             return path.stem
 
     def _begin_checks(self) -> None:
+        # The windows of a session are half of all imports; the home is on the screen by now.
+        importlib.import_module("labapp.ui.controller")
         self._slow_checks()
         self._find_devices()
         self._levels.start()
@@ -313,6 +319,8 @@ class HomeController(QObject):
     def _open(
         self, make: Callable[[], opening.OpenSession], options: RunOptions, blind: bool
     ) -> None:
+        from labapp.ui.controller import SessionController
+
         if self.session is not None:
             return
         self.view.set_starting(True)
