@@ -1,0 +1,5 @@
+"""`python -m labapp` is `labapp`."""
+
+from labapp.cli import main
+
+main()
