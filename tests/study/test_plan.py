@@ -1,0 +1,108 @@
+"""From a study file to one participant's plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.errors import SessionError
+from labapp.events.lifecycle import SessionPlanned
+from labapp.study import plan
+from labapp.study.loading import load
+from labapp.study.overview import next_free, overview, space_of
+from labapp.study.plan import QuestionnairePart, ReconstructionPart
+from labapp.study.schema import Participants
+from labapp.study.texts import fill, pages, placeholders
+from tests.study.test_refusals import GOOD, write
+
+
+def realised(participant: str = "P01", **more: object) -> plan.Plan:
+    return plan.realise(load("quickstart"), participant, space_of=space_of, **more)  # type: ignore[arg-type]
+
+
+def test_the_quick_start_is_what_it_says() -> None:
+    parts = realised().parts
+    assert [part.id for part in parts] == [
+        "consent",
+        "tutorial",
+        "practice-intro",
+        "practice",
+        *(f"stage-{n}{what}" for n in (1, 2, 3) for what in ("-intro", "", "-seq")),
+        "debrief",
+    ]
+    stages = [p for p in parts if isinstance(p, ReconstructionPart) and p.role == "stage"]
+    assert {stage.model for stage in stages} == {"sinelines/gt", "sinelines/vae", "sinelines/ae"}
+    assert all(stage.trials == 5 and stage.skip == "always" for stage in stages)
+    assert all(stage.target_alignment == 0.9 and stage.skip_after_s == 30 for stage in stages)
+    assert {s.model: s.sampling for s in stages}["sinelines/gt"] == "prior"
+    asked = [part for part in parts if isinstance(part, QuestionnairePart)]
+    assert [part.about for part in asked] == ["stage-1", "stage-2", "stage-3"]
+
+
+def test_equal_arguments_give_the_equal_plan_and_six_participants_all_orders() -> None:
+    assert realised("P03") == realised("P03")
+    orders = {tuple(realised(f"P{n:02d}").assignment["models"]) for n in range(1, 7)}
+    assert len(orders) == 6
+    assert realised("P03", seed=1).seed == 1
+
+
+def test_a_plan_comes_back_from_its_first_event() -> None:
+    made = realised()
+    rows = plan.to_rows(made.parts)
+    planned = SessionPlanned(
+        "quickstart", 1, "0", "P01", "1", made.seed, made.assignment, "improved", "en", "on", rows
+    )
+    assert plan.parts_of(planned) == made.parts
+    broken = SessionPlanned(
+        "quickstart", 1, "0", "P01", "1", 0, {}, "improved", "en", "on", ({"part": "dance"},)
+    )
+    with pytest.raises(SessionError, match="cannot be read"):
+        plan.parts_of(broken)
+
+
+@pytest.mark.parametrize("label", ["P1", "p01", "P00", "Q01", "P-01", "P01 ", "../P01", "P٠١", ""])
+def test_a_participant_of_another_form_is_refused(label: str) -> None:
+    with pytest.raises(SessionError, match="named like P01"):
+        realised(label)
+
+
+@pytest.mark.parametrize("session", ["", "a b", "1/2", "é"])
+def test_a_session_label_of_another_form_is_refused(session: str) -> None:
+    with pytest.raises(SessionError, match="session label"):
+        realised(session=session)
+
+
+@pytest.mark.parametrize("pattern", ["P{:02d}", "S2P{:02d}", "2{:d}", "{:03d}x7", "{}"])
+def test_labels_give_their_numbers_back(pattern: str) -> None:
+    participants = Participants(pattern=pattern)
+    for number in (1, 2, 9, 10, 42, 99, 100, 123):
+        assert participants.number(participants.label(number)) == number
+    assert participants.number("nobody") is None
+
+
+def test_circles_as_a_stage_draw_from_their_dials(tmp_path: Path) -> None:
+    loaded = load(write(tmp_path, GOOD.replace("sinelines/gt", "circles/gt")))
+    made = plan.realise(loaded, "P01", space_of=space_of)
+    stages = [part for part in made.parts if isinstance(part, ReconstructionPart)]
+    assert {s.model: s.sampling for s in stages} == {
+        "circles/gt": "uniform",
+        "sinelines/ae": "held_out",
+    }
+
+
+def test_the_overview_names_the_next_free_participants(tmp_path: Path) -> None:
+    (tmp_path / "quickstart" / "sub-P02_ses-1_20260102T030405Z").mkdir(parents=True)
+    (tmp_path / "quickstart" / "notes").mkdir()
+    assert next_free(load("quickstart"), tmp_path, 3) == ["P01", "P03", "P04"]
+    shown = overview("quickstart", 2, tmp_path)
+    assert shown.recorded == 1
+    assert list(shown.plans) == ["P01", "P03"]
+    assert any("P03" in line and "→" in line for line in shown.lines())
+
+
+def test_texts() -> None:
+    assert pages("one\n\n---\ntwo\n---  \n\n") == ["one", "two"]
+    assert fill("{trials} of {stages} {unknown}", {"trials": "5"}) == "5 of {stages} {unknown}"
+    found = placeholders("by [your institution], [name of lab] [a link](x) [Insert date](y)")
+    assert found == ["[your institution]", "[name of lab]"]

@@ -1,0 +1,242 @@
+"""A wrong study is refused with its line, its key, what was found and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.errors import StudyError
+from labapp.study import loading
+from labapp.study.overview import check
+
+GOOD = """\
+id: mine
+title: My study
+version: 1
+participants: {pattern: "P{:02d}"}
+flow:
+  - consent: texts/{language}/consent.md
+  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/ae]
+      trials: 3
+      after: [seq]
+  - debrief: texts/{language}/debrief.md
+"""
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "mine.yaml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def refused(folder: Path, text: str | bytes) -> str:
+    with pytest.raises(StudyError) as caught:
+        check(write(folder, text))
+    assert caught.value.todo, "every refusal says what to do"
+    return caught.value.what
+
+
+def test_the_good_one_is_in_order(tmp_path: Path) -> None:
+    loaded = check(write(tmp_path, GOOD))
+    assert loaded.study.id == "mine"
+    assert "texts/en/consent.md" in loaded.files
+
+
+def test_shipped_studies_are_in_order() -> None:
+    assert loading.shipped()
+    for path in loading.shipped():
+        assert check(path.stem).study.id == path.stem
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "parts"),
+    [
+        ("version: 1", "version: one", 3, ["version", "'one'", "integer"]),
+        ("version: 1", "version: 0", 3, ["version", "found 0", "greater than or equal to 1"]),
+        ("title: My study", "titel: My study", 2, ["'titel'", "did you mean 'title'", "version"]),
+        ("id: mine", "id: My Study", 1, ["id", "'My Study'", "pattern"]),
+        ("trials: 3", "trials: many", 10, ["stages.trials", "'many'", "integer"]),
+        ("trials: 3", "trials: 3\n      skip: sometimes", 11, ["skip", "'sometimes'", "'always'"]),
+        ("trials: 3", "trails: 3", 10, ["'trails'", "did you mean 'trials'", "time_limit_min"]),
+        ("sinelines/gt,", "Sinelines,", 9, ["models", "'Sinelines'", "model id like"]),
+        ("sinelines/gt,", "sinelines/ae,", 9, ["models", "listed twice"]),
+        ("[seq]", "[seq, seq]", 11, ["after", "listed twice"]),
+        ("task: reconstruction", "task: guessing", 8, ["task", "'guessing'", "'reconstruction'"]),
+        ("  - debrief", "  - farewell", 12, ["'farewell'", "one of consent, tutorial"]),
+        ("  - debrief: texts/{language}/debrief.md", "  - debrief", 12, ["'debrief'", "one of"]),
+        ('"P{:02d}"', '"P{:02d}-{:d}"', 4, ["pattern", "Python format for one number"]),
+        ('"P{:02d}"', '"P{.real.imag.nothing}"', 4, ["pattern", "Python format for one number"]),
+        ('"P{:02d}"', '"P"', 4, ["pattern", "letters and digits"]),
+        ('"P{:02d}"', '"P-{:02d}"', 4, ["pattern", "letters and digits"]),
+        ('"P{:02d}"', '"P{:x}"', 4, ["pattern", "letters and digits"]),
+        ("version: 1", "version: 1\nflags: {12: much}", 4, ["flags", "1 to 9"]),
+        ("version: 1", "version: 1\nrecording: {audio: maybe}", 4, ["audio", "'maybe'", "'off'"]),
+        (
+            "  - debrief",
+            "  - consent: texts/{language}/consent.md\n  - debrief",
+            5,
+            ["consent comes once, and first"],
+        ),
+        (
+            "  - stages",
+            "  - tutorial: reconstruction\n  - tutorial: reconstruction\n  - stages",
+            5,
+            ["tutorial comes once"],
+        ),
+        (
+            "  - stages",
+            "  - debrief: texts/{language}/debrief.md\n  - stages",
+            5,
+            ["debrief comes once, and last"],
+        ),
+    ],
+)
+def test_wrong_values(tmp_path: Path, old: str, new: str, line: int, parts: list[str]) -> None:
+    assert GOOD.count(old) == 1
+    said = refused(tmp_path, GOOD.replace(old, new))
+    for part in (f"line {line}", *parts):
+        assert part in said, said
+
+
+def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
+    wrong = GOOD.replace("version: 1", "version: x").replace("trials: 3", "trials: 0")
+    said = refused(tmp_path, wrong)
+    assert "line 3" in said
+    assert "line 10" in said
+
+
+def test_a_missing_key_is_named(tmp_path: Path) -> None:
+    said = refused(tmp_path, GOOD.replace("title: My study\n", ""))
+    assert "title: missing" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "part"),
+    [
+        ("title: My study", "title: a\ntitle: b", 3, "'title' is given twice"),
+        ("trials: 3", "trials: 3\n      trials: 4", 11, "'trials' is given twice"),
+        ("version: 1", "\tversion: 1", 3, "cannot start any token"),
+        ("version: 1", "version: !!python/object:os.system 1", 3, "python/object"),
+        ("version: 1", "!!python/name:os.system x: 1", 3, "python/name"),
+        ("version: 1", "? [a, b]\n: 1", 3, "is not a key"),
+        ("version: 1", "yes: 1", 3, "'yes' is not a key"),
+        ("version: 1", "<<: {version: 1}", 3, "merge"),
+        ("version: 1", "version: 2026-13-45", 3, "month"),
+        ("version: 1", "version: [1", 4, "expected"),
+        ("title: My study", "title: &a x\nx: *a", 3, "aliases are not allowed"),
+        ("title: My study", "title: a\x07b", 2, "not allowed"),
+    ],
+)
+def test_wrong_yaml(tmp_path: Path, old: str, new: str, line: int, part: str) -> None:
+    said = refused(tmp_path, GOOD.replace(old, new))
+    assert f"line {line}" in said, said
+    assert part in said, said
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    said = refused(tmp_path, GOOD.replace("My study", "Étude").encode("latin-1"))
+    assert "line 2" in said
+    assert "UTF-8" in said
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words", "[" * 3000])
+def test_files_without_keys(tmp_path: Path, text: str) -> None:
+    refused(tmp_path, text)
+
+
+def test_a_missing_text_is_told_with_its_line_and_place(tmp_path: Path) -> None:
+    said = refused(tmp_path, GOOD.replace("{language}/consent", "{language}/consnt"))
+    assert "line 6" in said
+    assert "texts/en/consnt.md" in said
+    said = refused(tmp_path, GOOD.replace("[seq]", "[sequel]"))
+    assert "line 11" in said
+    assert "instruments/sequel.yaml" in said
+    said = refused(tmp_path, GOOD.replace("{language}/consent", "{tongue}/consent"))
+    assert "line 6" in said
+    assert "texts/{tongue}/consent.md" in said
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.md", "/etc/hostname", "texts/../../x.md", "texts/{language}/../../../x"]
+)
+def test_texts_stay_beside_the_study(tmp_path: Path, name: str) -> None:
+    said = refused(tmp_path, GOOD.replace("texts/{language}/consent.md", name))
+    assert "line 6" in said
+    assert "outside the study's folder" in said
+
+
+def test_instruments_stay_in_their_folder(tmp_path: Path) -> None:
+    said = refused(tmp_path, GOOD.replace("[seq]", "[../../secret]"))
+    assert "line 11" in said
+    assert "outside the study's folder" in said
+    said = refused(tmp_path, GOOD.replace("[seq]", "[/etc/hostname]"))
+    assert "instruments//etc/hostname.yaml" in said
+
+
+@pytest.mark.parametrize("content", [b"", b"\n---\n\n---\n", b"caf\xe9"])
+def test_empty_and_unreadable_texts(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "mine.md").write_bytes(content)
+    said = refused(tmp_path, GOOD.replace("texts/{language}/consent.md", "mine.md"))
+    assert "mine.md" in said
+
+
+@pytest.mark.parametrize("model", ["sinelines/none", "sinelines/rnn", "birds/cub"])
+def test_a_missing_model_is_told_with_its_line(tmp_path: Path, model: str) -> None:
+    said = refused(tmp_path, GOOD.replace("sinelines/ae", model))
+    assert model in said, said
+
+
+def test_what_a_model_cannot_draw_from_is_refused_before_anyone_sits_down(tmp_path: Path) -> None:
+    said = refused(tmp_path, GOOD.replace("trials: 3", "trials: 3\n      sampling: prior"))
+    assert "'prior'" in said
+    assert "sinelines/ae" in said
+
+
+def test_a_text_beside_the_study_comes_before_the_shipped_one(tmp_path: Path) -> None:
+    own = tmp_path / "texts" / "en" / "consent.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("# Our own words\n")
+    changed = check(write(tmp_path, GOOD))
+    assert changed.text("texts/{language}/consent.md") == "# Our own words\n"
+    own.unlink()
+    shipped = check(write(tmp_path, GOOD))
+    assert shipped.sha256 != changed.sha256, "another consent text is another study"
+    assert (
+        shipped.files["texts/en/consent.md"]
+        == (resources.assets() / "texts/en/consent.md").read_bytes()
+    )
+
+
+@pytest.mark.parametrize("name", ["nothing", "no/such.yaml", "../quickstart", ""])
+def test_an_unknown_study(name: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        loading.load(name)
+    assert "quickstart" in caught.value.todo or "path" in caught.value.todo
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("points: 7", "points: 1", ["points", "found 1"]),
+        ("id: ease", "id: Ease", ["items", "'Ease'"]),
+        ("version: 1", "version: 1\ncolour: red", ["'colour'", "items"]),
+    ],
+)
+def test_a_wrong_instrument(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
+    text = (
+        "id: own\nversion: 1\ntitle: T\nsource: S\nitems:\n"
+        "  - {id: ease, text: Easy, points: 7, low: a, high: b}\n"
+    )
+    (tmp_path / "instruments").mkdir()
+    file = tmp_path / "instruments" / "own.yaml"
+    file.write_text(text)
+    study = GOOD.replace("[seq]", "[own]")
+    assert "own" in check(write(tmp_path, study)).instruments
+    file.write_text(text.replace(old, new))
+    said = refused(tmp_path, study)
+    for part in ("own.yaml", "line", *parts):
+        assert part in said, said
