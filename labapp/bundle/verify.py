@@ -63,8 +63,11 @@ class VerifyReport:
     def lines(self) -> list[str]:
         """The report for people, the verdict last."""
         checked = ", ".join(f"{number} {what}" for what, number in self.checked.items())
-        verdict = "is whole" if self.ok else f"is NOT whole: {len(self.problems)} problems"
-        return [*self.problems, *self.notes, f"{self.path} {verdict} (checked: {checked})."]
+        count = len(self.problems)
+        found = f"{count} problem{'' if count == 1 else 's'}; " if count else ""
+        verdict = "is whole" if self.ok else "is NOT whole"
+        last = f"{self.path} {verdict} ({found}checked: {checked or 'nothing'})."
+        return [*self.problems, *self.notes, last]
 
 
 def verify(path: Path) -> VerifyReport:

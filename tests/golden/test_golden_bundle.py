@@ -1,20 +1,16 @@
-"""The exported golden session, file by file; and old journals stay readable for ever."""
+"""The exported golden session, file by file, and what the BIDS validator says of it."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from labapp import resources
-from labapp.records.integrity import check_rows
-from labapp.records.outline import outline
-from labapp.records.rows import Row, bodies
-from tests.helpers.golden_bundle import REGENERATE, TREE, comparable, exported, kept
+from tests.helpers.golden_bundle import REGENERATE, comparable, exported, kept
 from tests.helpers.journals import GOLDEN
 
 NOT_OURS_TO_FILL = {
@@ -63,13 +59,3 @@ def test_bids_validator_finds_no_error(bundle: Path) -> None:
     assert result["summary"]["totalFiles"] > 10
     assert sorted(result["summary"]["tasks"]) == ["reconstruction", "session"]
     assert not list(bundle.rglob(".bidsignore"))
-
-
-def test_the_frozen_journal_is_read_by_this_program() -> None:
-    """Rows as the first release wrote them: chain, bodies and what is folded from them."""
-    frozen = TREE / "sourcedata/labapp/sub-P01/ses-1/journal.parquet.jsonl"
-    rows = [Row(*json.loads(line)) for line in frozen.read_text().splitlines()]
-    assert check_rows(rows, "frozen") == []
-    kinds = Counter(event.kind for event, _ in bodies(rows))
-    assert kinds["trial.ended"] == 9
-    assert outline(rows).working_ns == 82_000_000_000

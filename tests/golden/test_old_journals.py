@@ -1,0 +1,58 @@
+"""Journals as earlier programs wrote them, kept for ever: they stay readable and mean the same.
+
+A file a generation of journals: one JSON array a line, the columns of `records.rows.Row`. When a
+kind of event gets a new version, the golden session of before is added here; none is ever changed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from labapp.analysis.parts import Parts
+from labapp.analysis.trials import fold_trials
+from labapp.events.lifecycle import SessionPlanned
+from labapp.records.integrity import check_rows
+from labapp.records.outline import outline
+from labapp.records.rows import Row, bodies
+from tests.helpers.journals import GOLDEN
+
+JOURNALS = sorted((GOLDEN / "journals").glob("*.jsonl"))
+
+# stage, trial, outcome, response time, error AUC (sum), slide distance, active time: by hand, see
+# tests/helpers/golden.py.
+BY_HAND = [
+    ("stage-1", 1, "solved", 6.5, 176, 0.625, 6.5),
+    ("stage-1", 2, "skipped", 9.0, 840, 0.2, 7.0),
+    ("stage-2", 1, "solved", 8.0, 41.95, 0.5, 8.0),
+    ("stage-2", 2, "solved", 7.25, 64, 1.0, 7.25),
+    ("stage-3", 1, "solved", 4.0, 124, 1.1, 4.0),
+    ("stage-3", 2, "solved", 1.0, 1, 0.0, 1.0),
+]
+
+
+def test_the_corpus_is_there() -> None:
+    assert [path.stem for path in JOURNALS][:1] == ["first"]
+
+
+@pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
+def test_an_old_journal_means_what_it_meant(path: Path) -> None:
+    rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
+    assert check_rows(rows, path.name) == []
+    assert outline(rows).working_ns == 82_000_000_000
+    events = list(bodies(rows))
+    planned = events[0][1]
+    assert isinstance(planned, SessionPlanned)
+    stages = [p for p in Parts.of(planned.plan).stages.values() if p.role == "stage"]
+    found = fold_trials(events, stages)
+    assert [(t.part.id, t.trial, t.outcome) for t in found] == [row[:3] for row in BY_HAND]
+    for trial, row in zip(found, BY_HAND, strict=True):
+        measured = (
+            trial.duration_s,
+            trial.error_auc_sum,
+            sum(trial.movement.distance),
+            trial.active_s,
+        )
+        assert measured == pytest.approx(row[3:])
