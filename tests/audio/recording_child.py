@@ -1,0 +1,32 @@
+"""A process that records until it is killed: python recording_child.py FOLDER
+
+Prints each acknowledged block as a JSON line as soon as it is acknowledged.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from labapp.audio.devices import choose
+from labapp.audio.recorder import Recorder
+from labapp.clock import SessionClock
+from labapp.events import Body
+
+
+def tell(body: Body) -> None:
+    print(json.dumps({"kind": body.kind, "payload": body.payload()}), flush=True)
+
+
+if __name__ == "__main__":
+    clock = SessionClock()
+    recorder = Recorder(
+        Path(sys.argv[1]), 1, choose(), emit=tell, from_perf_ns=clock.from_perf_ns, min_free_bytes=0
+    )
+    recorder.start()
+    while True:
+        time.sleep(0.02)
+        level = recorder.level()
+        print(json.dumps({"kind": "level", "payload": {"frames": level.frames}}), flush=True)
