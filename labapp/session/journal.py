@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import errno
 import json
-import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -30,6 +30,8 @@ BATCH_S = 0.2
 """Pause between two batches; with the commit itself nothing waits longer than 250 ms."""
 RETRY_S = 1.0
 COMMIT_TIMEOUT_S = 5.0
+DISK_FULL = "the disk is full"
+NO_ROOM_BYTES = 64 * 1024
 
 Subscriber = Callable[[Event], None]
 _INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -168,7 +170,7 @@ class Journal:
 
     def problem(self) -> JournalError:
         """The error to raise when events cannot be stored."""
-        return storage_error(self.path, OSError(self._failure or "the disk does not answer"))
+        return _error(self.path, self._failure or "the disk does not answer")
 
     @property
     def failed(self) -> str | None:
@@ -197,7 +199,7 @@ class Journal:
             self._wake.notify()
         self._writer.join(timeout_s)
         if self._writer.is_alive() or self._pending:
-            kind = JournalFull if _says_full(self._failure or "") else JournalError
+            kind = JournalFull if self._failure == DISK_FULL else JournalError
             raise kind(
                 f"{len(self._pending)} events could not be stored in {self.path}"
                 + (f" ({self._failure})." if self._failure else "."),
@@ -228,7 +230,7 @@ class Journal:
                 connection = connection or _connect(self.path)
                 self._commit(connection)
             except sqlite3.Error as error:
-                self._failure = str(error)
+                self._failure = _reason(self.path, error)
             if closing:
                 break
             if self._failure is not None:
@@ -279,15 +281,29 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _says_full(problem: str) -> bool:
-    return "full" in problem or os.strerror(errno.ENOSPC) in problem
-
-
 def storage_error(path: Path, error: Exception) -> JournalError:
     """The fitting error for a refused write."""
-    full = _says_full(str(error)) or getattr(error, "errno", None) == errno.ENOSPC
+    return _error(path, _reason(path, error))
+
+
+def _reason(path: Path, error: Exception) -> str:
+    """Why a write was refused. SQLite calls a disk full only where it meets that while writing a
+    page; elsewhere (its shared memory) it says "disk I/O error"."""
+    full = "full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC
+    return DISK_FULL if full or _no_room(path) else str(error)
+
+
+def _no_room(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < NO_ROOM_BYTES
+    except OSError:
+        return False
+
+
+def _error(path: Path, reason: str) -> JournalError:
+    full = reason == DISK_FULL
     kind = JournalFull if full else JournalError
-    what = "The disk is full" if full else f"The journal cannot be written ({error})"
+    what = "The disk is full" if full else f"The journal cannot be written ({reason})"
     return kind(
         f"{what}: {path}.",
         safe="Nothing that was recorded before is lost.",

@@ -1,0 +1,214 @@
+"""Session folders: made once, never overwritten, held by one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from labapp.clock import FakeClock
+from labapp.errors import (
+    DataFolderError,
+    JournalFull,
+    ModelError,
+    ParticipantTaken,
+    RecordError,
+    SessionBusy,
+    SessionError,
+)
+from labapp.session import folder, opening
+from labapp.session.folder import SessionFolder
+from labapp.session.private import Consent, consents, store_consent
+from labapp.session.recovery import recover
+from labapp.study.loading import load
+from tests.helpers.disks import SmallDisk
+from tests.session.sessions import opened, surroundings
+
+QUICK = load("quickstart")
+
+
+def tree(path: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+
+def test_a_folder_holds_the_study_as_used(tmp_path: Path) -> None:
+    made = folder.create(tmp_path / "data", QUICK, "P01", "1", FakeClock())
+    assert made.path.name == "sub-P01_ses-1_20260102T030405Z"
+    assert made.path.parent.name == "quickstart"
+    assert tree(made.study) == dict(QUICK.files)
+    assert load(made.study / "quickstart.yaml").sha256 == QUICK.sha256
+
+
+def test_a_session_is_never_made_twice(tmp_path: Path) -> None:
+    clock = FakeClock()
+    made = folder.create(tmp_path, QUICK, "P01", "1", clock)
+    (made.path / "mark").write_text("mine")
+    before = tree(tmp_path)
+    with pytest.raises(ParticipantTaken, match="P01 already has session 1"):
+        folder.create(tmp_path, QUICK, "P01", "1", clock)
+    clock.advance(60)
+    with pytest.raises(ParticipantTaken):
+        folder.create(tmp_path, QUICK, "P01", "1", clock)
+    assert tree(tmp_path) == before
+    other = folder.create(tmp_path, QUICK, "P01", "2", clock)
+    assert folder.taken(tmp_path, "quickstart") == {"P01": ["1", "2"]}
+    assert [found.path for found in folder.sessions_of(tmp_path, "quickstart")] == [
+        made.path,
+        other.path,
+    ]
+
+
+def test_a_folder_in_the_way_is_not_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two windows that start the same participant in the same second."""
+    there = tmp_path / "quickstart" / "sub-P01_ses-1_20260102T030405Z"
+    there.mkdir(parents=True)
+    (there / "mark").write_text("theirs")
+    monkeypatch.setattr(folder, "taken", lambda data, study: {})
+    with pytest.raises(ParticipantTaken, match="exists already"):
+        folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    assert tree(there) == {"mark": b"theirs"}
+
+
+def test_a_file_in_the_place_of_the_data_folder(tmp_path: Path) -> None:
+    wrong = tmp_path / "data"
+    wrong.write_text("a file")
+    for data in (wrong, wrong / "below"):
+        with pytest.raises(DataFolderError) as caught:
+            folder.create(data, QUICK, "P01", "1", FakeClock())
+        assert str(data) in caught.value.what
+        assert "--data" in caught.value.todo
+    assert wrong.read_text() == "a file"
+
+
+def test_a_file_in_the_place_of_the_studys_folder(tmp_path: Path) -> None:
+    (tmp_path / "quickstart").write_text("a file")
+    with pytest.raises(DataFolderError, match="quickstart"):
+        folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+
+
+def test_a_full_disk_makes_no_session(disk: SmallDisk) -> None:
+    data = disk.path / "data"
+    if disk.real:
+        disk.fill()
+        with pytest.raises(DataFolderError, match="full"):
+            folder.create(data, QUICK, "P01", "1", FakeClock())
+        disk.make_room()
+        # Room for the check of the folder, but not for the study.
+        with (disk.path / "other").open("wb") as other:
+            other.write(bytes(os.statvfs(disk.path).f_bavail * 4096 - 16384))
+        with pytest.raises(DataFolderError, match="full"):
+            folder.create(data, QUICK, "P01", "1", FakeClock())
+        (disk.path / "other").unlink()
+    assert not folder.taken(data, "quickstart")
+    folder.create(data, QUICK, "P01", "1", FakeClock())
+
+
+def test_a_disk_that_fills_up_at_the_start_leaves_the_participant_free(
+    tmp_path: Path, disk: SmallDisk
+) -> None:
+    session = opened(tmp_path, data=disk.path / "data")
+    disk.fill()
+    with pytest.raises(JournalFull):
+        session.begin()
+    with pytest.raises(JournalFull):
+        session.close("could not start")
+    disk.make_room()
+    assert not folder.taken(disk.path / "data", "quickstart")
+    again = opened(tmp_path, data=disk.path / "data")
+    again.begin()
+    again.close("test over")
+
+
+def test_what_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:
+    """No folder, no lock, no thread (the fixture of this folder looks for threads)."""
+
+    def broken(*_: object) -> None:
+        raise ModelError("the microphone's driver is missing")
+
+    data = tmp_path / "data"
+    around = surroundings(tmp_path, make_recorder=broken)
+    with pytest.raises(ModelError):
+        opening.create(QUICK, "P01", around, data=data)
+    assert not folder.taken(data, "quickstart")
+    opened(tmp_path, data=data).close("test over")
+
+
+def test_one_process_holds_a_session(tmp_path: Path) -> None:
+    session = opened(tmp_path)
+    session.begin()
+    path = session.folder.path
+    with pytest.raises(SessionBusy):
+        recover(path)
+    with pytest.raises(SessionBusy):
+        opening.resume(path, lambda loaded, models: surroundings(tmp_path))
+    session.close("test over")
+    assert not recover(path).finished
+
+
+def test_a_folder_that_is_no_session_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    for path in (tmp_path, tmp_path / "notes.txt", tmp_path / "nothing"):
+        with pytest.raises(RecordError, match="not a session folder"):
+            recover(path)
+        with pytest.raises(RecordError, match="not a session folder"):
+            opening.resume(path, lambda loaded, models: surroundings(tmp_path))
+    assert tree(tmp_path) == {"notes.txt": b"mine"}
+    with pytest.raises(SessionError):
+        _ = SessionFolder(tmp_path).name
+
+
+def test_every_segment_has_its_environment(tmp_path: Path) -> None:
+    made = folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    for segment in (1, 2):
+        folder.write_environment(made, {"segment": segment, "screen": "Büro"})
+    assert json.loads(made.environment.read_text("utf-8")) == [
+        {"segment": 1, "screen": "Büro"},
+        {"segment": 2, "screen": "Büro"},
+    ]
+    made.environment.unlink()
+    made.environment.with_suffix(".partial").mkdir()
+    with pytest.raises(DataFolderError):
+        folder.write_environment(made, {"segment": 3})
+
+
+def test_names_are_kept_apart_and_for_their_owner_only(tmp_path: Path) -> None:
+    session = opened(tmp_path)
+    session.begin()
+    session.give_consent("  Ada   Lovelace ")
+    session.close("test over")
+    private = tmp_path / "private"
+    (kept,) = consents(private, "quickstart")
+    assert (kept.participant, kept.session, kept.name) == ("P01", "1", "Ada Lovelace")
+    table = private / "quickstart.sqlite"
+    assert stat.S_IMODE(table.stat().st_mode) == 0o600
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    for content in tree(session.folder.path).values():
+        assert b"Ada" not in content
+        assert b"Lovelace" not in content
+    assert private not in session.folder.path.parents
+    assert session.runner.part is not None
+    assert session.runner.part.id == "tutorial"
+
+
+def test_a_consent_that_cannot_be_stored_keeps_the_session_at_consent(tmp_path: Path) -> None:
+    (tmp_path / "private").write_text("a file")
+    session = opened(tmp_path)
+    session.begin()
+    with pytest.raises(DataFolderError, match="consent could not be stored"):
+        session.give_consent("Ada Lovelace")
+    assert session.runner.part is not None
+    assert session.runner.part.id == "consent"
+    session.close("test over")
+
+
+def test_consents_are_added_never_replaced(tmp_path: Path) -> None:
+    assert consents(tmp_path / "private", "quickstart") == []
+    records = [Consent(f"P0{n}", "1", "A", "2026", "0") for n in (1, 2, 1)]
+    for record in records:
+        store_consent(tmp_path / "private", "quickstart", record)
+    assert consents(tmp_path / "private", "quickstart") == records
