@@ -42,7 +42,10 @@ class Table:
         """The file: a header line and a line a row."""
         names = [column.name for column in self.columns]
         lines = ["\t".join(names)]
-        lines += ["\t".join([cell(row.get(name)) for name in names]) for row in self.rows]
+        lines += [
+            "\t".join([cell(row[name]) if name in row else "n/a" for name in names])
+            for row in self.rows
+        ]
         return "\n".join(lines) + "\n"
 
     def sidecar(self, **facts: Any) -> str:

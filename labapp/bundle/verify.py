@@ -104,6 +104,8 @@ def _note_state(report: VerifyReport, record: Record) -> None:
             f"The session was interrupted: its journal stops at event {record.rows[-1].seq} "
             "without an end. `labapp sessions recover` makes it whole."
         )
+    elif record.segments and record.segments[-1].ended is None:
+        report.notes.append("The session is over, but its last run came to no orderly end.")
 
 
 def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: bool) -> None:

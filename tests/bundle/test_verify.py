@@ -271,6 +271,14 @@ def test_a_killed_session_is_whole_but_noted(tmp_path: Path) -> None:
         assert any("running" in note for note in verify(folder).notes)
 
 
+def test_a_session_killed_after_its_end_is_noted(tmp_path: Path) -> None:
+    builder = golden_builder()
+    builder.rows.pop()
+    report = verify(builder.write(tmp_path))
+    assert report.ok
+    assert report.notes == ["The session is over, but its last run came to no orderly end."]
+
+
 def test_what_is_neither(tmp_path: Path) -> None:
     with pytest.raises(RecordError):
         verify(tmp_path)
