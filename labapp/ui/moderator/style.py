@@ -22,6 +22,18 @@ def stylesheet(p: Palette) -> str:
     QLabel[role="secondary"][tone="alarm"] {{ color: {p.alarm}; }}
     QLabel[role="title"][tone="warn"] {{ color: {p.warn}; }}
     QLabel[role="title"][tone="alarm"] {{ color: {p.alarm}; }}
+    QLabel[role="clock"] {{ font-size: {theme.TITLE_PX}px; font-weight: 600; }}
+    QLabel[role="state"] {{ font-weight: 600; font-size: {theme.SECONDARY_PX}px; }}
+    QLabel[role="fact"] {{ font-size: {theme.SECONDARY_PX}px; }}
+    QLabel[role="card-number"] {{ font-size: 160px; font-weight: 700; color: {p.accent}; }}
+    QLabel[role="clip"] {{ font-size: 11px; font-weight: 700;
+        color: {p.secondary}; padding: 0 4px; border: 1px solid {p.hairline};
+        border-radius: 4px; }}
+    QLabel[role="caption"] {{ font-size: 12px; color: {p.secondary}; }}
+    QLabel[role="clip"][tone="alarm"] {{ color: {p.alarm}; border-color: {p.alarm}; }}
+    QLabel[tone="good"] {{ color: {p.good}; }}
+    QLabel[tone="warn"] {{ color: {p.warn}; }}
+    QLabel[tone="alarm"] {{ color: {p.alarm}; }}
     QFrame[role="bar"] {{ background: {p.card}; border: none;
         border-bottom: 1px solid {p.hairline}; }}
     QFrame[role="band"] {{ background: {p.card}; border: 1px solid {p.hairline};
@@ -41,6 +53,23 @@ def stylesheet(p: Palette) -> str:
         font-size: {theme.SECONDARY_PX}px;
     }}
     QPushButton[role="compact"]:focus {{ padding: 3px 11px; }}
+    QPushButton[role="chip"] {{
+        background: transparent; border: 1px solid transparent; border-radius: 6px;
+        padding: 2px {theme.SPACE_S}px; min-height: 24px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px;
+    }}
+    QPushButton[role="chip"]:hover {{ color: {p.ink}; }}
+    QPushButton[role="chip"]:focus {{ border: 1px solid {p.accent}; padding: 2px 8px; }}
+    QPushButton[role="flag"] {{
+        text-align: left; padding: 2px {theme.SPACE_S}px; min-height: 26px;
+        font-size: {theme.SECONDARY_PX}px; border-radius: 6px;
+    }}
+    QPushButton[role="flag"]:focus {{ padding: 1px 7px; }}
+    QPushButton[role="prompt"] {{
+        text-align: left; color: {p.warn}; border: 1px solid {p.warn};
+        padding: {theme.SPACE_XS}px {theme.SPACE_M}px; font-size: {theme.BODY_PX - 1}px;
+    }}
+    QPushButton[role="prompt"]:focus {{ padding: 3px 11px; border: 2px solid {p.accent}; }}
     QPushButton[role="danger"] {{ color: {p.alarm}; border-color: {p.alarm}; }}
     QPushButton:pressed {{ background: {p.accent_soft}; }}
     QComboBox {{ padding-right: 28px; }}

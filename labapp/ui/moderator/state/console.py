@@ -33,6 +33,7 @@ class ConsoleState:
         self.warmed: dict[str, tuple[str, float]] = {}
         self.changed: set[str] = set()
         self.last_seq = 0
+        self.ended_ns: int | None = None
         for event in past:
             self.apply(event)
 
@@ -58,6 +59,8 @@ class ConsoleState:
         if note is not None:
             self.notes.append(note)
             self.changed.add("notes")
+        if event.kind in ("session.completed", "session.ended"):
+            self.ended_ns = event.t_ns
         if event.kind == "decoder.warmed":
             p = event.payload
             self.warmed[str(p["model"])] = (str(p["device"]), float(p["p99_ms"]))

@@ -41,12 +41,15 @@ class PlanView:
 
 
 def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
-    """Rows for a plan: a stage takes in the text before it and the questionnaires about it.
+    """Rows for a plan: a stage takes in the text before it and the questionnaires about it. Its
+    data set is named only where there are several.
 
     blind: representations are not named.
     """
     rows: list[PlanRow] = []
     waiting: list[int] = []
+    stages = [p for p in parts if isinstance(p, ReconstructionPart) and p.role == "stage"]
+    one_dataset = len({part.model.partition("/")[0] for part in stages}) == 1
     owner: dict[str, int] = {}
     for index, part in enumerate(parts):
         if isinstance(part, QuestionnairePart) and part.about in owner:
@@ -59,7 +62,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             if isinstance(part, ReconstructionPart):
                 owner[part.id] = len(rows)
                 if part.role == "stage" and not blind:
-                    detail = part.model
+                    detail = part.model.partition("/")[2] if one_dataset else part.model
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)

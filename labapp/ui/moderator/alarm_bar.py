@@ -1,0 +1,85 @@
+"""The line below the header: alarms, or that all is well. It always takes the same room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from labapp.ui import theme
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.state.alarms import Alarm
+from labapp.ui.theme import Palette
+
+HEIGHT = 36
+MOST = 3
+ICON_PX = 16
+
+
+class _Chip(QFrame):
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "band")
+        self.key = ""
+        self.icon = bits.StatusIcon(palette, "warn", ICON_PX)
+        self.text = bits.ElidedLabel(role="secondary")
+        self.dismiss = QPushButton("Dismiss")
+        self.dismiss.setProperty("role", "chip")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_XS, 0)
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self.icon)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.dismiss)
+
+    def show_alarm(self, alarm: Alarm) -> None:
+        self.key = alarm.key
+        loud = alarm.severity == "alarm"
+        self.icon.set_state("missing" if loud else "warn")
+        bits.set_property(self, "tone", alarm.severity)
+        bits.set_property(self.text, "tone", alarm.severity)
+        self.text.set_full(alarm.sentence)
+        self.dismiss.setAccessibleName(f"Dismiss: {alarm.sentence}")
+
+
+class AlarmBar(QWidget):
+    """dismissed(key): the moderator has seen an alarm."""
+
+    dismissed = Signal(str)
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        self.chips = [_Chip(palette) for _ in range(MOST)]
+        self.more = bits.label(role="secondary")
+        self.well = QWidget()
+        calm = QHBoxLayout(self.well)
+        calm.setContentsMargins(theme.SPACE_M, 0, 0, 0)
+        calm.setSpacing(theme.SPACE_S)
+        calm.addWidget(bits.StatusIcon(palette, "ok", ICON_PX))
+        calm.addWidget(bits.label("All is well", "secondary"))
+        calm.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self.well, 1)
+        for chip in self.chips:
+            chip.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+            chip.dismiss.clicked.connect(lambda _=False, chip=chip: self.dismissed.emit(chip.key))
+            row.addWidget(chip, 1)
+            chip.hide()
+        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.more.hide()
+
+    def show_alarms(self, alarms: Sequence[Alarm]) -> None:
+        """The gravest first; those without room are counted."""
+        self.well.setVisible(not alarms)
+        for index, chip in enumerate(self.chips):
+            chip.setVisible(index < len(alarms))
+            if index < len(alarms):
+                chip.show_alarm(alarms[index])
+        hidden = alarms[MOST:]
+        self.more.setVisible(bool(hidden))
+        bits.set_text(self.more, f"and {len(hidden)} more")
+        self.more.setToolTip("\n".join(alarm.sentence for alarm in hidden))

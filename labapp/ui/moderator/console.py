@@ -1,0 +1,297 @@
+"""The moderator's console during a session.
+
+Everything on it is the runner's state or a fold over the journal's events. Events and changes only
+leave a mark; one timer, 20 times a second, brings the widgets that are concerned up to date, so
+that the console never stands between a dial and its picture.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QApplication,
+    QGridLayout,
+    QLineEdit,
+    QMainWindow,
+    QVBoxLayout,
+    QWidget,
+)
+
+from labapp.audio.recorder import Level
+from labapp.errors import JournalError
+from labapp.events import Event, Source
+from labapp.events.commands import AddFlag, AddNote, GivePrompt
+from labapp.study.loading import LoadedStudy
+from labapp.ui import theme
+from labapp.ui.bridge import Bridge
+from labapp.ui.moderator import style
+from labapp.ui.moderator.alarm_bar import AlarmBar
+from labapp.ui.moderator.console_header import ConsoleHeader
+from labapp.ui.moderator.mirror import MirrorPanel
+from labapp.ui.moderator.notes_panel import NotesPanel
+from labapp.ui.moderator.plan_panel import PlanPanel
+from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.state.plan import rows_of, view_of
+from labapp.ui.moderator.timeline_view import TimelinePanel
+from labapp.ui.moderator.voice_panel import VoicePanel
+from labapp.ui.moderator.watch import Watch
+
+PALETTE = theme.DARK
+TICK_MS = 50
+SECOND_TICKS = 1000 // TICK_MS
+DISK_EVERY_TICKS = 5 * SECOND_TICKS
+LEFT_WIDTH, VOICE_WIDTH = 276, 296
+BINS_A_TICK = 2
+"""The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
+
+LevelSource = Callable[[], Level | None]
+
+
+class ConsoleWindow(QMainWindow):
+    """
+    Parameters
+    ----------
+    bridge : of the session's runner; make both before the session begins.
+    loaded : the study, for its title, flags and prompt.
+    participant : for the header.
+    level_source : what the microphone hears now, None without sound; called 20 times a second.
+    past : the events of earlier runs of this session, from which the console is rebuilt.
+    past_peaks : (working time in ns, peak 0 to 1) of their sound, where known.
+    blind : representations are not named.
+
+    Signals
+    -------
+    done_requested : the session is over and the moderator goes back to the home.
+    toggle_requested : Ctrl+Shift+M: bring the console to the front, or back behind.
+
+    The window cannot be closed while the session runs (it asks in its header instead); `shut` stops
+    it for good and lets it close.
+    """
+
+    done_requested = Signal()
+    toggle_requested = Signal()
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        loaded: LoadedStudy,
+        participant: str,
+        level_source: LevelSource,
+        *,
+        past: Sequence[Event] = (),
+        past_peaks: Sequence[tuple[int, float]] = (),
+        blind: bool = False,
+    ) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._runner = runner = bridge.runner
+        self._study = study = loaded.study
+        self._level_source = level_source
+        self._inbox: deque[Event] = deque()
+        self._dirty = True
+        self._ticks = 0
+        self._free_bytes: int | None = None
+        self._level: Level | None = None
+        self._open = True
+        self.state = ConsoleState(runner.machine.parts, past)
+        self._rows = rows_of(runner.machine.parts, blind=blind)
+        self._watch = Watch(sound=runner.recorder is not None)
+
+        self.header = ConsoleHeader(PALETTE, runner, participant, study.title)
+        self.alarms = AlarmBar(PALETTE)
+        self.plan = PlanPanel(PALETTE)
+        self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
+        self.mirror = MirrorPanel(PALETTE)
+        self.voice = VoicePanel(PALETTE, study.recording.prompt, study.recording.silence_prompt_s)
+        self.timeline = TimelinePanel(PALETTE, self.state.timeline)
+        self.timeline.view.show_past(past_peaks)
+        self.setWindowTitle(f"labapp · {participant} · console")
+        self.setCentralWidget(self._body())
+        self.centralWidget().setFocus()
+        self.setMinimumSize(1100, 640)
+        self.resize(1280, 720)
+        self._connect()
+        self.state.changed |= {"alarms", "notes", "curve", "timeline"}
+        self.refresh()
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self.refresh)
+        self._timer.start(TICK_MS)
+
+    def _body(self) -> QWidget:
+        body = QWidget()
+        body.setProperty("role", "ground")
+        body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        body.setStyleSheet(style.stylesheet(PALETTE))
+        body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        outer = QVBoxLayout(body)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self.header)
+        grid = QGridLayout()
+        gap = theme.SPACE_M
+        grid.setContentsMargins(gap, theme.SPACE_S, gap, gap)
+        grid.setHorizontalSpacing(gap)
+        grid.setVerticalSpacing(gap)
+        left = QVBoxLayout()
+        left.setSpacing(gap)
+        left.addWidget(self.plan)
+        left.addWidget(self.notes, 1)
+        grid.addWidget(self.alarms, 0, 0, 1, 3)
+        grid.addLayout(left, 1, 0, 2, 1)
+        grid.addWidget(self.mirror, 1, 1)
+        grid.addWidget(self.voice, 1, 2)
+        grid.addWidget(self.timeline, 2, 1, 1, 2)
+        grid.setColumnMinimumWidth(0, LEFT_WIDTH)
+        grid.setColumnMinimumWidth(2, VOICE_WIDTH)
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(1, 8)
+        grid.setRowStretch(2, 5)
+        self.plan.setFixedWidth(LEFT_WIDTH)
+        self.notes.setFixedWidth(LEFT_WIDTH)
+        self.voice.setFixedWidth(VOICE_WIDTH)
+        outer.addLayout(grid, 1)
+        return body
+
+    def _connect(self) -> None:
+        # Appends in the thread of the event: the journal's lock keeps them in order.
+        self._bridge.happened.connect(self._take, Qt.ConnectionType.DirectConnection)
+        self._bridge.changed.connect(self._changed)
+        self.notes.note_kept.connect(self._keep_note)
+        self.notes.flag_set.connect(self.set_flag)
+        self.voice.prompt_given.connect(self.give_prompt)
+        self.alarms.dismissed.connect(self._dismiss)
+        self.header.done_requested.connect(self.done_requested)
+        anywhere = Qt.ShortcutContext.ApplicationShortcut
+        keys: dict[str, Callable[[], None]] = {
+            "F8": self.give_prompt,
+            "Ctrl+Shift+M": self.toggle_requested.emit,
+            **{f"Ctrl+{number}": partial(self.set_flag, number) for number in self._study.flags},
+        }
+        for key, function in keys.items():
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(anywhere)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(function)
+
+    def set_flag(self, number: int) -> None:
+        """Set one of the study's flags, now."""
+        self._runner.send(AddFlag(number), Source.MODERATOR)
+
+    def give_prompt(self) -> None:
+        """Record that the moderator prompted the participant."""
+        self._runner.send(GivePrompt(self._study.recording.prompt), Source.MODERATOR)
+
+    def _keep_note(self, text: str, began_ns: int) -> None:
+        self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
+        # The next letter begins the next note; until then digits are flags.
+        self.centralWidget().setFocus()
+
+    def _dismiss(self, key: str) -> None:
+        self.state.alarms.dismiss(key)
+        self.alarms.show_alarms(self.state.alarms.visible())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys that no widget wanted: digits are flags, anything else begins a note."""
+        plain = event.modifiers() & ~Qt.KeyboardModifier(
+            Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+        )
+        text = event.text()
+        typing = isinstance(QApplication.focusWidget(), QLineEdit)
+        if plain or typing or not text.isprintable() or not text.strip():
+            super().keyPressEvent(event)
+        elif text.isdecimal():
+            if not event.isAutoRepeat() and int(text) in self._study.flags:
+                self.set_flag(int(text))
+        else:
+            self.notes.input.setFocus()
+            QApplication.sendEvent(self.notes.input, event)
+
+    def _take(self, event: Event) -> None:
+        self._inbox.append(event)
+
+    def _changed(self) -> None:
+        self._dirty = True
+
+    def refresh(self) -> None:
+        """Bring everything that changed up to date."""
+        while self._inbox:
+            self.state.apply(self._inbox.popleft())
+        runner, state = self._runner, self.state
+        now_ns = runner.clock.now_ns()
+        if state.ended_ns is not None:
+            now_ns = min(now_ns, state.ended_ns)
+        second = self._ticks % SECOND_TICKS == 0
+        if self._ticks % DISK_EVERY_TICKS == 0:
+            self._look_at_disk()
+        self._ticks += 1
+        changed, state.changed = state.changed, set()
+        self.header.show_state(state, now_ns)
+        if self._dirty or second:
+            views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
+            self.plan.show_views(views)
+        dirty, self._dirty = self._dirty, False
+        if dirty:
+            self.mirror.show_session(runner)
+        self.mirror.trial.show_curve(state, now_ns, changed="curve" in changed)
+        if "alarms" in changed:
+            self.alarms.show_alarms(state.alarms.visible())
+        if "notes" in changed:
+            self.notes.show_notes(state.notes)
+        self._show_voice(now_ns, facts=second or "sound" in changed, anew=dirty)
+
+    def _show_voice(self, now_ns: int, *, facts: bool, anew: bool) -> None:
+        runner, state = self._runner, self.state
+        level = self._level_source()
+        paused = runner.state.pauses.paused
+        if level is not self._level or facts or anew:
+            self._level = level
+            self.voice.show_voice(level, state.sound, paused=paused)
+        peak = None
+        if level is not None and level.envelope and not paused and not runner.finished:
+            peak = max(level.envelope[-BINS_A_TICK:])
+        self.timeline.view.show_now(state.work.working_ns(now_ns), peak)
+        if facts:
+            p99 = state.latency.p99_ms()
+            if p99 is None and state.warmed:
+                p99 = max(ms for _, ms in state.warmed.values())
+            saved = runner.journal.saved_ago_s
+            self.voice.show_facts(level, state.sound, saved, self._free_bytes, p99)
+
+    def _look_at_disk(self) -> None:
+        runner = self._runner
+        try:
+            self._free_bytes = shutil.disk_usage(runner.journal.path.parent).free
+        except OSError:
+            # A folder that is gone shows as a stalled journal, which is an alarm of its own.
+            self._free_bytes = None
+        if runner.finished:
+            return
+        for body in self._watch.check(self._free_bytes, self.state.latency.p99_ms()):
+            try:
+                runner.emit(body)
+            except JournalError:
+                # The session is being closed: nothing is watched any more.
+                return
+
+    def shut(self) -> None:
+        """Stop for good and close. Call before the session is closed."""
+        if not self._open:
+            return
+        self._open = False
+        self._timer.stop()
+        self._bridge.happened.disconnect(self._take)
+        self._bridge.changed.disconnect(self._changed)
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._open:
+            event.ignore()
+            self.header.ask_end()
+            return
+        super().closeEvent(event)

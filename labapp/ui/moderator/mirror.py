@@ -1,0 +1,274 @@
+"""The live mirror of what the participant sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from labapp.representations.space import LatentSpace
+from labapp.session.decoding import Array
+from labapp.session.runner import Runner
+from labapp.study.plan import QuestionnairePart, ReconstructionPart, TutorialPart
+from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
+from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.ui import theme
+from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.curve_view import CurveView
+from labapp.ui.moderator.dial_bars import DialBars
+from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.state.plan import progress_of
+from labapp.ui.participant.picture_panel import view_of
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.pictures import ImageView
+from labapp.ui.widgets.series import SeriesView
+
+TRIAL, QUIET = range(2)
+MOST_SIDE, LEAST_SIDE = 420, 96
+CURVE_ROOM = 118
+DIALS_ROOM = 200
+CAPTION_ROOM = 36
+BOX_SIDE = 128
+
+
+class TrialMirror(QWidget):
+    """A question: own picture, target, dials, and the alignment so far."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self._part: ReconstructionPart | None = None
+        self._space: LatentSpace | None = None
+        self._shown: tuple[Array, Array] | None = None
+        self.own: ImageView | SeriesView | None = None
+        self.target: ImageView | SeriesView | None = None
+        self.dials = DialBars(palette)
+        self.curve = CurveView(palette)
+        self.alignment = bits.label("", "number")
+        self.goal = bits.label("", "secondary")
+        self.state = bits.label("", "secondary")
+
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_S)
+        self._pictures = QHBoxLayout()
+        self._pictures.setSpacing(theme.SPACE_M)
+        self._holders = []
+        for caption in ("Own picture", "Target"):
+            holder = QVBoxLayout()
+            holder.setSpacing(theme.SPACE_XS)
+            holder.addWidget(bits.label(caption, "caption"))
+            holder.addStretch(1)
+            self._holders.append(holder)
+            self._pictures.addLayout(holder)
+        self._pictures.addWidget(self.dials, 1)
+        layout.addLayout(self._pictures, 1)
+        line = QHBoxLayout()
+        line.setSpacing(theme.SPACE_S)
+        line.addWidget(bits.label("Alignment, this question", "secondary"))
+        line.addWidget(self.state, 1)
+        line.addWidget(self.alignment, 0, Qt.AlignmentFlag.AlignBaseline)
+        line.addWidget(self.goal, 0, Qt.AlignmentFlag.AlignBaseline)
+        layout.addLayout(line)
+        self.curve.setFixedHeight(CURVE_ROOM - 40)
+        layout.addWidget(self.curve)
+
+    def show_trial(
+        self, part: ReconstructionPart, stage: StageState, trial: Trial, runner: Runner
+    ) -> None:
+        """Bring what changed up to date."""
+        if part is not self._part or self._space is None:
+            self._begin(part, runner)
+        assert self._space is not None
+        names = tuple(name or f"Dial {index + 1}" for index, name in enumerate(stage.labels))
+        self.dials.show_dials(self._space.dimensions, names, trial.z, trial.z_start, trial.selected)
+        self._show_pictures(runner)
+        tone = "good" if trial.solved else ""
+        bits.set_property(self.alignment, "tone", tone)
+        bits.set_text(self.alignment, wording.percent(trial.alignment))
+        bits.set_text(self.goal, f"/ {part.target_alignment * 100:g} %")
+        words = ["· ✓ matched"] if trial.solved else []
+        if trial.overlay:
+            words.append("· overlay on")
+        bits.set_text(self.state, " ".join(words))
+
+    def show_curve(self, state: ConsoleState, now_ns: int, *, changed: bool) -> None:
+        """The alignment curve; its time stands still in a pause and once solved."""
+        curve = state.curve
+        if self._part is None:
+            return
+        since = 0
+        if curve.began_ns is not None:
+            since = state.work.working_ns(now_ns) - curve.began_ns
+        self.curve.show_curve(curve.points, self._part.target_alignment, since, changed=changed)
+
+    def _begin(self, part: ReconstructionPart, runner: Runner) -> None:
+        """Another stage: other dials, perhaps other pictures."""
+        self._part = part
+        self._space = LatentSpace.from_json(part.dimensions)
+        self._shown = None
+        for holder, view in zip(self._holders, (self.own, self.target), strict=True):
+            if view is not None:
+                holder.removeWidget(view)
+                discard(view)
+        self.own = self.target = None
+
+    def _show_pictures(self, runner: Runner) -> None:
+        pictures = runner.pictures
+        if pictures is None or self._part is None:
+            return
+        if self.own is None or self.target is None:
+            display = self._part.display
+            self.own = view_of(display, pictures.own, self._palette, "Own picture", improved=True)
+            self.target = view_of(display, pictures.target, self._palette, "Target", improved=True)
+            for holder, view in zip(self._holders, (self.own, self.target), strict=True):
+                holder.insertWidget(0, view)
+            self._fit()
+        before = self._shown
+        if before is None or before[0] is not pictures.own:
+            show(self.own, pictures.own)
+        if before is None or before[1] is not pictures.target:
+            show(self.target, pictures.target, target=True)
+        self._shown = (pictures.own, pictures.target)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Pictures as large as height and dials allow."""
+        wide = (self.width() - DIALS_ROOM - 2 * theme.SPACE_M) / 2 - 2
+        side = min(self.height() - CURVE_ROOM - CAPTION_ROOM, wide, MOST_SIDE)
+        for view in (self.own, self.target):
+            if view is not None:
+                view.set_side(view.side_for(max(LEAST_SIDE, side)))
+
+
+def show(view: ImageView | SeriesView, picture: Array, *, target: bool = False) -> None:
+    """Show one picture or series alone; a target series has its band of allowed difference."""
+    if target and isinstance(view, SeriesView):
+        view.show_target(picture)
+    else:
+        view.show_picture(picture)
+
+
+def discard(widget: QWidget) -> None:
+    """Take a widget off the screen now and delete it when that is safe."""
+    widget.hide()
+    widget.deleteLater()
+
+
+class QuietMirror(QWidget):
+    """Everything that is no question: what is read, tried or answered."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self._of: object = None
+        self._boxes: list[ImageView | SeriesView] = []
+        self.headline = bits.label("", "title")
+        self.text = bits.label("", "", wrap=True)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_M, 0, 0)
+        layout.setSpacing(theme.SPACE_M)
+        layout.addWidget(self.headline)
+        layout.addWidget(self.text)
+        self._row = QHBoxLayout()
+        self._row.setSpacing(theme.SPACE_M)
+        layout.addLayout(self._row)
+        layout.addStretch(1)
+
+    def show_part(self, runner: Runner) -> None:
+        """What is on the screen, in words, with the tutorial's pictures."""
+        headline, text = describe(runner)
+        bits.set_text(self.headline, headline)
+        bits.set_text(self.text, text)
+        part = runner.part
+        boxes = runner.box_pictures if isinstance(part, TutorialPart) else ()
+        if part is not self._of or len(boxes) != len(self._boxes):
+            self._begin(part, boxes)
+        for view, picture in zip(self._boxes, boxes, strict=True):
+            show(view, picture)
+
+    def _begin(self, part: object, boxes: Sequence[Array]) -> None:
+        self._of = part
+        while (item := self._row.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                discard(widget)
+        self._boxes = []
+        if isinstance(part, TutorialPart):
+            for box, picture in zip(part.boxes, boxes, strict=bool(boxes)):
+                view = view_of(box.display, picture, self._palette, "Tutorial box", improved=True)
+                view.set_side(view.side_for(BOX_SIDE))
+                self._boxes.append(view)
+                self._row.addWidget(view)
+            self._row.addStretch(1)
+
+
+def describe(runner: Runner) -> tuple[str, str]:
+    """What the participant has on the screen: a headline and details."""
+    part, state = runner.part, runner.state
+    if runner.finished:
+        return "The session is over", "Everything that was recorded is kept."
+    if state.pauses.paused:
+        return "Paused", "The participant sees a quiet screen. Continue goes on where it was."
+    if part is None:
+        return "One moment", "The next part is being made ready."
+    progress = progress_of(runner.machine, state)
+    task = runner.machine.tasks[state.index]
+    if isinstance(part, QuestionnairePart) and isinstance(task, QuestionnaireTask):
+        answers = (
+            state.part_state.answers if isinstance(state.part_state, QuestionnaireState) else {}
+        )
+        rows = [
+            f"{item.text}   {answers.get(item.id, '–')} of {item.points}"
+            for item in task.instrument.items
+        ]
+        return part.title, "\n".join(rows)
+    words = {"consent": "The participant reads and signs the consent form."}
+    text = words.get(part.part, f"On the screen: {progress}." if progress else "")
+    return part.title, text
+
+
+class MirrorPanel(QFrame):
+    """The card of the mirror. The session's state decides which of the two mirrors is in front."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.trial = TrialMirror(palette)
+        self.quiet = QuietMirror(palette)
+        self.title = bits.ElidedLabel("", "secondary")
+        self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.trial)
+        self.stack.addWidget(self.quiet)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        head = QHBoxLayout()
+        head.addWidget(bits.label("PARTICIPANT’S VIEW", "section"))
+        head.addWidget(self.title, 1)
+        layout.addLayout(head)
+        layout.addWidget(self.stack, 1)
+
+    def show_session(self, runner: Runner) -> None:
+        """Called when the runner's state or pictures changed."""
+        part, now = runner.part, runner.state.part_state
+        trial = now.trial if isinstance(now, StageState) else None
+        in_question = (
+            isinstance(part, ReconstructionPart)
+            and trial is not None
+            and not runner.state.pauses.paused
+        )
+        if in_question and isinstance(part, ReconstructionPart) and trial is not None:
+            self.trial.show_trial(part, now, trial, runner)
+            self.title.set_full(f"{part.title} · question {trial.number} of {part.trials}")
+        else:
+            self.quiet.show_part(runner)
+            self.title.set_full("" if part is None else part.title)
+        self.stack.setCurrentIndex(TRIAL if in_question else QUIET)

@@ -1,0 +1,250 @@
+"""Screens: numbered cards, where the windows are put, and what happens when one is unplugged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QScreen
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from labapp.errors import JournalError
+from labapp.events import Body
+from labapp.events.lifecycle import ScreenChanged
+from labapp.ui import theme
+from labapp.ui.moderator import bits, style
+from labapp.ui.moderator.checklist import ScreenChoice
+
+CARD_SIZE = QSize(420, 320)
+CARD_SECONDS = 4.0
+CARD_NUMBER_PX = 160
+
+
+class ScreenSource(Protocol):
+    """What is needed of QGuiApplication; a test hands in its own."""
+
+    screenAdded: Any
+    screenRemoved: Any
+
+    def screens(self) -> Sequence[QScreen]: ...
+
+
+def choices(screens: Sequence[QScreen]) -> list[ScreenChoice]:
+    """The screens as the home lists them, numbered from 1 in the system's order."""
+    out = []
+    for number, screen in enumerate(screens, start=1):
+        size, ratio = screen.size(), screen.devicePixelRatio()
+        width, height = round(size.width() * ratio), round(size.height() * ratio)
+        out.append(ScreenChoice(number, name_of(screen), width, height, ratio))
+    return out
+
+
+def name_of(screen: QScreen) -> str:
+    """A name that tells screens apart: the connector's, with the model where it is known."""
+    model = screen.model().strip()
+    return f"{screen.name()} ({model})" if model else screen.name()
+
+
+def preferred(screens: Sequence[QScreen], primary: QScreen | None) -> str | None:
+    """The participant's screen, unless somebody chooses: one that is not the primary, if any."""
+    others = [screen for screen in screens if screen is not primary]
+    chosen = others[0] if others else (screens[0] if screens else None)
+    return None if chosen is None else name_of(chosen)
+
+
+class NumberCards(QObject):
+    """A big number on each screen for a few seconds."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.cards: list[QWidget] = []
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.hide)
+
+    def show(self, screens: Sequence[QScreen], seconds: float = CARD_SECONDS) -> None:
+        """Show the cards, anew if they are on the screens already."""
+        self.hide()
+        for choice, screen in zip(choices(screens), screens, strict=True):
+            card = _card(choice)
+            card.setScreen(screen)
+            where = screen.availableGeometry()
+            card.move(where.center() - card.rect().center())
+            card.show()
+            self.cards.append(card)
+        self._timer.start(round(seconds * 1000))
+
+    def hide(self) -> None:
+        """Take them away."""
+        self._timer.stop()
+        for card in self.cards:
+            card.close()
+            card.deleteLater()
+        self.cards = []
+
+
+def _card(choice: ScreenChoice) -> QWidget:
+    flags = (
+        Qt.WindowType.FramelessWindowHint
+        | Qt.WindowType.WindowStaysOnTopHint
+        | Qt.WindowType.Tool
+        | Qt.WindowType.WindowDoesNotAcceptFocus
+    )
+    window = QWidget(None, flags)
+    window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+    window.setProperty("role", "ground")
+    window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    window.setStyleSheet(style.stylesheet(theme.DARK))
+    window.setFixedSize(CARD_SIZE)
+    number = bits.label(str(choice.number), "card-number")
+    name = bits.label(f"{choice.name}\n{choice.width} × {choice.height}", "secondary")
+    layout = QVBoxLayout(window)
+    layout.setContentsMargins(*[theme.SPACE_XL] * 4)
+    for widget in (number, name):
+        widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout.addWidget(widget)
+    return window
+
+
+class ScreenWatcher(QObject):
+    """Puts the two windows on screens and keeps them on ones that are there.
+
+    lost(sentence) : a screen with one of the windows was unplugged, and where the window went.
+    back(sentence) : a screen was plugged in.
+
+    emit : takes the ScreenChanged events (Runner.emit).
+    source : signals and list of the screens; the application by default.
+    """
+
+    lost = Signal(str)
+    back = Signal(str)
+
+    def __init__(
+        self,
+        emit: Callable[[Body], None],
+        source: ScreenSource | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        self._emit = emit
+        self._source: Any = source or application
+        self._participant: QWidget | None = None
+        self._console: QWidget | None = None
+        self._fullscreen = True
+        self._on: dict[QWidget, QScreen] = {}
+        self._source.screenRemoved.connect(self._removed)
+        self._source.screenAdded.connect(self._added)
+
+    def attach(
+        self,
+        participant: QWidget,
+        console: QWidget | None,
+        screen: str | None = None,
+        *,
+        fullscreen: bool = True,
+    ) -> None:
+        """Show both windows: the participant's on the screen of this name (full-screen), the
+        console on another one, or behind it where there is no other."""
+        self._participant, self._console, self._fullscreen = participant, console, fullscreen
+        self._place(self._screens(), screen)
+
+    def detach(self) -> None:
+        """Watch no more; the windows stay where they are."""
+        if self._participant is not None:
+            self._source.screenRemoved.disconnect(self._removed)
+            self._source.screenAdded.disconnect(self._added)
+        self._participant = self._console = None
+        self._on.clear()
+
+    def screen_of(self, window: QWidget) -> QScreen | None:
+        """The screen a window was put on."""
+        return self._on.get(window)
+
+    @property
+    def alone(self) -> bool:
+        """Whether both windows share a screen."""
+        return len({id(screen) for screen in self._on.values()}) < len(self._on)
+
+    def toggle_console(self) -> None:
+        """The moderator's shortcut: the console to the front, or back behind the participant's."""
+        if self._console is None or self._participant is None:
+            return
+        front, back = self._console, self._participant
+        if self._console.isActiveWindow():
+            front, back = back, front
+        front.raise_()
+        front.activateWindow()
+
+    def _screens(self) -> list[QScreen]:
+        return list(self._source.screens())
+
+    def _place(self, screens: Sequence[QScreen], name: str | None) -> None:
+        if self._participant is None or not screens:
+            return
+        mine = next((s for s in screens if name in (s.name(), name_of(s))), None)
+        if mine is None:
+            before = self._on.get(self._participant)
+            mine = before if before is not None and before in screens else screens[0]
+        if self._console is not None:
+            other = self._on.get(self._console)
+            if other not in screens or other is mine:
+                other = next((s for s in screens if s is not mine), mine)
+            assert other is not None
+            if self._on.get(self._console) is not other:
+                self._put(self._console, other, fullscreen=False)
+        if self._on.get(self._participant) is not mine:
+            self._put(self._participant, mine, fullscreen=self._fullscreen)
+        if self.alone:
+            self._participant.raise_()
+            self._participant.activateWindow()
+
+    def _put(self, window: QWidget, screen: QScreen, *, fullscreen: bool) -> None:
+        self._on[window] = screen
+        where = screen.availableGeometry()
+        window.setWindowState(Qt.WindowState.WindowNoState)
+        window.setScreen(screen)
+        if fullscreen:
+            window.setGeometry(screen.geometry())
+            window.showFullScreen()
+            return
+        wanted = window.size().boundedTo(where.size())
+        window.resize(wanted)
+        window.move(where.center() - window.rect().center())
+        if window is self._console and not self.alone:
+            window.showMaximized()
+        else:
+            window.show()
+
+    def _removed(self, screen: QScreen) -> None:
+        left = [one for one in self._screens() if one is not screen]
+        name = name_of(screen)
+        hit = [window for window, on in self._on.items() if on is screen]
+        self._tell(ScreenChanged("removed", name, len(left)))
+        for window in hit:
+            del self._on[window]
+        self._place(left, None)
+        if hit:
+            whose = "The participant’s" if self._participant in hit else "The console’s"
+            new = self._on.get(hit[0])
+            where = f"its window is now on {name_of(new)}" if new else "there is no other"
+            self.lost.emit(f"{whose} screen {name} is gone; {where}.")
+
+    def _added(self, screen: QScreen) -> None:
+        screens = self._screens()
+        name = name_of(screen)
+        self._tell(ScreenChanged("added", name, len(screens)))
+        if self._console is not None and self.alone:
+            # Only the console moves: the participant is not disturbed a second time.
+            del self._on[self._console]
+            self._place(screens, None)
+        self.back.emit(f"Screen {name} is there.")
+
+    def _tell(self, body: ScreenChanged) -> None:
+        try:
+            self._emit(body)
+        except JournalError:
+            # The session is being closed; a screen that goes with it is no event of it.
+            return

@@ -1,0 +1,163 @@
+"""Voice and recording: what is heard, when to prompt, and that everything is being kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+)
+
+from labapp.audio.recorder import Level
+from labapp.session.folder import LOW_DISK_BYTES
+from labapp.ui import theme
+from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.level_bars import LevelBars
+from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.moderator.watch import SLOW_MS
+from labapp.ui.theme import Palette
+
+BARS = 44
+PROMPT_HEIGHT = 56
+MOST_BARS_HEIGHT = 120
+SAVED_LATE_S = 2.0
+FACTS = ("Microphone", "Lost frames", "Saved", "Disk", "Decode p99")
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What the panel says: a headline, a word of explanation, and whether to prompt."""
+
+    headline: str
+    detail: str
+    tone: str
+    prompt: bool = False
+
+
+def hearing_of(
+    level: Level | None, sound: Sound, prompt_after_s: float, *, paused: bool = False
+) -> Hearing:
+    """Tell the states of the voice apart; a prompt is due after prompt_after_s of silence."""
+    if sound.off is not None:
+        return Hearing("No sound", f"Recorded without sound: {sound.off}", "warn")
+    if level is None:
+        return Hearing("Not recording", "The microphone is not open.", "warn")
+    if sound.lost or level.state == "lost":
+        return Hearing("Microphone gone", level.problem or "Looking for it …", "alarm")
+    match level.state:
+        case "zeros":
+            return Hearing("Exact zeros", "Muted, or not allowed by the system.", "alarm")
+        case "clipping":
+            return Hearing("Too loud", "The sound is cut off at full scale.", "warn")
+        case "starting":
+            return Hearing("Listening …", "", "")
+        case "stopped":
+            return Hearing("Stopped", level.problem, "")
+    if level.problem:
+        return Hearing("Sound is not written", level.problem, "alarm")
+    if level.silent_for_s >= prompt_after_s and not paused:
+        return Hearing(f"Silent for {level.silent_for_s:.0f} s", "", "warn", prompt=True)
+    if level.silent_for_s >= 2.0:
+        return Hearing(f"Silent for {level.silent_for_s:.0f} s", "", "")
+    return Hearing("Voice heard", "", "good")
+
+
+class VoicePanel(QFrame):
+    """prompt_given: the moderator pressed the prompt's button (F8 does the same)."""
+
+    prompt_given = Signal()
+
+    def __init__(self, palette: Palette, prompt: str, prompt_after_s: float) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self._prompt_after_s = prompt_after_s
+        self.bars = LevelBars(palette, BARS, QSize(200, 48))
+        self.clip = bits.label("CLIP", "clip")
+        self.headline = bits.label(role="title")
+        self.detail = bits.label(role="secondary", wrap=True)
+        self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.prompt = QPushButton(f"Say: “{prompt}”\nF8 records that you said it")
+        self.prompt.setProperty("role", "prompt")
+        self.prompt.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.prompt.clicked.connect(self.prompt_given)
+
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        head = QHBoxLayout()
+        head.addWidget(bits.label("VOICE", "section"), 1)
+        head.addWidget(self.clip)
+        layout.addLayout(head)
+        self.bars.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.bars.setMaximumHeight(MOST_BARS_HEIGHT)
+        layout.addWidget(self.bars, 3)
+        layout.addWidget(self.headline)
+        # The prompt and an explanation take turns in one place: nothing moves when either comes.
+        slot = QFrame()
+        slot.setFixedHeight(PROMPT_HEIGHT)
+        stack = QVBoxLayout(slot)
+        stack.setContentsMargins(0, 0, 0, 0)
+        stack.addWidget(self.prompt)
+        stack.addWidget(self.detail)
+        layout.addWidget(slot)
+        layout.addStretch(1)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.SPACE_M)
+        grid.setVerticalSpacing(theme.SPACE_XS)
+        grid.setColumnStretch(1, 1)
+        self.facts: dict[str, bits.ElidedLabel] = {}
+        for row, name in enumerate(FACTS):
+            value = bits.ElidedLabel()
+            value.setProperty("role", "fact")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight)
+            grid.addWidget(bits.label(name, "secondary"), row, 0)
+            grid.addWidget(value, row, 1)
+            self.facts[name] = value
+        layout.addLayout(grid)
+
+    def show_voice(self, level: Level | None, sound: Sound, *, paused: bool) -> Hearing:
+        """Meter, state and prompt; returns what it says."""
+        said = hearing_of(level, sound, self._prompt_after_s, paused=paused)
+        self.bars.set_peaks(level.envelope if level else ())
+        clipping = level is not None and level.state == "clipping"
+        bits.set_property(self.clip, "tone", "alarm" if clipping else "")
+        bits.set_property(self.headline, "tone", said.tone)
+        bits.set_text(self.headline, said.headline)
+        bits.set_text(self.detail, said.detail)
+        if self.prompt.isHidden() == said.prompt:
+            self.prompt.setVisible(said.prompt)
+            self.detail.setVisible(not said.prompt)
+        return said
+
+    def show_facts(
+        self,
+        level: Level | None,
+        sound: Sound,
+        saved_ago_s: float,
+        free_bytes: int | None,
+        p99_ms: float | None,
+    ) -> None:
+        """The numbers below; each is marked when it is not as it should be."""
+        rate = sound.rate or (level.rate if level else 0)
+        khz = f" · {rate / 1000:g} kHz" if rate else ""
+        self._fact("Microphone", f"{sound.device}{khz}" if sound.device else "none", False)
+        # The recorder's count is of now, the journal's includes gaps it has not heard of yet.
+        lost = max(sound.lost_frames, level.lost_frames if level else 0)
+        self._fact("Lost frames", f"{lost:,}", lost > 0)
+        late = saved_ago_s > SAVED_LATE_S
+        self._fact("Saved", f"{saved_ago_s:.1f} s ago", late)
+        low = free_bytes is not None and free_bytes < LOW_DISK_BYTES
+        self._fact("Disk", "…" if free_bytes is None else f"{wording.size(free_bytes)} free", low)
+        slow = p99_ms is not None and p99_ms > SLOW_MS
+        self._fact("Decode p99", "…" if p99_ms is None else f"{p99_ms:.1f} ms", slow)
+
+    def _fact(self, name: str, text: str, wrong: bool) -> None:
+        label = self.facts[name]
+        bits.set_property(label, "tone", "warn" if wrong else "")
+        label.set_full(f"! {text}" if wrong else text)
