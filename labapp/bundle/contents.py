@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from labapp import __version__, resources
@@ -17,6 +18,7 @@ from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tsv import Table, json_text
 from labapp.errors import ModelError
 from labapp.events import Body, Event
+from labapp.events.lifecycle import DecoderWarmed
 from labapp.records.arrow import parquet_bytes
 from labapp.records.layout import (
     AUDIO,
@@ -122,8 +124,16 @@ def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> Non
 
 
 def _add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
-    """Cards of the plan's models, of this installation; only if the dials are the session's."""
+    """Cards of the plan's models, of this installation; only if they are the session's.
+
+    A session knows the hashes of its models' cards; where it has none, equal dials must do.
+    """
     said = {}
+    hashes = {
+        body.model: body.card_sha256
+        for _, body in record.bodies()
+        if isinstance(body, DecoderWarmed)
+    }
     for model, dimensions in _models(record).items():
         name = f"{SOURCEDATA}/models/{model}/{card.CARD}"
         folder = resources.models() / model
@@ -135,9 +145,13 @@ def _add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
         if not same:
             said[model] = "the model installed at export has other dials"
             continue
+        content = (folder / card.CARD).read_bytes()
+        if hashes.get(model) and sha256(content).hexdigest() != hashes[model]:
+            said[model] = "the model installed at export is another version"
+            continue
         said[model] = "included"
         if name not in bundle.files:
-            bundle.add_bytes(name, (folder / card.CARD).read_bytes())
+            bundle.add_bytes(name, content)
     return said
 
 

@@ -196,7 +196,8 @@ class CloseRequested(Body):
 
 @kind("decoder.warmed", durable=True)
 class DecoderWarmed(Body):
-    """A decoder is ready, with its measured time per picture."""
+    """A decoder is ready, with its measured time per picture. card_sha256: hash of the model card,
+    which holds the hashes of the weights; empty where there is no card."""
 
     model: str
     device: str
@@ -204,6 +205,7 @@ class DecoderWarmed(Body):
     n: int
     median_ms: float
     p99_ms: float
+    card_sha256: str = ""
 
 
 @kind("environment.recorded", durable=True)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 
 from labapp.events.lifecycle import DecoderWarmed
+from labapp.representations.card import CARD
 from labapp.representations.decoders import Decoder
-from labapp.representations.package import load_package
+from labapp.representations.package import find, load_package
 from labapp.representations.warmup import warm_up
 
 WARM_UP_DECODES = 50
@@ -36,7 +39,18 @@ def load_warm(
         decoders[model] = decoder
         warmed.append(
             DecoderWarmed(
-                model, times.device, times.threads, times.n, times.median_ms, times.p99_ms
+                model,
+                times.device,
+                times.threads,
+                times.n,
+                times.median_ms,
+                times.p99_ms,
+                sha256(card_path(model).read_bytes()).hexdigest(),
             )
         )
     return WarmDecoders(decoders, warmed)
+
+
+def card_path(model: str) -> Path:
+    """The card of a model given by id. Raises ModelError when there is no such model."""
+    return find(model) / CARD
