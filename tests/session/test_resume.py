@@ -1,0 +1,197 @@
+"""Going on after an interruption."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from labapp.errors import RecordError, SessionError, StudyError
+from labapp.events import Source
+from labapp.events.commands import EndSession, MoveDial, Resume, SkipStage
+from labapp.events.durations import Pauses
+from labapp.records.integrity import check_journal
+from labapp.session import opening
+from labapp.session.opening import OpenSession
+from labapp.session.past import read_past
+from labapp.session.recovery import interrupted, recover
+from labapp.tasks.reconstruction.state import Trial
+from tests.session.sessions import opened, surroundings
+from tests.session.test_runner import trial_of
+
+
+def at_stage_one(tmp_path: Path) -> OpenSession:
+    session = opened(tmp_path)
+    session.begin()
+    session.give_consent("Somebody")
+    while session.runner.part is not None and session.runner.part.id != "stage-1":
+        session.runner.send(SkipStage())
+    return session
+
+
+def drop(session: OpenSession) -> Path:
+    """As a kill leaves it: no last event, no unlocking by the session itself."""
+    session.runner._closed = True
+    session.runner.journal.close()
+    session._lock.release()
+    return session.folder.path
+
+
+def go_on(tmp_path: Path, path: Path, **more: bool) -> OpenSession:
+    session = opening.resume(path, lambda loaded, models: surroundings(tmp_path), **more)
+    session.begin()
+    return session
+
+
+def test_a_session_goes_on_where_it_was_killed(tmp_path: Path) -> None:
+    killed = at_stage_one(tmp_path)
+    killed.runner.send(MoveDial(0, 0.5, "mouse"))
+    before = trial_of(killed)
+    clock_ns = killed.runner.clock.now_ns()
+    path = drop(killed)
+    assert interrupted(tmp_path / "data", ["quickstart"]) == [path]
+    assert not recover(path).finished
+
+    session = go_on(tmp_path, path)
+    runner = session.runner
+    assert runner.journal.segment == 2
+    after = trial_of(session)
+    assert (after.z, after.z_target, after.z_seq) == (before.z, before.z_target, before.z_seq)
+    assert runner.pictures is not None
+    assert runner.state.pauses.paused, "stands still until the moderator goes on"
+    working = runner.state.pauses.working_ns(runner.clock.now_ns())
+    assert working == clock_ns, "the months since the fake clock's date do not count"
+    assert runner.clock.now_ns() > clock_ns
+    runner.send(Resume("on"), Source.MODERATOR)
+    runner.send(MoveDial(0, 0.6, "mouse"))
+    assert trial_of(session).z_seq == before.z_seq + 1
+    assert trial_of(session).active_ns < 10**9
+    session.close("test over")
+    events = read_past(path)
+    assert not check_journal(path)
+    pauses = Pauses()
+    for event in events:
+        pauses = pauses.apply(event)
+    assert pauses.working_ns(events[-1].t_ns) < clock_ns + 60 * 10**9
+    (gap,) = (e.payload["gap_from_ns"] for e in events if e.payload.get("gap_from_ns") is not None)
+    assert gap == next(e for e in reversed(events) if e.segment == 1).t_ns
+
+
+def test_a_movement_whose_picture_was_lost_is_decoded_after_the_gap(tmp_path: Path) -> None:
+    killed = at_stage_one(tmp_path)
+    target = trial_of(killed).z_target
+    for dimension, value in enumerate(target[:-1]):
+        killed.runner.send(MoveDial(dimension, value, "mouse"))
+    killed.runner._requested_seq = 10**6  # the decode is asked for, and never comes
+    killed.runner.send(MoveDial(len(target) - 1, target[-1], "mouse"))
+    assert not trial_of(killed).solved
+    session = go_on(tmp_path, drop(killed))
+    assert not trial_of(session).solved
+    session.runner.send(Resume("on"), Source.MODERATOR)
+    assert trial_of(session).solved
+    session.close("test over")
+
+
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    path = drop(at_stage_one(tmp_path))
+    for segment in range(2, 6):
+        session = go_on(tmp_path, path)
+        assert session.runner.journal.segment == segment
+        assert isinstance(trial_of(session), Trial)
+        drop(session)
+    assert not check_journal(path)
+    assert recover(path).events == len(read_past(path))
+
+
+def test_killed_while_paused(tmp_path: Path) -> None:
+    from labapp.events.commands import Pause
+
+    killed = at_stage_one(tmp_path)
+    killed.runner.send(Pause("break"), Source.MODERATOR)
+    session = go_on(tmp_path, drop(killed))
+    assert session.runner.state.pauses.paused
+    session.runner.send(Resume("on"), Source.MODERATOR)
+    assert not session.runner.state.pauses.paused
+    session.close("test over")
+
+
+def test_a_finished_session_is_not_resumed(tmp_path: Path) -> None:
+    session = at_stage_one(tmp_path)
+    session.runner.send(EndSession("done"), Source.MODERATOR)
+    session.close("done")
+    path = session.folder.path
+    assert interrupted(tmp_path / "data", ["quickstart"]) == []
+    assert recover(path).finished
+    with pytest.raises(SessionError, match="is finished"):
+        go_on(tmp_path, path)
+
+
+def test_a_changed_study_is_not_resumed(tmp_path: Path) -> None:
+    path = drop(at_stage_one(tmp_path))
+    consent = path / "study" / "texts" / "en" / "consent.md"
+    original = consent.read_bytes()
+    consent.write_bytes(original + b"\nOne more sentence.\n")
+    with pytest.raises(SessionError, match="is not the one the session began with"):
+        go_on(tmp_path, path)
+    consent.unlink()
+    shipped_instead = go_on(tmp_path, path)  # the shipped text is the very same one
+    drop(shipped_instead)
+    consent.write_bytes(original)
+    study = path / "study" / "quickstart.yaml"
+    text = study.read_bytes()
+    study.write_bytes(b"id: [")
+    with pytest.raises(StudyError):
+        go_on(tmp_path, path)
+    study.unlink()
+    with pytest.raises(SessionError, match="missing from its study folder"):
+        go_on(tmp_path, path)
+    study.write_bytes(text)
+    before = len(read_past(path))
+    session = go_on(tmp_path, path)
+    session.close("test over")
+    assert len(read_past(path)) > before, "refusals wrote nothing and let the lock go"
+
+
+def test_another_version_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = drop(at_stage_one(tmp_path))
+    monkeypatch.setattr(opening, "__version__", "99.0")
+    with pytest.raises(SessionError, match=r"this is 99\.0"):
+        go_on(tmp_path, path)
+    go_on(tmp_path, path, accept_version=True).close("test over")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "UPDATE events SET payload = replace(payload, '0.5', '0.6') WHERE kind = 'dial.moved'",
+            "",
+        ),
+        ("DELETE FROM events WHERE seq = 3", "gap"),
+        ("DELETE FROM events", "no event"),
+    ],
+)
+def test_a_damaged_journal_is_not_gone_on_with(tmp_path: Path, change: str, said: str) -> None:
+    killed = at_stage_one(tmp_path)
+    killed.runner.send(MoveDial(0, 0.5, "mouse"))
+    path = drop(killed)
+    shutil.copytree(path, tmp_path / "copy")
+    connection = sqlite3.connect(path / "journal.sqlite")
+    with connection:
+        assert connection.execute(change).rowcount
+    connection.close()
+    content = (path / "journal.sqlite").read_bytes()
+    for attempt in (lambda: recover(path), lambda: go_on(tmp_path, path)):
+        with pytest.raises(RecordError) as caught:
+            attempt()
+        assert said in caught.value.what
+    assert (path / "journal.sqlite").read_bytes() == content
+    assert interrupted(tmp_path / "data", ["quickstart"]) == []
+
+
+def test_a_session_killed_before_its_first_event_says_so(tmp_path: Path) -> None:
+    path = drop(opened(tmp_path))
+    with pytest.raises(RecordError, match="holds no event"):
+        recover(path)

@@ -1,0 +1,349 @@
+"""The runner: waiting for the disk, decoding, timers, ending."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labapp.clock import FakeClock
+from labapp.errors import AudioError, JournalError, NoMicrophone
+from labapp.events import Event, Source
+from labapp.events.commands import AddNote, EndSession, MoveDial, Next, Pause, Resume, SkipStage
+from labapp.events.lifecycle import DecoderWarmed, WindowFocus
+from labapp.records.journal import read_rows
+from labapp.session import journal as journal_module
+from labapp.session.decoding import Array, Decoder
+from labapp.session.opening import OpenSession
+from labapp.session.past import read_past
+from labapp.session.scheduling import VirtualScheduler
+from labapp.tasks.reconstruction.state import Trial
+from tests.helpers.formulas import formula_decoder, formula_decoders
+from tests.helpers.rooms import FormulaDecoder
+from tests.session.sessions import opened
+
+
+class Gate:
+    """A disk that answers when a test lets it."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.waiting = threading.Event()
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    made = Gate()
+
+    class Slow(sqlite3.Connection):
+        def executemany(self, sql: str, rows: Any, /) -> sqlite3.Cursor:
+            made.waiting.set()
+            made.open.wait(30)
+            made.waiting.clear()
+            return super().executemany(sql, rows)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        journal_module.sqlite3, "connect", lambda *a, **k: connect(*a, factory=Slow, **k)
+    )
+    yield made
+    made.open.set()
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., OpenSession]]:
+    """Opens and begins sessions; closes them after the test."""
+    sessions: list[OpenSession] = []
+
+    def open_one(part: str = "consent", **more: Any) -> OpenSession:
+        session = opened(tmp_path / str(len(sessions)), **more)
+        sessions.append(session)
+        session.begin()
+        if part != "consent":
+            session.give_consent("Somebody")
+        while session.runner.part is not None and session.runner.part.id != part:
+            session.runner.send(SkipStage())
+        return session
+
+    yield open_one
+    for session in sessions:
+        session.close("test over")
+
+
+def trial_of(session: OpenSession) -> Trial:
+    trial = session.runner.state.part_state.trial
+    assert isinstance(trial, Trial)
+    return trial
+
+
+def watch(session: OpenSession) -> list[Event]:
+    seen: list[Event] = []
+    session.runner.journal.subscribe(seen.append)
+    return seen
+
+
+def scheduler_of(session: OpenSession) -> VirtualScheduler:
+    assert isinstance(session.runner.scheduler, VirtualScheduler)
+    return session.runner.scheduler
+
+
+def spin(session: OpenSession, until: Callable[[], bool]) -> None:
+    """Runs what other threads post, for at most some seconds of real time."""
+    deadline = time.monotonic() + 10
+    while not until():
+        assert time.monotonic() < deadline
+        scheduler_of(session).run(until)
+        time.sleep(0.002)
+
+
+def test_nothing_goes_on_before_it_is_on_disk(
+    begin: Callable[..., OpenSession], gate: Gate
+) -> None:
+    session = begin("tutorial", patience_s=0.01)
+    runner, scheduler = session.runner, scheduler_of(session)
+    seen = watch(session)
+    clock = runner.clock
+    assert isinstance(clock, FakeClock)
+    told: list[bool] = []
+    runner.listen(lambda: told.append(runner.stalled))
+    gate.open.clear()
+    runner.send(Next())
+    assert [event.kind for event in seen] == ["page.turned"], "published at once"
+    assert runner.state.part_state.page == 0, "but not gone on from"
+    runner.send(Next())
+    assert len(seen) == 1, "the next command waits its turn"
+    before = clock.now_ns()
+    scheduler.run(lambda: clock.now_ns() - before >= 1.5e9)
+    assert not runner.stalled
+    scheduler.run(lambda: clock.now_ns() - before >= 2.5e9)
+    assert runner.stalled
+    assert told == [True]
+    assert [event.kind for event in seen] == ["page.turned", "alarm.raised"]
+    assert seen[-1].payload["code"] == "journal_stalled"
+    assert runner.state.part_state.page == 0
+    gate.open.set()
+    spin(session, lambda: len(seen) >= 4 and not runner._waiting)
+    assert not runner.stalled
+    assert [event.kind for event in seen][2:4] == ["alarm.cleared", "part.ended"]
+    assert runner.part is not None
+    assert runner.part.id == "practice-intro", "both pages of the tutorial were left"
+
+
+def test_a_slow_disk_does_not_fill_the_queue_with_ticks(
+    begin: Callable[..., OpenSession], gate: Gate, tmp_path: Path
+) -> None:
+    from tests.study.test_refusals import GOOD, write
+
+    limited = GOOD.replace("trials: 3", "trials: 3\n      time_limit_min: 0.01\n      skip: after")
+    session = begin("stage-1", study=write(tmp_path, limited), patience_s=0.01)
+    runner, scheduler = session.runner, scheduler_of(session)
+    clock = runner.clock
+    assert isinstance(clock, FakeClock)
+    gate.open.clear()
+    runner.send(AddNote("hm", 0), Source.MODERATOR)
+    before = clock.now_ns()
+    scheduler.run(lambda: clock.now_ns() - before >= 5e9)
+    assert len(runner._queue) <= 1
+    gate.open.set()
+    spin(session, lambda: runner.part is None or runner.part.id != "stage-1")
+    rows = read_past(session.folder.path)
+    assert [r.kind for r in rows].count("stage.time_expired") == 1
+
+
+class Blocking:
+    """A decoder whose pictures come when a test lets them; `asked` lists the z it was given."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.inner = decoder
+        self.go = threading.Semaphore(0)
+        self.asked: list[tuple[float, ...]] = []
+        self.main = threading.current_thread()
+
+    def decoder(self) -> FormulaDecoder:
+        return FormulaDecoder(self.inner.id, self.inner.space, self.inner.latents, self._formula)
+
+    def _formula(self, z: Array) -> Array:
+        if threading.current_thread() is not self.main:
+            self.asked.append(tuple(float(v) for v in z[0]))
+            assert self.go.acquire(timeout=20)
+        return self.inner.decode(z)
+
+
+def with_slow_practice(begin: Callable[..., OpenSession]) -> tuple[OpenSession, Blocking]:
+    slow = Blocking(formula_decoder("circles/gt"))
+    warmed = DecoderWarmed("circles/gt", "cpu", 1, 1, 20.0, 30.0)
+    decoders = {**formula_decoders(), "circles/gt": slow.decoder()}
+    return begin("practice", decoders=decoders, warmed=(warmed,)), slow
+
+
+def kinds(seen: list[Event], *names: str) -> list[int]:
+    return [event.payload["z_seq"] for event in seen if event.kind in names]
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def test_a_slow_decoder_skips_what_was_overtaken(begin: Callable[..., OpenSession]) -> None:
+    session, slow = with_slow_practice(begin)
+    seen = watch(session)
+    for value in (0.11, 0.12, 0.13, 0.14, 0.15):
+        session.runner.send(MoveDial(0, value, "mouse"))
+        if value == 0.11:
+            wait_for(lambda: len(slow.asked) == 1)
+    assert kinds(seen, "dial.moved") == [1, 2, 3, 4, 5], "the dials never wait"
+    slow.go.release()
+    slow.go.release()
+    spin(session, lambda: trial_of(session).decoded_seq == 5)
+    assert kinds(seen, "picture.decoded") == [1, 5]
+    assert [z[0] for z in slow.asked] == pytest.approx([0.11, 0.15])
+
+
+def test_a_question_is_solved_at_the_picture_that_solved_it(
+    begin: Callable[..., OpenSession],
+) -> None:
+    session, slow = with_slow_practice(begin)
+    runner = session.runner
+    target = trial_of(session).z_target
+    runner.send(MoveDial(1, target[1], "mouse"))
+    wait_for(lambda: len(slow.asked) == 1)
+    slow.go.release()
+    spin(session, lambda: trial_of(session).decoded_seq == 1)
+    runner.send(MoveDial(0, target[0], "mouse"))
+    wait_for(lambda: len(slow.asked) == 2)
+    runner.send(MoveDial(0, 0.05, "mouse"))
+    assert trial_of(session).z[0] == 0.05
+    slow.go.release()
+    spin(session, lambda: trial_of(session).solved)
+    assert trial_of(session).z == target, "not where the dial was moved meanwhile"
+    slow.go.release()
+    wait_for(lambda: len(slow.asked) == 3)
+    time.sleep(0.05)
+    scheduler_of(session).run(lambda: False)
+    assert runner.pictures is not None
+    np.testing.assert_array_equal(runner.pictures.own, runner.pictures.target)
+    solved = [event for event in read_past(session.folder.path) if event.kind == "trial.solved"]
+    assert [tuple(event.payload["z"]) for event in solved] == [target]
+
+
+def test_a_picture_that_comes_in_a_pause_is_asked_for_again_after_it(
+    begin: Callable[..., OpenSession],
+) -> None:
+    session, slow = with_slow_practice(begin)
+    runner = session.runner
+    seen = watch(session)
+    runner.send(MoveDial(0, 0.5, "mouse"))
+    wait_for(lambda: len(slow.asked) == 1)
+    runner.send(Pause("break"), Source.MODERATOR)
+    slow.go.release()
+    wait_for(lambda: bool(scheduler_of(session)._queue))
+    scheduler_of(session).run(lambda: False)
+    assert not kinds(seen, "picture.decoded")
+    runner.send(Resume("on"), Source.MODERATOR)
+    slow.go.release()
+    spin(session, lambda: trial_of(session).decoded_seq == 1)
+    assert kinds(seen, "picture.decoded") == [1]
+
+
+def test_the_state_is_what_the_journal_folds_to(begin: Callable[..., OpenSession]) -> None:
+    session = begin("stage-1")
+    runner = session.runner
+    target = trial_of(session).z_target
+    for dimension, value in enumerate(target):
+        runner.send(MoveDial(dimension, value, "mouse"))
+    runner.send(AddNote("went at it one dial after another", 0), Source.MODERATOR)
+    runner.send(Pause("break"), Source.MODERATOR)
+    runner.emit(WindowFocus(False))
+    runner.send(Resume("on"), Source.MODERATOR)
+    runner.send(Next())
+    state = runner.state
+    session.close("test over")
+    assert runner.machine.fold(read_past(session.folder.path)) == state
+
+
+def test_ending_early_is_an_event_and_keeps_everything(begin: Callable[..., OpenSession]) -> None:
+    session = begin("stage-1")
+    session.runner.send(EndSession("participant left"), Source.MODERATOR)
+    assert session.runner.finished
+    session.close("early")
+    kinds = [row.kind for row in read_rows(session.folder.path)]
+    assert kinds[-2:] == ["session.ended", "segment.ended"]
+    session.close("again")
+    assert len(read_rows(session.folder.path)) == len(kinds)
+    with pytest.raises(JournalError):
+        session.runner.emit(WindowFocus(True))
+
+
+class Recorder:
+    """A recorder that fails where a test says."""
+
+    device = "Test Mic"
+
+    def __init__(self, at_start: Exception | None = None, at_stop: Exception | None = None):
+        self.at_start, self.at_stop = at_start, at_stop
+        self.stopped = False
+
+    def start(self) -> None:
+        if self.at_start:
+            raise self.at_start
+
+    def stop(self, timeout_s: float = 5.0) -> None:
+        self.stopped = True
+        if self.at_stop:
+            raise self.at_stop
+
+    def level(self) -> Any:
+        return None
+
+
+def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path: Path) -> None:
+    recorder = Recorder(at_stop=AudioError("hangs"))
+    session = opened(tmp_path, make_recorder=lambda *_: recorder)
+    session.begin()
+    with pytest.raises(AudioError, match="hangs"):
+        session.close("test over")
+    assert recorder.stopped
+    assert [row.kind for row in read_rows(session.folder.path)][-1] == "segment.ended"
+    assert not session._lock.is_locked
+
+
+def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) -> None:
+    from tests.study.test_refusals import GOOD, write
+
+    recorder = Recorder(at_start=NoMicrophone("There is no microphone."))
+    session = opened(tmp_path, make_recorder=lambda *_: recorder)
+    session.begin()
+    assert session.runner.part is not None
+    assert session.no_sound == "There is no microphone."
+    session.close("test over")
+    kinds = [row.kind for row in read_rows(session.folder.path)]
+    assert "audio.off" in kinds
+    assert "alarm.raised" in kinds
+    strict = write(tmp_path, GOOD + "recording: {audio: required}\n")
+    session = opened(tmp_path, study=strict, make_recorder=lambda *_: recorder)
+    with pytest.raises(NoMicrophone):
+        session.begin()
+    session.close("no sound")
+    assert "session.ended" in [row.kind for row in read_rows(session.folder.path)]
+
+
+def test_a_virtual_clock_never_waits_for_the_worker(tmp_path: Path) -> None:
+    warmed = DecoderWarmed("circles/gt", "cpu", 1, 1, 20.0, 30.0)
+    session = opened(tmp_path, warmed=(warmed,), decode_at_once=True)
+    assert not session.runner._slow
+    session.close("test over")
+    patient = replace(warmed, p99_ms=1.0)
+    session = opened(tmp_path, participant="P02", warmed=(patient,))
+    assert not session.runner._slow
+    session.close("test over")
