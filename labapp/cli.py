@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from labapp import __version__
@@ -402,17 +401,21 @@ def _positive(speed: float) -> float:
     return speed
 
 
+# Not click's: newer versions of typer bring a click of their own.
+_UsageMistake: Any = typer.BadParameter.__mro__[1]
+
+
 def main() -> None:
     """The entry point: expected failures become messages, never tracebacks."""
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="labapp", standalone_mode=False)
     except LabappError as error:
         typer.echo(str(error), err=True)
         status = error.exit_status
-    except click.ClickException as error:
+    except _UsageMistake as error:
         error.show()
-        status = 2 if isinstance(error, click.UsageError) else 1
-    except (KeyboardInterrupt, click.Abort):
+        status = 2
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("Interrupted. What was finished before is kept.", err=True)
         status = 130
     except BrokenPipeError:

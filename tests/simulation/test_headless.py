@@ -1,0 +1,105 @@
+"""Simulated participants: whole sessions on a virtual clock, recorded like real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.errors import ExportExists, SessionError
+from labapp.events import Event
+from labapp.records.integrity import check_journal
+from labapp.session.opening import Surroundings
+from labapp.session.past import finished, read_past
+from labapp.session.private import consents
+from labapp.simulation.driver import FAST, HUMAN
+from labapp.simulation.headless import simulate, simulate_all
+from labapp.simulation.jobs import simulate_study
+from labapp.simulation.names import STRATEGY_NAMES
+from labapp.simulation.strategies import STRATEGIES
+from labapp.study.loading import load
+from tests.session.sessions import surroundings
+
+QUICK = load("quickstart")
+
+
+def run(tmp_path: Path, name: str = "a", participant: str = "P01", **more: object) -> list[Event]:
+    around: Surroundings = surroundings(tmp_path / name)
+    path = simulate(
+        QUICK,
+        participant,
+        around,
+        data=tmp_path / name,
+        strategy="understanding",
+        **more,  # type: ignore[arg-type]
+    )
+    assert not check_journal(path)
+    return read_past(path)
+
+
+def story(events: list[Event]) -> list[tuple[object, ...]]:
+    """What happened, without what names this machine."""
+    return [
+        (e.t_ns, e.source, e.kind, e.key, e.payload)
+        for e in events
+        if e.kind not in ("segment.started", "environment.recorded")
+    ]
+
+
+def test_a_session_is_completed_and_the_same_again_from_the_same_seed(tmp_path: Path) -> None:
+    events = run(tmp_path)
+    assert events[0].kind == "session.planned"
+    assert finished(events)
+    kinds = [event.kind for event in events]
+    assert "session.completed" in kinds
+    assert kinds[-1] == "segment.ended"
+    outcomes = [e.payload["outcome"] for e in events if e.kind == "trial.ended"]
+    assert len(outcomes) == 3 + 3 * 5
+    assert outcomes.count("solved") >= 14, "who understands solves nearly all"
+    assert story(events) == story(run(tmp_path, "b"))
+    assert story(events) != story(run(tmp_path, "c", seed=4))
+    minutes = events[-1].t_ns / 60e9
+    assert 3 < minutes < 60, "about a person's speed"
+
+
+def test_what_a_participant_does_is_marked_as_simulated(tmp_path: Path) -> None:
+    events = run(tmp_path, pace=FAST)
+    done = {"dial.moved", "response.changed", "page.turned", "trial.ended"}
+    assert {e.source for e in events if e.kind in done} == {"simulated"}
+    assert HUMAN.stride_s > FAST.stride_s
+
+
+def test_one_after_another(tmp_path: Path) -> None:
+    told: list[str] = []
+    around = surroundings(tmp_path)
+    paths = simulate_all(
+        QUICK,
+        ["P01", "P02"],
+        around,
+        data=tmp_path / "data",
+        strategy="understanding",
+        progress=told.append,
+    )
+    assert told == ["P01", "P02"]
+    assert [path.name[:7] for path in paths] == ["sub-P01", "sub-P02"]
+    orders = [tuple(read_past(path)[0].payload["assignment"]["models"]) for path in paths]
+    assert orders[0] != orders[1]
+    names = [record.participant for record in consents(tmp_path / "private", "quickstart")]
+    assert names == ["P01", "P02"]
+
+
+def test_a_session_that_stands_still_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match="stood still"):
+        run(tmp_path, until=lambda session: False)
+    (path,) = (tmp_path / "a" / "quickstart").iterdir()
+    assert finished(read_past(path)), "what happened until then is kept"
+
+
+def test_an_existing_folder_is_not_written_into(tmp_path: Path) -> None:
+    with pytest.raises(ExportExists):
+        simulate_study("quickstart", 1, "understanding", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_name_has_its_strategy() -> None:
+    assert tuple(STRATEGIES) == STRATEGY_NAMES

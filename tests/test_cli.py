@@ -1,0 +1,204 @@
+"""The command line: exit status, pure JSON, and messages instead of tracebacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labapp import __version__
+from labapp.cli import main
+
+MAIN = "from labapp.cli import main; main()"
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Runs a command in this process: (status, standard output, standard error)."""
+    monkeypatch.setenv("LABAPP_DATA", str(tmp_path / "sessions"))
+    monkeypatch.setenv("LABAPP_PRIVATE", str(tmp_path / "private"))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["labapp", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+    return run
+
+
+def test_help_and_version(cli: Any) -> None:
+    status, out, err = cli("--help")
+    assert status == 0
+    for command in ("demo", "doctor", "run", "studies", "sessions", "models", "simulate"):
+        assert command in out
+    assert not err
+    assert cli("--version") == (0, f"labapp {__version__}\n", "")
+
+
+COMMANDS = [
+    ("demo",),
+    ("doctor",),
+    ("run",),
+    ("export",),
+    ("analyze",),
+    ("simulate",),
+    *(("studies", name) for name in ("list", "show", "check", "schema")),
+    *(("sessions", name) for name in ("list", "show", "verify", "recover", "resume")),
+    *(("models", name) for name in ("list", "show", "train", "evaluate", "bench")),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(cli: Any, command: tuple[str, ...]) -> None:
+    status, out, _ = cli(*command, "--help")
+    assert status == 0
+    assert f"Example: labapp {' '.join(command)}" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nonsense",), "nonsense"),
+        (("--nonsense",), "nonsense"),
+        (("studies", "nonsense"), "nonsense"),
+        (("run", "quickstart"), "--participant"),
+        (("run", "quickstart", "--participant", "P01", "--speed", "0"), "--speed"),
+        (("run", "quickstart", "--participant", "P01", "--simulate", "wizard"), "understanding"),
+        (("sessions", "show", "nobody"), "There is no session or bundle 'nobody'"),
+        (("sessions", "verify", "../nobody"), "There is no session or bundle"),
+        (("sessions", "recover", "nobody"), "There is no session"),
+        (("export", "nobody", "--out", "bundle"), "There is no session"),
+        (("export",), "sessions"),
+        (("analyze", "nobody", "--out", "x"), "There is no session"),
+        (
+            ("simulate", "quickstart", "--participants", "0", "--strategy", "x", "--out", "y"),
+            "--participants",
+        ),
+        (
+            ("simulate", "quickstart", "--participants", "1", "--strategy", "x", "--out", "y"),
+            "not a strategy",
+        ),
+        (("--data", "x", "studies", "list"), "behind the command"),
+        (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
+    ],
+)
+def test_wrong_usage_ends_with_2(cli: Any, arguments: tuple[str, ...], said: str) -> None:
+    status, out, err = cli(*arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_failures_end_with_1_and_say_what_to_do(cli: Any, tmp_path: Path) -> None:
+    study = tmp_path / "wrong.yaml"
+    study.write_text("id: wrong\ntitle: T\nversion: x\nflow: []\n")
+    (tmp_path / "taken").mkdir()
+    for arguments, said in (
+        (("studies", "check", str(study)), "line 3"),
+        (("studies", "show", "nothing"), "quickstart"),
+        (("models", "show", "sinelines/nothing"), "sinelines/nothing"),
+        (("sessions", "recover", str(tmp_path)), "not a session folder"),
+        (("sessions", "show", str(tmp_path)), ""),
+        (
+            (
+                *("simulate", "quickstart", "--participants", "1", "--strategy", "understanding"),
+                *("--out", str(tmp_path / "taken")),
+            ),
+            "exists already",
+        ),
+    ):
+        status, out, err = cli(*arguments)
+        assert (status, out) == (1, ""), arguments
+        assert said in err
+        assert len(err.splitlines()) >= 2, "what happened, what is safe, what to do"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("studies", "list", "--json"),
+        ("studies", "show", "quickstart", "--json"),
+        ("studies", "schema"),
+        ("sessions", "list", "--json"),
+        ("models", "list", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_json_is_all_there_is_on_standard_output(cli: Any, arguments: tuple[str, ...]) -> None:
+    status, out, _ = cli(*arguments)
+    assert status == 0
+    value = json.loads(out)
+    if arguments[1] == "list":
+        assert all("id" in row for row in value)
+    if arguments[:2] == ("studies", "list"):
+        assert "quickstart" in [row["id"] for row in value]
+    if arguments[:2] == ("models", "list"):
+        assert {"sinelines/ae", "sinelines/vae"} <= {row["id"] for row in value}
+
+
+def test_a_simulated_session_from_the_command_line(cli: Any, tmp_path: Path) -> None:
+    data = tmp_path / "simulated"
+    status, out, _ = cli(
+        *("simulate", "quickstart", "--participants", "1"),
+        *("--strategy", "understanding", "--out", str(data), "--json"),
+    )
+    assert status == 0
+    ((name, path),) = ((row["id"], Path(row["path"])) for row in json.loads(out))
+    assert path.is_dir()
+    status, out, _ = cli("sessions", "list", "--data", str(data), "--json")
+    assert (status, [row["id"] for row in json.loads(out)]) == (0, [name])
+    assert cli("sessions", "show", name, "--data", str(data))[0] == 0
+    status, out, _ = cli("sessions", "recover", name, "--data", str(data))
+    assert status == 0
+    assert "finished" in out
+    status, out, _ = cli("sessions", "verify", str(path), "--json")
+    assert status == 0
+    json.loads(out)
+    journal = path / "journal.sqlite"
+    journal.write_bytes(journal.read_bytes().replace(b'"simulated"', b'"simulatfd"', 1))
+    content = bytearray(journal.read_bytes())
+    content[len(content) // 2] ^= 1
+    journal.write_bytes(content)
+    assert cli("sessions", "verify", str(path))[0] == 1
+
+
+def _child(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+        check=False,
+        **more,
+    )
+
+
+def test_a_reader_that_leaves_early_is_no_failure() -> None:
+    command = f"{sys.executable} -c '{MAIN}' studies schema | head -n 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert done.stdout == "{\n"
+    assert "Traceback" not in done.stderr
+
+
+def test_status_reaches_the_shell() -> None:
+    assert _child("studies", "list").returncode == 0
+    assert _child("studies", "show", "nothing").returncode == 1
+    assert _child("nonsense").returncode == 2

@@ -1,0 +1,131 @@
+"""What may import what, checked in processes of their own; how long a module may be; that the
+drawn tree of errors is the real one."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from labapp import errors
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "labapp"
+HEAVY = ("torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow")
+
+
+def modules(folder: str) -> list[str]:
+    """Every module below a folder of the package, by its dotted name."""
+    found = []
+    for path in sorted((PACKAGE / folder).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return found
+
+
+def loaded_after(code: str) -> set[str]:
+    """Heavy packages in sys.modules after some code, run by a fresh interpreter."""
+    report = f"\nimport sys, json; print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code + report],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+LIGHT = {
+    "labapp.cli": ["labapp.cli"],
+    "labapp.events": modules("events"),
+    "labapp.study": modules("study"),
+    "labapp.tasks": modules("tasks"),
+    "labapp.records": [m for m in modules("records") if m != "labapp.records.arrow"],
+    "labapp.session": modules("session"),
+    "labapp.simulation": modules("simulation"),
+    "labapp.audio": modules("audio"),
+}
+
+
+@pytest.mark.parametrize("package", LIGHT)
+def test_importing_leaves_torch_and_windows_out(package: str) -> None:
+    code = "\n".join(f"import {module}" for module in LIGHT[package])
+    assert not loaded_after(code) & {"torch", "PySide6", "pandas", "matplotlib"}
+
+
+def test_the_windows_leave_torch_out() -> None:
+    found = loaded_after("\n".join(f"import {module}" for module in modules("ui")))
+    assert "PySide6" in found
+    assert not found & {"torch", "pandas", "matplotlib"}
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom labapp.cli import main\nsys.argv = ['labapp', '--help']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
+    )
+    assert loaded_after(code) == set()
+
+
+def test_packages_export_nothing_heavy() -> None:
+    packages = [m for m in modules("") if (ROOT / m.replace(".", "/")).is_dir()]
+    code = "\n".join(f"import {package}" for package in packages)
+    assert not loaded_after(code) & {"torch", "PySide6", "pandas", "matplotlib", "sounddevice"}
+
+
+def test_no_module_is_longer_than_500_lines() -> None:
+    found = [*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in found
+    }
+    assert {name: length for name, length in lengths.items() if length > 500} == {}
+    assert len(lengths) > 100
+
+
+def test_the_drawn_tree_of_errors_is_the_real_one() -> None:
+    drawn: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        if match := re.match(r"([│ ]*)(├── |└── )?([A-Z]\w+)  +\S", line):
+            depth = len(match.group(1)) // 4 + (1 if match.group(2) else 0)
+            drawn.append((depth, match.group(3)))
+    parents: dict[int, str] = {}
+    tree = {}
+    for depth, name in drawn:
+        tree[name] = parents.get(depth - 1)
+        parents[depth] = name
+    classes = {
+        name: cls
+        for name, cls in inspect.getmembers(errors, inspect.isclass)
+        if cls.__module__ == errors.__name__
+    }
+    assert set(tree) == set(classes)
+    for name, cls in classes.items():
+        base = tree[name]
+        assert cls.__bases__ == (Exception if base is None else classes[base],)
+
+
+def test_errors_answer_three_questions() -> None:
+    error = errors.JournalFull("The disk is full.", safe="All is kept.", todo="Make room.")
+    assert str(error).splitlines() == ["The disk is full.", "All is kept.", "Make room."]
+    assert (error.exit_status, errors.UsageError("x").exit_status) == (1, 2)
+
+
+def test_the_walls_hold() -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
