@@ -1,8 +1,8 @@
 """The stream from the microphone: a callback that copies, and a bounded queue.
 
-The callback runs on PortAudio's thread and needs Python's lock each time, beside a slider path of
-3 ms. So it is called rarely (every 50 ms), does nothing but copy, and wakes nobody: the writer
-comes by ten times a second.
+The callback runs on PortAudio's thread and needs Python's lock each time. So it is called rarely
+(every 50 ms), does nothing but copy, and wakes nobody. It runs in a process of its own; see
+`process`.
 
 Time of the first frame. PortAudio gives (ADC time, current time) for each callback; their
 difference d says how old the first frame is. On ALSA's PulseAudio plug-in d is wrong in two ways:
@@ -15,14 +15,13 @@ from run to run (measured with benchmarks/sound_clicks.py).
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from labapp.audio import portaudio
-from labapp.audio.devices import Device, list_devices
+from labapp.audio.devices import Device
 from labapp.errors import AudioError
 
 SAMPLE_BYTES = 2
@@ -54,10 +53,11 @@ class Packet(NamedTuple):
 
 
 class InputStream(Protocol):
-    """An open microphone."""
+    """An open microphone. pid: the process that the sound server sees recording."""
 
     rate: int
     channels: int
+    pid: int
 
     def take(self) -> list[Packet]:
         """Everything captured since the last call, oldest first."""
@@ -68,8 +68,8 @@ class InputStream(Protocol):
         """True once the host ended the stream by itself: the device is gone."""
         ...
 
-    def close(self, timeout_s: float = 2.0) -> bool:
-        """Close the stream; False if the host did not let go within the time."""
+    def close(self) -> None:
+        """Close the stream, within a second; what was captured can still be taken."""
         ...
 
 
@@ -109,7 +109,7 @@ class PacketQueue:
 
 
 class PortAudioInput:
-    """An open PortAudio stream of 16-bit sound.
+    """An open PortAudio stream of 16-bit sound, at the device's own rate unless another is given.
 
     Raises
     ------
@@ -120,7 +120,6 @@ class PortAudioInput:
         sounddevice = portaudio.load()
         self.rate = rate or device.default_rate
         self._finished = False
-        self._closed = False
         problem: Exception | None = None
         # Mono where the device can; some cards only open with all their channels.
         for channels in dict.fromkeys((1, min(device.channels, 2), device.channels)):
@@ -141,7 +140,6 @@ class PortAudioInput:
             except (sounddevice.PortAudioError, ValueError) as error:
                 problem = error
                 continue
-            portaudio.stream_opened()
             return
         raise AudioError(
             f"The microphone {device.label!r} could not be opened: {problem}.",
@@ -163,41 +161,15 @@ class PortAudioInput:
         self._finished = True
 
     def take(self) -> list[Packet]:
+        """Everything captured since the last call, oldest first."""
         return self._queue.take()
 
     @property
     def finished(self) -> bool:
-        return self._finished and not self._closed
+        """True once the host ended the stream by itself."""
+        return self._finished
 
-    def close(self, timeout_s: float = 2.0) -> bool:
-        if self._closed:
-            return True
-        self._closed = True
-        # A host whose device is gone may never return from closing: leave it behind, then.
-        closer = threading.Thread(target=self._close, name="labapp-sound-close", daemon=True)
-        closer.start()
-        closer.join(timeout_s)
-        return not closer.is_alive()
-
-    def _close(self) -> None:
-        sounddevice = portaudio.load()
-        try:
-            self._stream.abort(ignore_errors=True)
-            self._stream.close(ignore_errors=True)
-        except sounddevice.PortAudioError:
-            # The device is gone already; there is nothing left to give back.
-            pass
-        portaudio.stream_closed()
-
-
-def open_input(device: Device) -> InputStream:
-    """Open a microphone through PortAudio and start it."""
-    return PortAudioInput(device)
-
-
-def reopen_input(device: Device) -> InputStream:
-    """Open the same microphone again, found by name and host API among the devices of now."""
-    found = next((d for d in list_devices() if d.spec == device.spec), None)
-    if found is None:
-        raise AudioError(f"The microphone {device.label!r} is not there.")
-    return PortAudioInput(found, device.default_rate)
+    def close(self) -> None:
+        """Close the stream; a host whose device is gone may never return from this."""
+        self._stream.abort(ignore_errors=True)
+        self._stream.close(ignore_errors=True)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.audio import portaudio
-from labapp.audio.capture import InputStream, OpenInput, open_input
+from labapp.audio.capture import InputStream, OpenInput
 from labapp.audio.devices import Device
 from labapp.audio.level import FLOOR_DBFS, Hearing, dbfs, hear
+from labapp.audio.process import open_input
 from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level, level_of
 from labapp.audio.track import mono
 from labapp.errors import AudioError, DeviceGone
@@ -169,7 +170,6 @@ def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
         before = tone_level(_wait_for(probe, seconds), probe.rate)
         length = np.arange(round((seconds + 1.0) * probe.rate))
         tone = 10 ** (TONE_DBFS / 20) * np.sin(2 * np.pi * TONE_HZ * length / probe.rate)
-        portaudio.stream_opened()
         try:
             # The output's own buffers hold the tone back at first, so listen until its end.
             sounddevice.play(tone.astype(np.float32), probe.rate, blocking=False)
@@ -186,7 +186,6 @@ def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
             ) from error
         finally:
             sounddevice.stop()
-            portaudio.stream_closed()
     heard = during > before + 10.0 and during > -70.0
     return LoopbackCheck(heard, during, before, device.label)
 

@@ -43,7 +43,7 @@ class Device:
 def list_devices(*, refresh: bool = True) -> list[Device]:
     """Every device that can record, in PortAudio's order.
 
-    refresh: look again for devices plugged in since; skipped while a stream is open.
+    refresh: look again for devices plugged in since.
 
     Raises
     ------

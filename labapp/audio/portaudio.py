@@ -9,7 +9,6 @@ from types import ModuleType
 from labapp.errors import AudioError
 
 _lock = threading.RLock()
-_open_streams = 0
 
 
 def load() -> ModuleType:
@@ -32,14 +31,12 @@ def load() -> ModuleType:
 
 
 def refresh() -> None:
-    """Make PortAudio look for devices again; does nothing while a stream of ours is open.
+    """Make PortAudio look for devices again; it lists them once, when it starts.
 
-    PortAudio lists devices once, when it starts; ending it would close every open stream.
+    Restarting it ends every stream of this process; microphones are open in processes of their own.
     """
     with _lock:
         sounddevice = load()
-        if _open_streams:
-            return
         try:
             # sounddevice offers no public restart; these two are what it calls itself.
             sounddevice._terminate()
@@ -50,17 +47,3 @@ def refresh() -> None:
                 safe="Everything but sound works.",
                 todo="Run `labapp doctor`, or record without sound (--audio off).",
             ) from error
-
-
-def stream_opened() -> None:
-    """Count an open stream, so that `refresh` leaves it alone."""
-    global _open_streams
-    with _lock:
-        _open_streams += 1
-
-
-def stream_closed() -> None:
-    """Uncount a stream that is really closed; one whose closing hangs stays counted."""
-    global _open_streams
-    with _lock:
-        _open_streams -= 1

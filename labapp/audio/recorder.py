@@ -1,8 +1,8 @@
 """The recording of one segment: from the microphone to `audio/segment-<NN>.wav`.
 
-Two threads: PortAudio's callback, which copies into a bounded queue, and one writer, which comes by
-ten times a second, writes, syncs once a second, judges the level, and notices when the device is
-gone. Whoever calls `level` reads a snapshot and waits for nobody.
+PortAudio runs in a child process (`process`), which passes on what its callback copies. Here one
+writer comes by ten times a second, writes, syncs once a second, judges the level, and notices when
+the device is gone. Whoever calls `level` reads a snapshot and waits for nobody.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.audio import sources
-from labapp.audio.capture import InputStream, OpenInput, open_input, reopen_input
+from labapp.audio.capture import InputStream, OpenInput
 from labapp.audio.devices import Device
 from labapp.audio.level import FLOOR_DBFS, Hearing
+from labapp.audio.process import open_input
 from labapp.audio.sources import NoWatcher, PulseWatcher, SourceWatcher
 from labapp.audio.track import Emit, Track
 from labapp.errors import AudioError
@@ -80,7 +81,7 @@ class Recorder:
     silent_after_s : time without a voice after which the state is silent.
     watcher : says when the source behind the device changes; by default `pactl` is asked where the
         device is a door to PulseAudio or PipeWire.
-    open_input, reopen_input : how a stream is opened at first, and again after a loss.
+    open_input : how a stream is opened, at first and again after a loss.
     """
 
     def __init__(
@@ -95,7 +96,6 @@ class Recorder:
         silent_after_s: float = 15.0,
         watcher: SourceWatcher | None = None,
         open_input: OpenInput = open_input,
-        reopen_input: OpenInput = reopen_input,
     ) -> None:
         self.name = f"audio/segment-{segment:02d}.wav"
         self.path = folder / self.name
@@ -106,7 +106,6 @@ class Recorder:
         self._silent_after_s = silent_after_s
         self._watcher = watcher or default_watcher(device)
         self._open_input = open_input
-        self._reopen_input = reopen_input
         self._stream: InputStream | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -146,7 +145,7 @@ class Recorder:
             )
         )
         self._stream = stream
-        self._watcher.follow()
+        self._watcher.follow(stream.pid)
         self._last_tick = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="labapp-sound-writer", daemon=True)
         self._thread.start()
@@ -230,7 +229,7 @@ class Recorder:
     def _try_again(self) -> None:
         if self._watcher.available():
             try:
-                stream = self._reopen_input(self.device)
+                stream = self._open_input(self.device)
             except AudioError:
                 stream = None
             if stream is not None and stream.rate != self._track.rate:
@@ -239,7 +238,7 @@ class Recorder:
             if stream is not None:
                 self._stream, self._idle_s = stream, 0.0
                 self._track.begin_stream(stream.channels)
-                self._watcher.follow()
+                self._watcher.follow(stream.pid)
         self._next_try = time.monotonic() + RETRY_S
 
     def _finish(self) -> None:

@@ -21,8 +21,8 @@ _PACTL_TIMEOUT_S = 2.0
 class SourceWatcher(Protocol):
     """Says when the source behind an open stream is not the one it was opened on."""
 
-    def follow(self) -> None:
-        """A stream of ours has just been opened: learn, or restore, its source."""
+    def follow(self, pid: int) -> None:
+        """A stream has just been opened by this process: learn, or restore, its source."""
         ...
 
     def unfollow(self) -> None:
@@ -54,8 +54,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnStream:
-    """A recording stream of this process as the sound server sees it."""
+class Recording:
+    """A recording stream as the sound server sees it."""
 
     index: int
     source: int
@@ -95,16 +95,15 @@ def default_source() -> Source | None:
     return next((s for s in list_sources() or [] if s.name == name), None)
 
 
-def own_streams() -> list[OwnStream] | None:
-    """Recording streams of this process, oldest first; None where no server answers."""
+def recordings_of(pid: int) -> list[Recording] | None:
+    """Recording streams of a process, oldest first; None where no server answers."""
     answer = pactl("list", "source-outputs")
     if answer is None:
         return None
-    mine = str(os.getpid())
     found = [
-        OwnStream(int(entry["index"]), int(entry["source"]))
+        Recording(int(entry["index"]), int(entry["source"]))
         for entry in answer
-        if entry.get("properties", {}).get("application.process.id") == mine
+        if entry.get("properties", {}).get("application.process.id") == str(pid)
     ]
     return sorted(found, key=lambda stream: stream.index)
 
@@ -119,7 +118,7 @@ def behind_sound_server(name: str, host_api: str) -> bool:
 class NoWatcher:
     """For devices that are what they say: their stream itself ends when they go."""
 
-    def follow(self) -> None:
+    def follow(self, pid: int) -> None:
         pass
 
     def unfollow(self) -> None:
@@ -136,7 +135,7 @@ class NoWatcher:
 
 
 class PulseWatcher:
-    """Watches our newest recording stream with `pactl`, about once a second, in its own thread.
+    """Watches the recording of a process with `pactl`, about once a second, in its own thread.
 
     The first source seen is the microphone of the session. When a later stream is opened (after a
     loss) on another source, it is moved to that one.
@@ -147,6 +146,7 @@ class PulseWatcher:
         self._lock = threading.Lock()
         self._following = False
         self._generation = 0
+        self._pid = 0
         self._stream: int | None = None
         self._source: str | None = None
         self._misses = 0
@@ -155,8 +155,9 @@ class PulseWatcher:
         self._closing = False
         self._thread: threading.Thread | None = None
 
-    def follow(self) -> None:
+    def follow(self, pid: int) -> None:
         with self._lock:
+            self._pid = pid
             self._following, self._stream, self._misses, self._gone = True, None, 0, None
             self._generation += 1
             if self._thread is None:
@@ -204,7 +205,7 @@ class PulseWatcher:
 
     def _look(self) -> None:
         generation = self._generation
-        streams, sources = own_streams(), list_sources()
+        streams, sources = recordings_of(self._pid), list_sources()
         if not streams or sources is None:
             # No server, or our stream is not there (any more): the stream itself will tell.
             with self._lock:

@@ -4,8 +4,8 @@ A host's overflow flag does not say how much was lost, and neither flag nor ADC 
 on every host. What cannot lie is arrival: frame n can never arrive before it was captured. Let
 lateness be the arrival time of a packet's last frame minus that frame's place in the stream. A busy
 machine makes lateness jump up and come back when the backlog is delivered; lost sound makes it jump
-up and stay. So a suspicious packet and what follows is held back for half a second, and only what
-is left of the jump at its lowest is taken as lost.
+up and stay. So a suspicious packet and what follows is held back until half a second of sound has
+come without any catching up, and only what is left of the jump at its lowest is taken as lost.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ WINDOW_S = 2.0
 SETTLE_S = WINDOW_S + 1.0
 SUSPICIOUS_S = 0.08
 LOST_S = 0.02
+CATCH_UP_S = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class Timeline:
         self._held: list[Packet] = []
         self._held_lateness: list[float] = []
         self._reference = 0.0
+        self._level = 0.0
+        self._steady = 0
 
     def take(self, packet: Packet) -> list[Placed]:
         """Take in one packet; returns the packets that can be written now, in order."""
@@ -88,8 +91,14 @@ class Timeline:
         self._held.append(packet)
         self._held_lateness.append(lateness)
         caught_up = lateness - self._reference < LOST_S
-        waited_s = (packet.perf_ns - self._held[0].perf_ns) / 1e9
-        if caught_up or waited_s >= HOLD_S:
+        # Counted in sound, not in time: while nothing is delivered nothing can catch up either.
+        begins = len(self._held) == 1
+        if not begins and self._level - CATCH_UP_S <= lateness <= self._level + SUSPICIOUS_S:
+            self._steady += self._count(packet)
+        else:
+            # Still catching up, or one more stall: the half second begins anew.
+            self._level, self._steady = lateness, 0
+        if caught_up or self._steady >= HOLD_S * self._rate:
             return self._release()
         return []
 

@@ -25,6 +25,7 @@ class Tone:
     def __init__(self, rate: int = RATE, channels: int = 1) -> None:
         self.rate = rate
         self.channels = channels
+        self.pid = 4711
         self.finished = False
         self.mute = False
         self.closed = False
@@ -54,9 +55,8 @@ class Tone:
             )
         return packets
 
-    def close(self, timeout_s: float = 2.0) -> bool:
+    def close(self) -> None:
         self.closed = True
-        return True
 
 
 class Plug:
@@ -87,7 +87,8 @@ class Watcher:
         self.following = 0
         self.closed = threading.Event()
 
-    def follow(self) -> None:
+    def follow(self, pid: int) -> None:
+        assert pid == 4711
         self.reason = None
         self.following += 1
 

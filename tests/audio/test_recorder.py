@@ -47,7 +47,6 @@ class Session:
             from_perf_ns=self.clock.from_perf_ns,
             watcher=self.watcher,
             open_input=self.plug.open,
-            reopen_input=self.plug.open,
             **{"min_free_bytes": 0, **options},
         )
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +9,15 @@ import pytest
 from labapp.audio import sources
 from labapp.audio.sources import PulseWatcher, behind_sound_server
 
+PID = 4711
+
 
 class Server:
     """What `pactl` would say. streams: source-output index -> (pid, source index)."""
 
     def __init__(self) -> None:
         self.sources = {0: "monitor", 1: "mic"}
-        self.streams = {7: (os.getpid(), 1), 8: (1, 0)}
+        self.streams = {7: (PID, 1), 8: (1, 0)}
         self.alive = True
         self.moves: list[tuple[str, ...]] = []
 
@@ -64,7 +65,7 @@ def until(condition: Callable[[], object]) -> None:
 @pytest.fixture
 def watcher(server: Server) -> Any:
     watching = PulseWatcher(period_s=0.02)
-    watching.follow()
+    watching.follow(PID)
     until(lambda: watching.source == "mic")
     yield watching
     watching.close()
@@ -80,7 +81,7 @@ def test_a_stream_moved_because_its_source_went_is_gone(
     server: Server, watcher: PulseWatcher
 ) -> None:
     del server.sources[1]
-    server.streams[7] = (os.getpid(), 0)
+    server.streams[7] = (PID, 0)
     until(lambda: watcher.gone())
     assert watcher.gone() == "mic is gone; the sound server moved the recording to monitor"
     assert not watcher.available()
@@ -89,7 +90,7 @@ def test_a_stream_moved_because_its_source_went_is_gone(
 def test_a_stream_moved_although_its_source_is_there_is_moved_back(
     server: Server, watcher: PulseWatcher
 ) -> None:
-    server.streams[7] = (os.getpid(), 0)
+    server.streams[7] = (PID, 0)
     until(lambda: server.moves)
     assert server.moves[0] == ("move-source-output", "7", "mic")
     assert watcher.gone() is None
@@ -112,14 +113,14 @@ def test_after_a_loss_the_same_source_is_wanted_again(
     server: Server, watcher: PulseWatcher
 ) -> None:
     del server.sources[1]
-    server.streams = {7: (os.getpid(), 0)}
+    server.streams = {7: (PID, 0)}
     until(lambda: watcher.gone())
     watcher.unfollow()
     assert watcher.gone() is None
     server.sources[5] = "mic"
     assert watcher.available()
-    server.streams = {9: (os.getpid(), 0)}
-    watcher.follow()
+    server.streams = {9: (PID, 0)}
+    watcher.follow(PID)
     until(lambda: server.streams[9][1] == 5)
     assert watcher.gone() is None
 
@@ -127,7 +128,7 @@ def test_after_a_loss_the_same_source_is_wanted_again(
 def test_a_watcher_without_a_server_says_nothing(server: Server) -> None:
     server.alive = False
     watching = PulseWatcher(period_s=0.02)
-    watching.follow()
+    watching.follow(PID)
     time.sleep(0.15)
     assert watching.gone() is None
     assert watching.available()

@@ -1,0 +1,176 @@
+"""The microphone in a process of its own.
+
+PortAudio is not to be trusted with a session. When its device dies at a bad moment, its ALSA part
+loops for ever in native code, at full load, writing to stderr a million times a second, and neither
+closing the stream nor ending the process gets past it (seen with 19.6.0 when PulseAudio ended
+before the first block). A process can be ended whatever it does. Besides, the callback then needs
+the lock of an interpreter that has nothing else to do, so that a busy window neither delays it nor
+is delayed by it.
+
+`time.perf_counter_ns` counts from the same moment in every process of a machine (Linux: monotonic
+clock, macOS: Mach time, Windows: performance counter), so packets need no translation.
+
+On the pipe: one JSON line (rate, channels; or an error's what, safe and todo), then packets, each
+a fixed header and its data. The child ends when its standard input does, and so with its parent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import IO, Any
+
+from labapp.audio.capture import Packet, PortAudioInput
+from labapp.audio.devices import Device, list_devices
+from labapp.errors import AudioError, DeviceGone
+
+_HEADER = struct.Struct("<qdd?II")
+_OPEN_TIMEOUT_S = 10.0
+_CLOSE_TIMEOUT_S = 0.5
+_CHILD_POLL_S = 0.05
+
+
+class ProcessInput:
+    """A microphone opened by a child process; an InputStream.
+
+    Raises
+    ------
+    AudioError : the device is not there, cannot be opened, or does not answer.
+    """
+
+    def __init__(self, device: Device) -> None:
+        package_root = str(Path(__file__).resolve().parents[2])
+        paths = [package_root, os.environ.get("PYTHONPATH", "")]
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "labapp.audio.process", json.dumps(dataclasses.asdict(device))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # PortAudio and ALSA explain themselves there at length; what matters comes as events.
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        )
+        self.pid = self._child.pid
+        self.rate = self.channels = 0
+        self.finished = False
+        self._packets: deque[Packet] = deque()
+        self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, name="labapp-sound-pipe", daemon=True)
+        self._reader.start()
+        try:
+            answer = self._answers.get(timeout=_OPEN_TIMEOUT_S)
+        except queue.Empty:
+            answer = {}
+        if "rate" not in answer:
+            self.close()
+            raise AudioError(
+                answer.get("what", f"The microphone {device.label!r} did not answer."),
+                safe=answer.get("safe", "Nothing was recorded from it."),
+                todo=answer.get("todo", "Check the system's sound settings, or choose another."),
+            )
+        self.rate, self.channels = int(answer["rate"]), int(answer["channels"])
+
+    def take(self) -> list[Packet]:
+        return [self._packets.popleft() for _ in range(len(self._packets))]
+
+    def close(self) -> None:
+        child = self._child
+        if child.stdin is not None and not child.stdin.closed:
+            child.stdin.close()
+        try:
+            child.wait(_CLOSE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        # What the child had written before it ended is still in the pipe.
+        self._reader.join()
+
+    def _read(self) -> None:
+        pipe = self._child.stdout
+        assert pipe is not None
+        with pipe:
+            first = pipe.readline()
+            self._answers.put(json.loads(first) if first.strip() else {})
+            while (packet := _read_packet(pipe)) is not None:
+                self._packets.append(packet)
+        self.finished = True
+
+
+def open_input(device: Device) -> ProcessInput:
+    """Open a microphone, found by its name and host API among the devices of now."""
+    return ProcessInput(device)
+
+
+def _read_packet(pipe: IO[bytes]) -> Packet | None:
+    header = pipe.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        return None
+    perf_ns, adc_s, now_s, overflow, dropped, size = _HEADER.unpack(header)
+    data = pipe.read(size)
+    return Packet(perf_ns, adc_s, now_s, overflow, dropped, data) if len(data) == size else None
+
+
+def _write_packet(pipe: IO[bytes], packet: Packet) -> None:
+    pipe.write(_HEADER.pack(*packet[:5], len(packet.data)) + packet.data)
+
+
+def _open(device: Device) -> PortAudioInput:
+    """Indexes belong to a process; the name is what lasts."""
+    found = next((d for d in list_devices(refresh=False) if d.spec == device.spec), None)
+    if found is None:
+        raise DeviceGone(
+            f"The microphone {device.label!r} is not there any more.",
+            safe="Nothing was recorded from it.",
+            todo="Plug it in again, or choose another.",
+        )
+    return PortAudioInput(found, device.default_rate)
+
+
+def main(description: str) -> None:
+    """The child: open, tell, then pass packets on until the parent or the device is gone."""
+    # The terminal's Ctrl-C is for the parent, which then ends us in good order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    out = sys.stdout.buffer
+    try:
+        stream = _open(Device(**json.loads(description)))
+    except AudioError as error:
+        out.write(json.dumps({"what": error.what, "safe": error.safe, "todo": error.todo}).encode())
+        out.flush()
+        return
+    parent_gone = threading.Event()
+
+    def wait_for_parent() -> None:
+        sys.stdin.buffer.read()
+        parent_gone.set()
+
+    threading.Thread(target=wait_for_parent, daemon=True).start()
+    try:
+        out.write(json.dumps({"rate": stream.rate, "channels": stream.channels}).encode() + b"\n")
+        while not (stream.finished or parent_gone.is_set()):
+            _pass_on(stream, out)
+            time.sleep(_CHILD_POLL_S)
+        _pass_on(stream, out)
+    except BrokenPipeError:
+        # The parent was killed; there is nobody left to record for.
+        pass
+    # Not sys.exit: PortAudio's own clean-up at exit may hang, and the system closes everything.
+    os._exit(0)
+
+
+def _pass_on(stream: PortAudioInput, out: IO[bytes]) -> None:
+    for packet in stream.take():
+        _write_packet(out, packet)
+    out.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
