@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field, ValidationError, field_validator
 
+from labapp.documents import parse_yaml, refusal
 from labapp.study.schema import Strict
-from labapp.study.yamlfile import parse_yaml, refusal
 
 
 class Scale(Strict):

@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from labapp import resources
+from labapp.documents import Located, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.study.instruments import Instrument
 from labapp.study.schema import FLOW_KEYS, QuestionnaireItem, StagesItem, Study
 from labapp.study.texts import pages
-from labapp.study.yamlfile import Located, parse_yaml, refusal
 
 
 @dataclass(frozen=True)

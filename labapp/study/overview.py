@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labapp.documents import parse_yaml
 from labapp.errors import ModelError, StudyError
 from labapp.records.layout import FolderName
 from labapp.representations import card as cards
@@ -15,7 +16,6 @@ from labapp.representations.space import LatentSpace
 from labapp.study import loading, plan
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import PlannedPart, QuestionnairePart, ReconstructionPart
-from labapp.study.yamlfile import parse_yaml
 
 
 def space_of(model: str) -> LatentSpace:

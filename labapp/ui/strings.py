@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labapp import resources
+from labapp.documents import parse_yaml
 from labapp.errors import StudyError
 from labapp.study.loading import LoadedStudy
-from labapp.study.yamlfile import parse_yaml
 
 FILE = "texts/{language}/participant.yaml"
 

@@ -173,7 +173,7 @@ def test_a_package_with_a_broken_card_is_listed_with_its_problem(root: Path) -> 
     (root / "tiny/vae" / card.CARD).write_text("card: 1\n", encoding="utf-8")
     (row,) = catalog.models(root)
     assert row["id"] == "tiny/vae"
-    assert "is missing" in row["problem"]
+    assert "missing; it is required" in row["problem"]
 
 
 def test_unfinished_training_is_no_package(root: Path) -> None:

@@ -1,4 +1,9 @@
-"""YAML with line numbers, so that a refused key can be found."""
+"""Documents people write: studies, instruments, recipes, model cards. YAML, checked by pydantic and
+refused with line, key, what was found and what is allowed.
+
+Plain values only: no tags, no aliases (a few lines of them can swell to gigabytes), no repeated
+key, nothing but UTF-8.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,10 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from labapp.errors import StudyError
+from labapp.errors import LabappError, StudyError
+
+LARGEST = 256 * 1024
+"""Bytes. A document of this kind is a few pages of text; anything larger is something else."""
 
 Path_ = tuple[str | int, ...]
 
@@ -55,11 +63,15 @@ class Located:
                 f"line {line}, {key}: unknown key {loc[-1]!r}{hint}; allowed: {', '.join(fields)}"
             )
         if kind in ("union_tag_not_found", "union_tag_invalid"):
-            found = next(iter(found), found) if isinstance(found, dict) else found
-            from labapp.study.schema import FLOW_KEYS
-
-            return f"line {line}, {key}: found {found!r}; allowed: one of {', '.join(FLOW_KEYS)}"
-        allowed = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+            # Told apart by a field's value, or by which key is there.
+            context = error.get("ctx", {})
+            first = next(iter(found), found) if isinstance(found, dict) else found
+            found = context.get("tag", first)
+            said = context.get("expected_tags")
+            allowed = said.replace("'", "") if said else ", ".join(_fields_at(model, loc))
+            return f"line {line}, {key}: found {found!r}; allowed: one of {allowed}"
+        allowed = str(error["msg"]).removeprefix("Value error, ")
+        allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
         return f"line {line}, {key}: found {_short(found)}; allowed: {allowed}"
 
 
@@ -81,7 +93,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     return [model for arg in get_args(annotation) for model in _models_in(arg)]
 
 
-def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> set[str]:
+def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     """Field names allowed at a location; tags and indexes in it are passed over."""
     here = [model]
     for step in loc:
@@ -92,12 +104,24 @@ def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> set[str]:
             for found in _models_in(one.model_fields[str(step)].annotation)
         ]
         here = inner or [one for one in here if step in one.model_fields] or here
-    return {name for one in here for name in one.model_fields}
+    return list(dict.fromkeys(name for one in here for name in one.model_fields))
+
+
+_PLAIN_TAGS = {
+    f"tag:yaml.org,2002:{name}"
+    for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
+}
+
+
+class _Refused(Exception):
+    """What is wrong with the text, at a line where that is known."""
+
+    def __init__(self, what: str, line: int | None, todo: str) -> None:
+        super().__init__(what)
+        self.what, self.line, self.todo = what, line, todo
 
 
 class _Loader(yaml.SafeLoader):
-    """Without aliases: a few lines of them can swell to gigabytes."""
-
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
@@ -105,83 +129,92 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def parse_yaml(path: Path, content: bytes) -> Located:
-    """Parse a YAML mapping; duplicate keys, tags and non-UTF-8 are refused with their line."""
+def parse_yaml(path: Path, content: bytes, error: type[LabappError] = StudyError) -> Located:
+    """The mapping in `content`; `path` names it in messages. Raises `error`."""
+    try:
+        node = _compose(content)
+        located = Located(None)
+        located.value = _construct(node, (), located)
+    except _Refused as refused:
+        where = f", line {refused.line}" if refused.line else ""
+        raise error(f"{path}{where}: {refused.what}.", todo=refused.todo) from refused.__cause__
+    return located
+
+
+def _compose(content: bytes) -> yaml.MappingNode:
+    if len(content) > LARGEST:
+        raise _Refused(
+            f"it is larger than {LARGEST} bytes", None, "Check that it is the right file."
+        )
     try:
         node = yaml.compose(content.decode(), Loader=_Loader)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise StudyError(
-            f"{path}, line {line}: this is not UTF-8 text.", todo="Save the file as UTF-8."
-        ) from error
+        raise _Refused("this is not UTF-8 text", line, "Save the file as UTF-8.") from error
     except yaml.reader.ReaderError as error:
         line = content.decode()[: error.position].count("\n") + 1
-        raise StudyError(
-            f"{path}, line {line}: the character {error.character!r} is not allowed.",
-            todo="Delete it.",
+        raise _Refused(
+            f"the character {error.character!r} is not allowed", line, "Delete it."
         ) from error
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise StudyError(
-            f"{path}{where}: not readable as YAML ({problem}).", todo="Correct this line."
+        problem = getattr(error, "problem", None) or str(error).split("\n")[0]
+        raise _Refused(
+            f"not readable as YAML ({problem})",
+            mark.line + 1 if mark else None,
+            "Correct this line.",
         ) from error
     if not isinstance(node, yaml.MappingNode):
-        raise StudyError(
-            f"{path}: found no keys; expected 'key: value' lines.", todo="See the docs."
-        )
-    located = Located(None)
-    located.value = _construct(path, node, (), located)
-    return located
+        raise _Refused("found no keys; expected 'key: value' lines", None, "Correct the file.")
+    return node
 
 
-def _construct(path: Path, node: yaml.Node, at: Path_, located: Located) -> Any:
-    located.lines.setdefault(at, node.start_mark.line + 1)
+def _construct(node: yaml.Node, at: Path_, located: Located) -> Any:
+    line = node.start_mark.line + 1
+    located.lines.setdefault(at, line)
+    if node.tag not in _PLAIN_TAGS:
+        raise _Refused(f"the tag {node.tag!r} is not allowed", line, "Use plain values.")
     if isinstance(node, yaml.MappingNode):
         out: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = _plain(path, key_node)
+            key = _plain(key_node)
             line = key_node.start_mark.line + 1
             if isinstance(key, bool) or not isinstance(key, str | int):
-                raise StudyError(
-                    f"{path}, line {line}: {key_node.value!r} is not a key.", todo="Correct it."
-                )
+                raise _Refused(f"{key_node.value!r} is not a key", line, "Correct it.")
             if key in out:
-                raise StudyError(
-                    f"{path}, line {line}: the key {key!r} is given twice.",
-                    todo="Keep one of them.",
-                )
+                raise _Refused(f"the key {key!r} is given twice", line, "Keep one of them.")
             located.lines[(*at, key)] = line
-            out[key] = _construct(path, value_node, (*at, key), located)
+            out[key] = _construct(value_node, (*at, key), located)
         return out
     if isinstance(node, yaml.SequenceNode):
-        return [
-            _construct(path, item, (*at, index), located) for index, item in enumerate(node.value)
-        ]
-    value = _plain(path, node)
+        return [_construct(item, (*at, index), located) for index, item in enumerate(node.value)]
+    value = _plain(node)
     if isinstance(value, str):
-        located.texts.setdefault(value, node.start_mark.line + 1)
+        located.texts.setdefault(value, line)
     return value
 
 
-def _plain(path: Path, node: yaml.Node) -> Any:
+def _plain(node: yaml.Node) -> Any:
     """The value of a scalar; tags that name anything but a plain value are refused."""
     try:
         return yaml.SafeLoader("").construct_object(node)
     except (yaml.YAMLError, ValueError) as error:
-        raise StudyError(
-            f"{path}, line {node.start_mark.line + 1}: {getattr(error, 'problem', error)}.",
-            todo="Use plain values.",
+        raise _Refused(
+            str(getattr(error, "problem", error)), node.start_mark.line + 1, "Use plain values."
         ) from error
 
 
 def refusal(
-    path: Path, located: Located, error: ValidationError, what: str, model: type[BaseModel]
-) -> StudyError:
-    """A pydantic error as lines of: line, key, found, allowed."""
-    problems = [located.problem(problem, model) for problem in error.errors(include_url=False)]
-    return StudyError(
+    path: Path,
+    located: Located,
+    invalid: ValidationError,
+    what: str,
+    model: type[BaseModel],
+    error: type[LabappError] = StudyError,
+) -> LabappError:
+    """A pydantic error as an `error` with lines of: line, key, found, allowed."""
+    problems = [located.problem(problem, model) for problem in invalid.errors(include_url=False)]
+    return error(
         f"{path} is not a valid {what}:\n" + "\n".join(f"  {text}" for text in problems),
         todo="Correct these lines and try again.",
     )
