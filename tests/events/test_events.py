@@ -1,0 +1,196 @@
+"""The vocabulary: every kind can be stored and read back; rows hash as they always did."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import typing
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labapp.events import (
+    GENESIS,
+    Body,
+    Event,
+    body_of,
+    chain_hash,
+    describe,
+    is_durable,
+    registered,
+    registry,
+    row_text,
+)
+from labapp.events.event import payload_text
+from labapp.events.registry import kind, migration
+
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    ),
+    max_leaves=5,
+)
+
+
+def strategy(hint: Any) -> st.SearchStrategy[Any]:
+    """Values of a field's type."""
+    if hint is Any:
+        return VALUES
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple:
+        if arguments[-1] is Ellipsis:
+            return st.lists(strategy(arguments[0]), max_size=3).map(tuple)
+        return st.tuples(*map(strategy, arguments))
+    if origin is dict:
+        return st.dictionaries(st.text(max_size=3), VALUES, max_size=3)
+    if arguments:
+        return st.one_of(*(st.none() if a is type(None) else strategy(a) for a in arguments))
+    plain: dict[Any, st.SearchStrategy[Any]] = {
+        int: st.integers(-(2**53), 2**53),
+        float: st.floats(allow_nan=False, allow_infinity=False),
+        str: st.text(max_size=10),
+        bool: st.booleans(),
+    }
+    return plain[hint]
+
+
+def bodies_of(cls: type[Body]) -> st.SearchStrategy[Body]:
+    hints = typing.get_type_hints(cls)
+    fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    return st.builds(cls, **{name: strategy(hints[name]) for name in fields})
+
+
+def stored(body: Body, **changes: Any) -> Event:
+    payload = json.loads(payload_text(body.payload()))
+    values: dict[str, Any] = {"v": body.version, "kind": body.kind, "payload": payload} | changes
+    return Event(
+        7,
+        1,
+        5,
+        "2026-01-02T03:04:05.000000Z",
+        "system",
+        stage=None,
+        trial=None,
+        attempt=None,
+        **values,
+    )
+
+
+@pytest.mark.parametrize("name", registered())
+def test_every_kind_comes_back_as_it_was_stored(name: str) -> None:
+    cls = registered()[name]
+
+    @given(bodies_of(cls))
+    def check(body: Body) -> None:
+        assert body_of(stored(body)) == body
+
+    check()
+
+
+def test_every_kind_is_described() -> None:
+    rows = {row["kind"]: row for row in describe()}
+    assert list(rows) == sorted(registered())
+    for row in rows.values():
+        assert row["meaning"].endswith("."), row
+        assert not row["meaning"].startswith(registered()[row["kind"]].__name__ + "("), row
+    assert rows["dial.moved"]["fields"] == {
+        "z_seq": "int",
+        "dimension": "int",
+        "value": "float",
+        "device": "str",
+    }
+
+
+def test_screens_wait_for_what_must_not_be_lost() -> None:
+    for name in (
+        "consent.given",
+        "response.changed",
+        "questionnaire.submitted",
+        "trial.solved",
+        "trial.ended",
+        "part.ended",
+        "page.turned",
+        "session.planned",
+        "note.added",
+    ):
+        assert is_durable(name), name
+    for name in ("dial.moved", "picture.decoded", "audio.block", "window.focus"):
+        assert not is_durable(name), name
+
+
+def test_what_cannot_be_read_is_told() -> None:
+    body = registered()["note.added"]("hm", 5)  # type: ignore[call-arg]
+    for changes, said in (
+        ({"kind": "note.burnt"}, "unknown kind 'note.burnt'"),
+        ({"v": 9}, "version 9 is newer"),
+        ({"payload": {"text": "hm"}}, "typing_began_ns"),
+        ({"payload": {"text": "hm", "typing_began_ns": 1, "colour": "red"}}, "colour"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            body_of(stored(body, **changes))
+
+
+def test_older_versions_are_migrated_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_KINDS", dict(registered()))
+    monkeypatch.setattr(registry, "_MIGRATIONS", {})
+
+    @kind("test.measured", version=3)
+    class Measured(Body):
+        """A length in m."""
+
+        metres: float
+        device: str
+
+    @migration("test.measured", 1)
+    def _unit(payload: dict[str, Any]) -> dict[str, Any]:
+        return {"metres": payload["millimetres"] / 1000}
+
+    @migration("test.measured", 2)
+    def _device(payload: dict[str, Any]) -> dict[str, Any]:
+        return {**payload, "device": "unknown"}
+
+    now = Measured(1.5, "tape")
+    assert body_of(stored(now)) == now
+    old = {"millimetres": 1500}
+    assert body_of(stored(now, v=1, payload=old)) == Measured(1.5, "unknown")
+    assert old == {"millimetres": 1500}, "the stored payload is left as it is"
+    assert body_of(stored(now, v=2, payload={"metres": 2.0})) == Measured(2.0, "unknown")
+    with pytest.raises(ValueError, match="defined twice"):
+        kind("test.measured")(type("Again", (Body,), {}))
+
+
+def test_rows_hash_as_they_always_did() -> None:
+    """Frozen: a journal of today must verify for ever."""
+    event = Event(
+        1,
+        1,
+        12,
+        "2026-01-02T03:04:05.000000Z",
+        "participant",
+        "label.edited",
+        1,
+        "stage-1",
+        2,
+        1,
+        {},
+    )
+    text = payload_text({"text": "größe", "dimension": 0, "x": [1.5, None]})
+    assert text == '{"dimension":0,"text":"größe","x":[1.5,null]}'
+    row = row_text(event, text)
+    assert row == (
+        '[1,1,12,"2026-01-02T03:04:05.000000Z","participant","label.edited",1,"stage-1",2,1]' + text
+    )
+    first = chain_hash(GENESIS, row)
+    assert first == "13f9215f9cf66bc0c49d47f64101099a1d764ae96fe092cad5d5b7c84c564f28"
+    assert chain_hash(first, row) != first
+    assert event.key == ("stage-1", 2, 1)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object()])
+def test_only_json_is_stored(value: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        payload_text({"x": value})
