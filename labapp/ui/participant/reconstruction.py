@@ -27,7 +27,8 @@ from labapp.ui.widgets.alignment import AlignmentBar
 from labapp.ui.widgets.bars import Foot, Head
 
 DIALS_LEAST, NAMED_DIALS_LEAST = 344, 384
-"""The dials' column (with names to edit: the second) keeps so much width; the pictures take what is left of the content column."""
+"""So much width is kept for the dials (with names to edit: the second); the pictures take what is
+left of the content column."""
 
 
 class ReconstructionScreen(Screen):

@@ -1,0 +1,289 @@
+"""From the hand to the picture: a mouse event is posted to a dial of the full participant screen,
+with a real journal on disk and the sound recorder writing, until the end of the picture's
+paintEvent.
+
+    python benchmarks/slider_path.py [--platform offscreen|xcb] [--n 2000] [--json FILE] [--only X]
+
+With xcb, run it on a display (xvfb-run -s "-screen 0 1920x1080x24" …). Targets, offscreen:
+dSprites size median 3.5 ms and p99 8.3 ms, MNIST size p99 16 ms (the published web application on
+such a machine with two cores: 11.5 / 18.6 ms).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+if TYPE_CHECKING:
+    from labapp.session.opening import OpenSession
+    from labapp.ui.participant.reconstruction import ReconstructionScreen
+    from labapp.ui.participant.window import ParticipantWindow
+
+WARM_UP = 200
+RATE = 48_000
+BLOCK_S = 0.05
+LONGEST_NS = 5 * 10**9
+
+CASES = (
+    ("Sinelines VAE", "sinelines/vae", 5),
+    ("dSprites size", "dsprites-conv", 5),
+    ("dSprites size", "dsprites-conv", 10),
+    ("MNIST size", "mnist-conv", 5),
+    ("MNIST size", "mnist-conv", 10),
+)
+
+STUDY = """
+id: benchmark
+title: Slider path
+version: 1
+flow:
+  - stages: {{task: reconstruction, models: [{model}], trials: 1, target_alignment: 1.0,
+             distance: {distance}, overlay_at_start: {overlay}, sampling: held_out}}
+"""
+
+
+class Hum:
+    """A microphone that hears a hum: blocks come as PortAudio's thread brings them."""
+
+    rate, channels, finished, pid = RATE, 1, False, os.getpid()
+
+    def __init__(self, _device: object) -> None:
+        from labapp.audio.capture import PacketQueue
+
+        self._queue = PacketQueue(60 * RATE, 2)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="hum", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        frames = round(RATE * BLOCK_S)
+        wave = (3000 * np.sin(np.arange(frames) * 2 * np.pi * 200 / RATE)).astype("<i2").tobytes()
+        while not self._ended.wait(BLOCK_S):
+            now = time.perf_counter()
+            self._queue.put(time.perf_counter_ns(), now - BLOCK_S, now, False, wave)
+
+    def take(self) -> list[Any]:
+        return self._queue.take()
+
+    def close(self, timeout_s: float = 2.0) -> bool:
+        self._ended.set()
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+
+@contextmanager
+def participant(model: str, dimensions: int) -> Iterator[tuple[OpenSession, ParticipantWindow]]:
+    """The participant's window on the first question of a stage with this model."""
+    from labapp.audio.devices import Device
+    from labapp.audio.recorder import Recorder
+    from labapp.representations.package import load_package
+    from labapp.representations.random_weights import random_decoder
+    from labapp.session.opening import Surroundings, create
+    from labapp.study.loading import load
+    from labapp.ui.bridge import Bridge
+    from labapp.ui.participant.window import ParticipantWindow
+    from labapp.ui.scheduler import QtScheduler
+    from labapp.ui.strings import strings_of
+
+    if "/" in model:
+        decoder, name = load_package(model, device="cpu"), model
+    else:
+        decoder = random_decoder(model, dimensions=dimensions, device="cpu")
+        name = f"{model.split('-')[0]}/random"
+    # Under these a target of 100 % is not met by chance: the dials must not lock.
+    distance = "dsprites" if name.startswith("sinelines") else "mnist"
+    overlay = "false" if name.startswith("mnist") else "true"
+    with tempfile.TemporaryDirectory(prefix="labapp-slider-") as folder:
+        study = Path(folder) / "benchmark.yaml"
+        study.write_text(STUDY.format(model=name, distance=distance, overlay=overlay))
+        device = Device(0, "hum", "none", 1, RATE, True)
+        around = Surroundings(
+            decoders={name: decoder},
+            warmed=(),
+            make_scheduler=QtScheduler,
+            make_recorder=lambda home, segment, emit, clock: Recorder(
+                home.path,
+                segment,
+                device,
+                emit=emit,
+                from_perf_ns=clock.from_perf_ns,
+                open_input=Hum,
+            ),
+            private=Path(folder) / "private",
+        )
+        loaded = load(study)
+        session = create(loaded, "P01", around, data=Path(folder) / "data")
+        window = ParticipantWindow(
+            Bridge(session.runner),
+            loaded,
+            strings_of(loaded),
+            loaded.study.presentation,
+            session.give_consent,
+        )
+        session.begin()
+        from labapp.events.commands import Next
+
+        session.runner.send(Next())  # past the stage's text
+        window.open_on()
+        try:
+            yield session, window
+        finally:
+            window.close_for_good()
+            session.close("benchmark over")
+
+
+def measure(window: ParticipantWindow, n: int) -> np.ndarray:
+    """Milliseconds of n movements, one at a time, after a warm-up."""
+    from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+    from PySide6.QtGui import QMouseEvent
+    from PySide6.QtWidgets import QApplication
+
+    from labapp.ui.participant.reconstruction import ReconstructionScreen
+    from labapp.ui.widgets.dial import DialSlider
+
+    screen = window.screen_shown
+    assert isinstance(screen, ReconstructionScreen)
+    done = watch(screen)
+    rng = np.random.default_rng(0)
+    times = []
+    held: DialSlider | None = None
+
+    def mouse(kind: QEvent.Type, dial: DialSlider, x: float, down: bool) -> QMouseEvent:
+        place = QPointF(x, dial.height() / 2)
+        buttons = Qt.MouseButton.LeftButton if down else Qt.MouseButton.NoButton
+        button = (
+            Qt.MouseButton.NoButton
+            if kind == QEvent.Type.MouseMove
+            else (Qt.MouseButton.LeftButton)
+        )
+        return QMouseEvent(
+            kind, place, dial.mapToGlobal(place), button, buttons, Qt.KeyboardModifier.NoModifier
+        )
+
+    def settle() -> None:
+        """Until the event loop has nothing left to do."""
+        QApplication.processEvents()
+        QApplication.processEvents()
+
+    settle()
+    dials = [row.control for row in screen.dials.rows]
+    for index in range(n + WARM_UP):
+        if index % 25 == 0:
+            if held is not None:
+                kind = QEvent.Type.MouseButtonRelease
+                QCoreApplication.postEvent(held, mouse(kind, held, 0, down=False))
+            control = dials[(index // 25) % len(dials)]
+            assert isinstance(control, DialSlider)
+            held = control
+            kind = QEvent.Type.MouseButtonPress
+            x = held.handle_x(held.value)
+            QCoreApplication.postEvent(held, mouse(kind, held, x, down=True))
+            settle()
+        assert held is not None
+        before = held.value
+        while True:
+            x = float(rng.uniform(15, held.width() - 15))
+            if abs(x - held.handle_x(before)) > 3:
+                break
+        # As a hand does: a new movement every 8 ms or so, not one on the heels of the other.
+        pause = time.perf_counter() + 0.004
+        while time.perf_counter() < pause:
+            QApplication.processEvents()
+            time.sleep(0.0005)
+        event = mouse(QEvent.Type.MouseMove, held, x, down=True)
+        done.clear()
+        began = time.perf_counter_ns()
+        QCoreApplication.postEvent(held, event)
+        while not done:
+            QApplication.processEvents()
+            if time.perf_counter_ns() - began > LONGEST_NS:
+                raise RuntimeError("the picture was not painted: is the dial locked?")
+        times.append((done[0] - began) / 1e6)
+        settle()
+    return np.array(times[WARM_UP:])
+
+
+def watch(screen: ReconstructionScreen) -> list[int]:
+    """A list that gets the time at which the picture in front was painted."""
+    done: list[int] = []
+    view = screen.pictures.front
+    inner: Callable[[], None] | None = view.painted
+
+    def painted() -> None:
+        done.append(time.perf_counter_ns())
+        if inner is not None:
+            inner()
+
+    view.painted = painted
+    return done
+
+
+def run(case: tuple[str, str, int], n: int) -> dict[str, Any]:
+    from labapp.ui.responsive import responsive
+
+    title, model, dimensions = case
+    with participant(model, dimensions) as (session, window), responsive():
+        times = measure(window, n)
+        moved = session.runner.state.part_state.trial.z_seq
+        level = session.runner.recorder.level() if session.runner.recorder else None
+    assert moved >= n, f"only {moved} of {n} movements reached the session"
+    assert level is not None, "there was no recorder"
+    assert level.frames > 0, "the sound writer did not run"
+    median, p95, p99 = (round(float(v), 2) for v in np.percentile(times, (50, 95, 99)))
+    return {
+        "case": title,
+        "dimensions": dimensions,
+        "n": n,
+        "median_ms": median,
+        "p95_ms": p95,
+        "p99_ms": p99,
+        "max_ms": round(float(times.max()), 2),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--platform", choices=("offscreen", "xcb"), default="offscreen")
+    parser.add_argument("--n", type=int, default=2000)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if options.platform == "offscreen":
+            screen = {"name": "1080p", "x": 0, "y": 0, "width": 1920, "height": 1080}
+            screen |= {"logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+            config = Path(folder) / "screen.json"
+            config.write_text(json.dumps({"screens": [screen]}))
+            os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={config}"
+        else:
+            os.environ["QT_QPA_PLATFORM"] = "xcb"
+        from PySide6.QtWidgets import QApplication
+
+        app = QApplication(sys.argv[:1])
+        rows = [run(case, options.n) for case in CASES if options.only in f"{case[0]} {case[2]}"]
+        app.quit()
+    print(f"platform {options.platform}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"{'':16}{'dials':>6}{'median':>9}{'p95':>9}{'p99':>9}{'max':>9}   ms")
+    for row in rows:
+        figures = "".join(f"{row[f'{key}_ms']:9.2f}" for key in ("median", "p95", "p99", "max"))
+        print(f"{row['case']:16}{row['dimensions']:6}{figures}")
+    if options.json:
+        options.json.write_text(json.dumps({"platform": options.platform, "cases": rows}, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
