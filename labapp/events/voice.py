@@ -40,7 +40,8 @@ class AudioBlock(Body):
 @kind("audio.gap", durable=True)
 class AudioGap(Body):
     """Sound was lost and filled with silence so that time is kept. cause: overflow, queue,
-    device_lost, reopened or stalled."""
+    device_lost, reopened, stalled, or write_failed (neither disk nor memory had room). frames is 0
+    where the host reports an overflow although no time is missing."""
 
     file: str
     at_frame: int
