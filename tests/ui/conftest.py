@@ -14,13 +14,16 @@ from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from labapp.ui.bridge import Bridge
+from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.scheduler import QtScheduler
+from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, make_runner
 
 # The platform's own screen is 800 x 800. Read when the application is made, which is later.
 os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).parent / 'screens.json'}"
 
 OpenRoom = Callable[..., Room]
+OpenWindow = Callable[[Room], ParticipantWindow]
 
 
 @pytest.fixture(autouse=True)
@@ -43,10 +46,13 @@ def _nothing_left(qapp: QApplication) -> Iterator[None]:
 
 
 def _timers() -> list[QTimer]:
-    """The timers that Python made and that still have their C++ half."""
+    """The timers that Python made and that still have their C++ half. By type: torch keeps objects
+    whose `__class__` warns when it is asked for."""
     from shiboken6 import isValid
 
-    return [found for found in gc.get_objects() if isinstance(found, QTimer) and isValid(found)]
+    return [
+        found for found in gc.get_objects() if issubclass(type(found), QTimer) and isValid(found)
+    ]
 
 
 @pytest.fixture
@@ -70,3 +76,29 @@ def open_room(tmp_path: Path, qapp: QApplication) -> Iterator[OpenRoom]:
         room.session.close("test over")
         for part in (room.bridge, room.runner.scheduler):
             part.deleteLater()
+
+
+@pytest.fixture
+def open_window(open_room: OpenRoom, qapp: QApplication) -> Iterator[OpenWindow]:
+    """The participant's window on a room that has begun, shown and active."""
+    windows: list[ParticipantWindow] = []
+
+    def open_one(room: Room) -> ParticipantWindow:
+        window = ParticipantWindow(
+            room.bridge,
+            room.loaded,
+            strings_of(room.loaded),
+            room.loaded.study.presentation,
+            room.session.give_consent,
+        )
+        windows.append(window)
+        room.session.begin()
+        window.open_on()
+        window.activateWindow()
+        qapp.processEvents()
+        return window
+
+    yield open_one
+    for window in windows:
+        window.close_for_good()
+        window.deleteLater()

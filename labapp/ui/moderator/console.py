@@ -112,8 +112,9 @@ class ConsoleWindow(QMainWindow):
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
         self.setWindowTitle(f"labapp · {participant} · console")
-        self.setCentralWidget(self._body())
-        self.centralWidget().setFocus()
+        self._ground = self._body()
+        self.setCentralWidget(self._ground)
+        self._ground.setFocus()
         self.setMinimumSize(1100, 640)
         self.resize(1280, 720)
         self._connect()
@@ -190,7 +191,7 @@ class ConsoleWindow(QMainWindow):
     def _keep_note(self, text: str, began_ns: int) -> None:
         self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
         # The next letter begins the next note; until then digits are flags.
-        self.centralWidget().setFocus()
+        self._ground.setFocus()
 
     def _dismiss(self, key: str) -> None:
         self.state.alarms.dismiss(key)

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QPushButton,
     QStackedWidget,
-    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
@@ -37,9 +36,12 @@ from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.ready_card import ReadyCard
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.session_table import SessionTable
+from labapp.ui.widgets.markdown import MarkdownView
 
 PALETTE = theme.LIGHT
 NEW, SESSIONS, READER = range(3)
+MOST_HEIGHT = 800
+"""On a tall screen the page stays together: Start belongs near its checklist."""
 
 
 class HomeView(QWidget):
@@ -87,8 +89,9 @@ class HomeView(QWidget):
         self.none_yet = bits.label("No session yet.", "secondary")
         self.all_sessions = SessionTable(PALETTE, wide=True)
         self.resume_selected = QPushButton("Recover and resume")
-        self.reader = QTextBrowser()
+        self.reader = MarkdownView()
         self.pages = QStackedWidget()
+        self.pages.setMaximumHeight(MOST_HEIGHT)
 
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -102,6 +105,7 @@ class HomeView(QWidget):
         inner.addWidget(self.error)
         inner.addWidget(self.interrupted)
         inner.addWidget(self.pages, 1)
+        inner.addStretch(0)
         centred = QHBoxLayout()
         centred.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_XL, 0)
         centred.addStretch(1)
@@ -180,7 +184,9 @@ class HomeView(QWidget):
         head.addWidget(self.reader_title, 1)
         head.addWidget(self.reader_back)
         layout.addLayout(head)
+        layout.addWidget(bits.hairline())
         layout.addWidget(self.reader, 1)
+        layout.addStretch(0)
         self.reader.setAccessibleName("Consent text")
         return page
 
@@ -251,7 +257,7 @@ class HomeView(QWidget):
         """The consent text to read; None where the study has none."""
         self.reader_title.setText(title)
         self.ready.read.setVisible(markdown is not None)
-        self.reader.setMarkdown(markdown or "")
+        self.reader.show_text(markdown or "")
 
     def set_sessions(self, lines: Sequence[SessionSummary]) -> None:
         """The sessions of the chosen study, newest first."""

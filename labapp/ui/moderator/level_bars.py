@@ -13,6 +13,8 @@ from labapp.ui.theme import Palette
 
 FLOOR_DB = -54.0
 CLIP = 0.998
+QUIET = 0.15
+"""Bars below this (some -46 dBFS) are the room, not a voice."""
 
 
 def height_of(peak: float) -> float:
@@ -59,6 +61,6 @@ class LevelBars(QWidget):
         for index in range(self._bars):
             peak = self._peaks[index - first] if index >= first else 0.0
             high = height_of(peak)
-            colour = self._idle if high == 0.0 else self._alarm if peak >= CLIP else self._good
+            colour = self._idle if high < QUIET else self._alarm if peak >= CLIP else self._good
             tall = max(low, high * full)
             painter.fillRect(QRectF(index * pitch, full - tall, thick, tall), colour)

@@ -29,6 +29,7 @@ NOTE_ROLE = Qt.ItemDataRole.UserRole
 TEXT_PX = theme.BODY_PX - 1
 GAP = theme.SPACE_S
 BAR = 3
+RIGHT = 6
 COLOURS = {"note": "accent", "flag": "warn", "prompt": "good"}
 WRAP = int(Qt.TextFlag.TextWordWrap)
 
@@ -108,7 +109,9 @@ class _NoteDelegate(QStyledItemDelegate):
         painter.setPen(self._palette.color("ink"))
         left += ceil(width) + GAP
         painter.drawText(
-            QRectF(left, box.top() + 3, box.right() - left, box.height()), WRAP, text_of(note)
+            QRectF(left, box.top() + 3, box.right() - RIGHT - left, box.height()),
+            WRAP,
+            text_of(note),
         )
 
     def sizeHint(
@@ -116,7 +119,7 @@ class _NoteDelegate(QStyledItemDelegate):
     ) -> QSize:
         note = index.data(NOTE_ROLE)
         time = wording.short_time(note.working_ns)
-        used = BAR + 2 * GAP + ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(time))
+        used = BAR + 2 * GAP + RIGHT + ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(time))
         width = max(40, self._list.viewport().width() - used)
         text = metrics(TEXT_PX).boundingRect(QRectF(0, 0, width, 10_000), WRAP, text_of(note))
         return QSize(width, max(24, ceil(text.height()) + 8))

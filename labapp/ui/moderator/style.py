@@ -72,7 +72,7 @@ def stylesheet(p: Palette) -> str:
     QPushButton[role="prompt"]:focus {{ padding: 3px 11px; border: 2px solid {p.accent}; }}
     QPushButton[role="danger"] {{ color: {p.alarm}; border-color: {p.alarm}; }}
     QPushButton:pressed {{ background: {p.accent_soft}; }}
-    QComboBox {{ padding-right: 28px; }}
+    QComboBox {{ padding-right: 0; }}
     QComboBox::drop-down {{ border: none; width: 26px; subcontrol-position: center right; }}
     QComboBox::down-arrow {{ image: none; }}
     QComboBox QAbstractItemView {{
@@ -96,8 +96,6 @@ def stylesheet(p: Palette) -> str:
         padding: {theme.SPACE_XS}px 7px;
     }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
-    QTextBrowser {{ background: {p.card}; border: 1px solid {p.hairline};
-        border-radius: {theme.RADIUS}px; padding: {theme.SPACE_L}px; }}
     QListWidget {{ background: transparent; border: none; outline: none; }}
     QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
     QScrollBar::handle:vertical {{ background: {p.hairline}; border-radius: 4px;

@@ -1,0 +1,271 @@
+"""The home: what it shows, what it asks for, and when it lets a session start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from labapp.audio.devices import Device
+from labapp.audio.recorder import Level
+from labapp.errors import DataFolderError
+from labapp.records.sessions import SessionSummary
+from labapp.study.loading import load
+from labapp.study.plan import realise
+from labapp.ui.moderator import checklist
+from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
+from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
+from labapp.ui.moderator.home import NEW, READER, HomeView, HomeWindow
+from tests.helpers.rooms import decoder_of
+
+MIC = Device(0, "Jabra", "ALSA", 1, 48_000, True)
+SCREENS = [ScreenChoice(1, "A", 1366, 768), ScreenChoice(2, "B", 1920, 1080)]
+
+
+def fill(view: HomeView) -> None:
+    """Everything as the controller tells it when all is right."""
+    loaded = load("quickstart")
+    space = decoder_of("sinelines/gt").space
+    plan = realise(loaded, "P04", space_of=lambda model: space)
+    view.set_studies([StudyChoice("quickstart", loaded.study.title)], "quickstart")
+    view.set_participants(loaded.study.participants, {f"P0{i}": ["1"] for i in (1, 2, 3)})
+    view.set_plan(plan.parts)
+    view.set_audio("optional", [MIC], MIC.spec)
+    view.set_screens(SCREENS, "B")
+    view.set_checklist(
+        [
+            checklist.microphone_row("optional", Microphone("Jabra", heard=True, state="heard")),
+            checklist.screen_row(SCREENS, "B"),
+            checklist.decoder_row(["m/x"], [Warm("m/x", "cpu", 1.0)]),
+            checklist.disk_row(10**12),
+            checklist.consent_row("All of it."),
+        ]
+    )
+    view.set_consent("Consent", "# Before we start\n\nText.")
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[HomeWindow]:
+    made = HomeWindow()
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def test_before_anything_is_known_start_waits(window: HomeWindow) -> None:
+    assert not window.view.ready.start_button.isEnabled()
+    assert "Start needs" in window.view.ready.why.text()
+
+
+def test_start_asks_for_what_is_chosen(window: HomeWindow, qtbot: QtBot) -> None:
+    view = window.view
+    fill(view)
+    assert view.ready.why.text() == "Everything is ready."
+    assert view.participant() == ("P04", "1")
+    view.session.blind.setChecked(True)
+    with qtbot.waitSignal(view.start_requested) as caught:
+        qtbot.mouseClick(view.ready.start_button, Qt.MouseButton.LeftButton)
+    assert caught.args == [StartRequest("quickstart", "P04", "1", "Jabra@ALSA", "B", True)]
+
+
+def test_start_says_why_not(window: HomeWindow) -> None:
+    view = window.view
+    fill(view)
+    view.set_checklist([checklist.consent_row("[your institution]"), checklist.disk_row(5)])
+    assert not view.ready.start_button.isEnabled()
+    assert view.ready.why.text() == "Start needs room on the disk and the consent text."
+    assert view.ready.rows["consent"].icon.state == "missing"
+    assert "fill in [your institution]" in view.ready.rows["consent"].text.text()
+
+
+def test_a_taken_participant_is_refused_while_typing(window: HomeWindow, qtbot: QtBot) -> None:
+    view = window.view
+    fill(view)
+    field = view.session.participant
+    field.selectAll()
+    seen: list[tuple[str, str]] = []
+    view.participant_changed.connect(lambda *who: seen.append(who))
+    qtbot.keyClicks(field, "P02")
+    assert seen[-1] == ("P02", "1")
+    assert view.session.verdict.text() == "P02 is taken. The next free id is P04."
+    assert not view.ready.start_button.isEnabled()
+    assert view.ready.why.text() == "Start needs a participant."
+    view.session.session.selectAll()
+    qtbot.keyClicks(view.session.session, "2")
+    assert view.ready.start_button.isEnabled()
+
+
+def test_a_typed_participant_is_not_overwritten_by_a_new_proposal(
+    window: HomeWindow, qtbot: QtBot
+) -> None:
+    view = window.view
+    fill(view)
+    participants = load("quickstart").study.participants
+    view.set_participants(participants, {f"P0{i}": ["1"] for i in (1, 2, 3, 4)})
+    assert view.participant()[0] == "P05"
+    view.session.participant.selectAll()
+    qtbot.keyClicks(view.session.participant, "P09")
+    view.set_participants(participants, {"P01": ["1"]})
+    assert view.participant()[0] == "P09"
+
+
+def test_blind_hides_the_order(window: HomeWindow) -> None:
+    view = window.view
+    fill(view)
+    assert "sinelines/vae" in view.session.order.text()
+    view.session.blind.setChecked(True)
+    assert "sinelines" not in view.session.order.text()
+    assert "3 stages" in view.session.order.text()
+
+
+def test_a_study_that_cannot_be_planned_blocks_start(window: HomeWindow) -> None:
+    view = window.view
+    fill(view)
+    view.set_plan((), "There is no model 'sinelines/vae'.")
+    assert view.session.order.text() == "There is no model 'sinelines/vae'."
+    assert "Start needs a study that can be run" in view.ready.why.text()
+
+
+def test_sound_off_is_offered_only_where_the_study_allows_it(window: HomeWindow) -> None:
+    view = window.view
+
+    def offered() -> list[str | None]:
+        return [view.ready.device.itemData(i) for i in range(view.ready.device.count())]
+
+    view.set_audio("optional", [MIC], MIC.spec)
+    assert offered() == ["Jabra@ALSA", None]
+    assert view.ready.device.itemText(0) == "Jabra · ALSA"
+    view.set_audio("required", [MIC], MIC.spec)
+    assert offered() == ["Jabra@ALSA"]
+    view.set_audio("off", [MIC], None)
+    assert offered() == [None]
+    assert not view.ready.device.isEnabled()
+
+
+def test_choosing_tells_and_setting_does_not(window: HomeWindow, qtbot: QtBot) -> None:
+    view = window.view
+    told: list[object] = []
+    view.audio_device_changed.connect(told.append)
+    view.screen_changed.connect(told.append)
+    view.study_changed.connect(told.append)
+    fill(view)
+    view.set_screens(SCREENS, "A")
+    assert told == []
+    qtbot.keyClick(view.ready.device, Qt.Key.Key_Down)
+    qtbot.keyClick(view.ready.screen_choice, Qt.Key.Key_Down)
+    assert told == [None, "B"]
+
+
+def test_the_meter_follows_the_level(window: HomeWindow) -> None:
+    view = window.view
+    fill(view)
+    view.set_level(Level("heard", envelope=tuple(i / 100 for i in range(100))))
+    assert view.ready.bars.peaks[-1] == 0.99
+    view.set_level(None)
+    assert view.ready.bars.peaks == ()
+
+
+def test_while_a_session_opens_start_waits(window: HomeWindow) -> None:
+    view = window.view
+    fill(view)
+    view.set_starting(True)
+    assert not view.ready.start_button.isEnabled()
+    view.set_starting(False)
+    assert view.ready.start_button.isEnabled()
+
+
+def test_the_consent_text_is_read_in_the_window(window: HomeWindow, qtbot: QtBot) -> None:
+    view = window.view
+    fill(view)
+    qtbot.mouseClick(view.ready.read, Qt.MouseButton.LeftButton)
+    assert view.pages.currentIndex() == READER
+    assert "Before we start" in view.reader.toPlainText()
+    qtbot.mouseClick(view.reader_back, Qt.MouseButton.LeftButton)
+    assert view.pages.currentIndex() == NEW
+
+
+def summary(participant: str, state: str, **more: object) -> SessionSummary:
+    path = Path("/data/quickstart") / participant
+    values = {"length_s": 3492.0, "sound": True, **more}
+    return SessionSummary(
+        participant, path, "quickstart", participant, "1", "2026-01-02T03:04:05Z", state, **values
+    )  # type: ignore[arg-type]
+
+
+def test_sessions_are_listed_with_state_length_and_voice(window: HomeWindow) -> None:
+    view = window.view
+    lines = [
+        summary("P03", "complete", exported=("bundle",), lost_frames=120),
+        summary("P02", "interrupted", sound=False),
+    ]
+    view.set_sessions(lines)
+    table = view.so_far
+    rows = [[table.item(r, c).text() for c in range(4)] for r in range(table.rowCount())]
+    assert rows == [
+        ["P03", "✓  complete, exported", "58:12", "120 lost"],
+        ["P02", "!  interrupted", "58:12", "no sound"],
+    ]
+    assert view.none_yet.isHidden()
+    view.set_sessions([])
+    assert table.isHidden()
+
+
+def test_an_interrupted_session_can_be_resumed_from_the_list(
+    window: HomeWindow, qtbot: QtBot
+) -> None:
+    view = window.view
+    view.set_all_sessions([summary("P03", "complete"), summary("P02", "interrupted")])
+    qtbot.mouseClick(view.tabs[1], Qt.MouseButton.LeftButton)
+    view.all_sessions.selectRow(0)
+    assert not view.resume_selected.isEnabled()
+    view.all_sessions.selectRow(1)
+    with qtbot.waitSignal(view.resume_requested) as caught:
+        qtbot.mouseClick(view.resume_selected, Qt.MouseButton.LeftButton)
+    assert caught.args == [Path("/data/quickstart/P02")]
+
+
+def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbot: QtBot) -> None:
+    view = window.view
+    assert view.interrupted.isHidden()
+    one = Interrupted(Path("/one"), "quickstart", "P05", "2026-01-02T03:04:05Z")
+    two = Interrupted(Path("/two"), "quickstart", "P06", "2026-01-02T03:04:05Z")
+    view.set_interrupted([one, two])
+    assert "Session P05 was interrupted, 2026-01-0" in view.interrupted.title.text()
+    with qtbot.waitSignal(view.leave_requested) as left:
+        qtbot.mouseClick(view.interrupted.leave, Qt.MouseButton.LeftButton)
+    assert left.args == [Path("/one")]
+    assert "P06" in view.interrupted.title.text()
+    with qtbot.waitSignal(view.resume_requested) as resumed:
+        qtbot.mouseClick(view.interrupted.resume, Qt.MouseButton.LeftButton)
+    assert resumed.args == [Path("/two")]
+
+
+def test_an_error_is_told_in_three_parts_and_can_be_dismissed(
+    window: HomeWindow, qtbot: QtBot
+) -> None:
+    view = window.view
+    view.show_error(DataFolderError("The disk is full.", safe="All is kept.", todo="Make room."))
+    assert view.error.isVisible()
+    assert view.error.title.text() == "The disk is full."
+    assert view.error.text.text() == "All is kept. Make room."
+    qtbot.mouseClick(view.error.dismiss, Qt.MouseButton.LeftButton)
+    assert view.error.isHidden()
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])
+def test_nothing_is_cut_off(window: HomeWindow, size: tuple[int, int]) -> None:
+    fill(window.view)
+    window.view.set_interrupted([Interrupted(Path("/o"), "q", "P05", "2026-01-02T03:04:05Z")])
+    window.resize(*size)
+    hint = window.view.minimumSizeHint()
+    assert hint.width() <= size[0]
+    assert hint.height() <= size[1]
+
+
+def test_closing_tells(window: HomeWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.closed):
+        window.close()
