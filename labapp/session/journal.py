@@ -32,6 +32,7 @@ RETRY_S = 1.0
 COMMIT_TIMEOUT_S = 5.0
 DISK_FULL = "the disk is full"
 NO_ROOM_BYTES = 64 * 1024
+TIDY_EVENTS = 5000
 
 Subscriber = Callable[[Event], None]
 _INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -69,6 +70,7 @@ class Journal:
         self._failure: str | None = None
         self._committed_seq = self._seq
         self._committed_ns = self._t_ns
+        self._tidied_seq = self._seq
         self._subscribers: list[Subscriber] = []
         self._writer = threading.Thread(target=self._run, name="journal-writer", daemon=True)
         self._writer.start()
@@ -227,8 +229,10 @@ class Journal:
                 self._urgent = False
                 closing = self._closing
             try:
-                connection = connection or _connect(self.path)
+                connection = connection or _connect(self.path, checkpoints=False)
                 self._commit(connection)
+                self._failure = None
+                self._tidy(connection)
             except sqlite3.Error as error:
                 self._failure = _reason(self.path, error)
             if closing:
@@ -259,7 +263,6 @@ class Journal:
             if connection.in_transaction:
                 connection.rollback()
             raise
-        self._failure = None
         self._head = head
         self._committed_seq = batch[-1][0].seq
         self._committed_ns = self.clock.now_ns()
@@ -269,15 +272,23 @@ class Journal:
             if committed is not None:
                 committed.set()
 
+    def _tidy(self, connection: sqlite3.Connection) -> None:
+        """Move a long write-ahead log into the database, while nobody waits for a commit."""
+        if self._committed_seq - self._tidied_seq >= TIDY_EVENTS:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self._tidied_seq = self._committed_seq
+
 
 _AT_ONCE = threading.Event()
 _AT_ONCE.set()
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, *, checkpoints: bool = True) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
+    if not checkpoints:
+        connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection
 
 

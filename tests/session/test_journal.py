@@ -184,15 +184,29 @@ def test_the_writer_tries_again_when_the_file_cannot_be_opened(
     connect = module._connect
     refusals = [sqlite3.OperationalError("unable to open database file")] * 1
 
-    def sometimes(path: Path) -> sqlite3.Connection:
+    def sometimes(path: Path, **more: bool) -> sqlite3.Connection:
         if threading.current_thread().name == "journal-writer" and refusals:
             raise refusals.pop()
-        return connect(path)
+        return connect(path, **more)
 
     monkeypatch.setattr(module, "_connect", sometimes)
     monkeypatch.setattr(module, "RETRY_S", 0.05)
     with Journal.create(tmp_path / "journal.sqlite", SessionClock()) as journal:
         assert journal.append(answer(1), Source.PARTICIPANT).wait(5.0)
+
+
+def test_a_long_log_is_moved_into_the_database_between_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIDY_EVENTS", 100)
+    path = tmp_path / "journal.sqlite"
+    with Journal.create(path, SessionClock()) as journal:
+        empty = path.stat().st_size
+        for number in range(300):
+            journal.append(moved(number), Source.SYSTEM)
+        journal.append(answer(1), Source.SYSTEM).wait(5.0)
+        until(lambda: path.stat().st_size > empty + 50_000)
+        assert len(read_rows(tmp_path)) == 301, "readers see all of it meanwhile"
 
 
 def test_a_closed_journal_takes_nothing_more(tmp_path: Path) -> None:
