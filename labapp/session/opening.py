@@ -189,7 +189,7 @@ def resume(
 
     around_of: gives the surroundings for the study and its models. Recover the session first (see
     session.recovery). Raises SessionError when it was finished, when its study folder was changed,
-    or (unless accept_version) when another version of labapp began it.
+    or (unless accept_version) when another version of labapp, or other models, began it.
     """
     home = SessionFolder(path)
     home.require_journal()
@@ -200,6 +200,7 @@ def resume(
         planned, loaded = study_of(home, past)
         _check_version(past, accept_version)
         around = around_of(loaded, models_of(plan.parts_of(planned)))
+        _check_models(past, around.warmed, accept_version)
         clocks: list[Clock] = []
 
         def clock_from(last: Event) -> Clock:
@@ -258,6 +259,22 @@ def _check_version(past: Sequence[Event], accept_version: bool) -> None:
             safe="It is untouched.",
             todo="Resume it with that version, or say --accept-version to go on with this one.",
         )
+
+
+def _check_models(
+    past: Sequence[Event], warmed: Sequence[DecoderWarmed], accept_version: bool
+) -> None:
+    known = {
+        e.payload["model"]: e.payload.get("card_sha256") for e in past if e.kind == "decoder.warmed"
+    }
+    for now in warmed:
+        before = known.get(now.model)
+        if before and now.card_sha256 and before != now.card_sha256 and not accept_version:
+            raise SessionError(
+                f"The model {now.model} is not the one this session was begun with.",
+                safe="The session is untouched.",
+                todo="Put the former model back, or say --accept-version to go on with this one.",
+            )
 
 
 def _continued(last: Event, speed: float) -> Clock:

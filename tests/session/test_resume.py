@@ -12,6 +12,7 @@ from labapp.errors import RecordError, SessionError, StudyError
 from labapp.events import Source
 from labapp.events.commands import EndSession, MoveDial, Resume, SkipStage
 from labapp.events.durations import Pauses
+from labapp.events.lifecycle import DecoderWarmed
 from labapp.records.integrity import check_journal
 from labapp.session import opening
 from labapp.session.opening import OpenSession
@@ -160,6 +161,24 @@ def test_another_version_is_asked_about(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(SessionError, match=r"this is 99\.0"):
         go_on(tmp_path, path)
     go_on(tmp_path, path, accept_version=True).close("test over")
+
+
+def test_another_model_is_asked_about(tmp_path: Path) -> None:
+    def warmed(sha256: str) -> tuple[DecoderWarmed, ...]:
+        return (DecoderWarmed("sinelines/ae", "cpu", 1, 1, 0.1, 0.2, sha256),)
+
+    killed = opened(tmp_path, warmed=warmed("a" * 64))
+    killed.begin()
+    path = drop(killed)
+
+    def again(sha256: str, **more: bool) -> OpenSession:
+        around = surroundings(tmp_path, warmed=warmed(sha256))
+        return opening.resume(path, lambda loaded, models: around, **more)
+
+    with pytest.raises(SessionError, match=r"The model sinelines/ae is not the one"):
+        again("b" * 64)
+    again("a" * 64).close("test over")
+    again("b" * 64, accept_version=True).close("test over")
 
 
 @pytest.mark.parametrize(
