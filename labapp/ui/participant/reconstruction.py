@@ -77,12 +77,12 @@ class ReconstructionScreen(Screen):
         title.setWordWrap(True)
         task = words(f"task_text_skip_{part.skip}", skip_after_s=f"{part.skip_after_s:g}")
         if part.think_aloud:
-            task = f"{task} {words('task_text_think_aloud')}"
+            task = " ".join([task, words("task_text_think_aloud")])
         text = QLabel(task)
         text.setWordWrap(True)
         hint = words("dial_help")
         if part.labels_editable:
-            hint = f"{hint} {words('rename_help')}"
+            hint = " ".join([hint, words("rename_help")])
         help_text = QLabel(hint)
         help_text.setWordWrap(True)
         help_text.setProperty("role", "secondary")

@@ -257,7 +257,7 @@ class DialSlider(QWidget):
         if self._start is not None:
             x = round(self.handle_x(self._start)) + 0.5
             painter.setPen(pen(p.secondary, 1.0))
-            painter.drawLine(QPointF(x, middle + 6), QPointF(x, middle + 12))
+            painter.drawLine(QPointF(x, middle + 9), QPointF(x, middle + 15))
         centre = QPointF(self.handle_x(self._value), middle)
         if self._locked:
             painter.setPen(pen(p.hairline, 2.0))

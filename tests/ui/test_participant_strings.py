@@ -1,0 +1,67 @@
+"""The window's words: complete, checked before a session, and used from the screens only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import labapp.ui
+from labapp.errors import StudyError
+from labapp.study.loading import LoadedStudy, load
+from labapp.ui.strings import Strings, strings_of
+
+NAME = "texts/en/participant.yaml"
+
+
+@pytest.fixture
+def loaded() -> LoadedStudy:
+    return load("quickstart")
+
+
+def changed(loaded: LoadedStudy, old: str, new: str) -> LoadedStudy:
+    content = loaded.files[NAME].decode()
+    assert old in content
+    return replace(loaded, files={**loaded.files, NAME: content.replace(old, new).encode()})
+
+
+def test_words_with_values(loaded):
+    words = strings_of(loaded)
+    assert words("question_of", number=2, of=5) == "Question 2 of 5"
+    assert words("target", number=2) == "Target"
+
+
+def test_an_unknown_key_is_named():
+    with pytest.raises(StudyError, match="'nonsense'"):
+        Strings({})("nonsense")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("dial_help:", "dial_hepl:", "lacks the words for dial_help"),
+        ("page_of:", "extra: more\npage_of:", "no screen uses: extra"),
+        ("{number} of {of}", "{numbr} of {of}", "{numbr}"),
+        ("back: Back", "back: 3", "'back' holds 3"),
+        ("back: Back", "back: 'Back }'", "back: Single '}'"),
+    ],
+)
+def test_a_wrong_translation_is_refused(loaded, old, new, says):
+    with pytest.raises(StudyError, match=re.escape(says)):
+        strings_of(changed(loaded, old, new))
+
+
+def test_every_word_that_screens_ask_for_exists_and_is_used(loaded):
+    words = strings_of(loaded)
+    root = Path(labapp.ui.__file__).parent
+    sources = [*(root / "participant").glob("*.py"), *(root / "widgets").glob("*.py")]
+    code = "\n".join(path.read_text() for path in sources)
+    asked = set(re.findall(r'words\(\s*"(\w+)"', code))
+    assert len(asked) > 30
+    for key in asked:
+        words(key)
+    known = set(re.findall(r"^(\w+):", loaded.files[NAME].decode(), re.MULTILINE))
+    unused = {key for key in known if f'"{key}"' not in code and not key.startswith("task_text")}
+    assert not unused
