@@ -236,7 +236,9 @@ class ScreenWatcher(QObject):
         screens = self._screens()
         name = name_of(screen)
         self._tell(ScreenChanged("added", name, len(screens)))
-        if self._console is not None and self.alone:
+        if self._participant not in self._on:
+            self._place(screens, None)  # there was no screen at all
+        elif self._console is not None and self.alone:
             # Only the console moves: the participant is not disturbed a second time.
             del self._on[self._console]
             self._place(screens, None)

@@ -1,12 +1,12 @@
 """The session's timeline: voice envelope, blocks and marks.
 
-What does not change is drawn into a pixmap once; a tick adds the newest columns of the envelope and
-moves the cursor. A new block or mark draws the pixmap anew, which is a few milliseconds a few times
-a minute.
+Axis, closed blocks and envelope are drawn into a pixmap once; a tick adds the newest columns of the
+envelope to it and moves the cursor. A closed block draws the pixmap anew, a few times a minute.
 """
 
 from __future__ import annotations
 
+import math
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPixmap,
-    QPolygonF,
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
@@ -34,30 +33,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.clock import NS
 from labapp.ui import theme
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.state.timeline import Block, Hearing, Mark, Timeline
+from labapp.ui.moderator.state.timeline import Block, Timeline
+from labapp.ui.moderator.state.timescale import Timescale
+from labapp.ui.moderator.timeline_paint import HEAD_PX, NEAR_PX, TimelinePaint
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.painting import brush, font, metrics, pen
+from labapp.ui.widgets.painting import pen
 
 BIN_NS = 100_000_000
-SPANS_MIN = (5, 10, 15, 20, 30, 45, 60, 75, 90, 120, 150, 180, 240, 360, 480)
-LEAST_SPAN_NS = 10 * NS
-TICKS_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
-TICK_PX = 90
-HEAD_PX, PARTS_PX, TRIALS_PX, AXIS_PX, STRIP_PX = 14, 20, 8, 18, 3
-NEAR_PX = 6
-STATE_COLOURS = {"silent": "warn", "zeros": "alarm", "clipping": "alarm"}
-MARK_COLOURS = {
-    "note": "accent",
-    "flag": "warn",
-    "prompt": "good",
-    "alarm": "alarm",
-    "pause": "secondary",
-    "gap": "secondary",
-}
-TRIAL_COLOURS = {"solved": "good", "skipped": "warn"}
+WHEEL_NOTCH = 120
+ZOOM_STEP = 1.25
 
 
 class TimelineView(QWidget):
@@ -67,14 +53,15 @@ class TimelineView(QWidget):
         super().__init__()
         self._palette = palette
         self._timeline = timeline
+        self.scale = Timescale()
+        self._paint = TimelinePaint(palette, self.scale)
+        self._voice = _mixed(palette.color("good"), palette.color("card"), 0.75)
         self._peaks = array("f")
-        self._now_ns = 0
-        self._range: tuple[int, int] | None = None
         self._pixmap: QPixmap | None = None
         self._drawn: tuple[object, ...] = ()
         self._drawn_bins = 0
         self._cursor_x = -1
-        self._drag: tuple[float, tuple[int, int]] | None = None
+        self._drag: tuple[float, int, int] | None = None
         self.setMinimumHeight(110)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -84,13 +71,11 @@ class TimelineView(QWidget):
     def show_now(self, now_ns: int, peak: float | None) -> None:
         """Go on to working time now_ns; peak: the voice's since the last call, None without sound
         (or in a pause)."""
-        self._now_ns = max(now_ns, 0)
+        self.scale.now_ns = max(now_ns, 0)
         if peak is not None:
-            self._add_peak(self._now_ns, peak)
-        start, end = self.range()
-        x = round(self._x(self._now_ns) * self.devicePixelRatioF())
-        changed = self._key(start, end) != self._drawn
-        if changed or x != self._cursor_x:
+            self._add_peak(self.scale.now_ns, peak)
+        x = round(self.scale.x(self.scale.now_ns) * self.devicePixelRatioF())
+        if x != self._cursor_x or self._key() != self._drawn:
             self._cursor_x = x
             self.update()
 
@@ -101,289 +86,144 @@ class TimelineView(QWidget):
         self._pixmap = None
         self.update()
 
+    def show_all(self) -> None:
+        """Back to the whole session."""
+        self.scale.show_all()
+        self.update()
+
+    def describe(self, x: float, y: float) -> str:
+        """What is at a point: a mark near it, else the part and question below it."""
+        scale, line = self.scale, self._timeline
+        marks = [m for m in line.marks if abs(scale.x(m.at_ns) - x) <= NEAR_PX]
+        if marks and y < self._paint.parts_bottom:
+            nearest = min(marks, key=lambda m: abs(scale.x(m.at_ns) - x))
+            return f"{wording.short_time(nearest.at_ns)}  {nearest.text}"
+        t_ns = scale.t(x)
+        if t_ns > scale.now_ns:
+            return ""
+        found = (_at(line.parts, t_ns), _at(line.trials, t_ns))
+        lines = [self._block_text(block) for block in found if block is not None]
+        return "\n".join((wording.short_time(t_ns), *lines))
+
+    def _block_text(self, block: Block) -> str:
+        end = self.scale.now_ns if block.end_ns is None else block.end_ns
+        how = "" if block.outcome is None else f", {wording.OUTCOMES.get(block.outcome, '')}"
+        return f"{block.label}: {wording.short_time(end - block.start_ns)}{how}"
+
     def _add_peak(self, t_ns: int, peak: float) -> None:
         index = t_ns // BIN_NS
         if index >= len(self._peaks):
             self._peaks.extend([0.0] * (index + 1 - len(self._peaks)))
         self._peaks[index] = max(self._peaks[index], peak)
 
-    def range(self) -> tuple[int, int]:
-        """Working time at the left and right edge, in ns."""
-        if self._range is not None:
-            return self._range
-        minutes = self._now_ns / NS / 60
-        span = next((m for m in SPANS_MIN if minutes <= m * 0.98), SPANS_MIN[-1])
-        return 0, max(span * 60 * NS, self._now_ns)
-
-    @property
-    def follows(self) -> bool:
-        """Whether it shows the whole session and grows with it."""
-        return self._range is None
-
-    def show_all(self) -> None:
-        self._range = None
-        self.update()
-
-    def zoom(self, factor: float, at_x: float) -> None:
-        """Show 1/factor of the time, keeping what is under at_x in its place."""
-        start, end = self.range()
-        whole = self._whole()
-        span = max(LEAST_SPAN_NS, round((end - start) / factor))
-        if span >= whole:
-            self.show_all()
-            return
-        t_ns = self._t(at_x)
-        share = at_x / max(1, self.width())
-        self._set_range(round(t_ns - share * span), span)
-
-    def pan(self, by_ns: int) -> None:
-        """Show a later (or, below 0, earlier) stretch."""
-        if self._range is not None:
-            start, end = self._range
-            self._set_range(start + by_ns, end - start)
-
-    def _whole(self) -> int:
-        kept, self._range = self._range, None
-        start, end = self.range()
-        self._range = kept
-        return end - start
-
-    def _set_range(self, start: int, span: int) -> None:
-        start = min(max(0, start), max(0, self._whole() - span))
-        self._range = (start, start + span)
-        self.update()
-
-    def describe(self, x: float, y: float) -> str:
-        """What is at a point: a mark near it, else the question and part below it."""
-        marks = [m for m in self._timeline.marks if abs(self._x(m.at_ns) - x) <= NEAR_PX]
-        if marks and y < self._parts_top() + PARTS_PX:
-            nearest = min(marks, key=lambda m: abs(self._x(m.at_ns) - x))
-            return f"{wording.short_time(nearest.at_ns)}  {nearest.text}"
-        t_ns = self._t(x)
-        found = [_at(self._timeline.parts, t_ns), _at(self._timeline.trials, t_ns)]
-        lines = [self._block_text(block) for block in found if block is not None]
-        return "\n".join((wording.short_time(t_ns), *lines)) if t_ns <= self._now_ns else ""
-
-    def _block_text(self, block: Block) -> str:
-        end = self._now_ns if block.end_ns is None else block.end_ns
-        how = "" if block.outcome is None else f", {wording.OUTCOMES.get(block.outcome, '')}"
-        return f"{block.label}: {wording.short_time(end - block.start_ns)}{how}"
-
-    def _x(self, t_ns: int) -> float:
-        start, end = self.range()
-        return (t_ns - start) / (end - start) * self.width()
-
-    def _t(self, x: float) -> int:
-        start, end = self.range()
-        return round(start + x / max(1, self.width()) * (end - start))
-
-    def _parts_top(self) -> float:
-        return self.height() - AXIS_PX - TRIALS_PX - PARTS_PX - 8.0
-
-    def _key(self, start: int, end: int) -> tuple[object, ...]:
-        return (
-            start,
-            end,
-            self.width(),
-            self.height(),
-            self.devicePixelRatioF(),
-            self._timeline.version,
-        )
+    def _key(self) -> tuple[object, ...]:
+        """What the pixmap depends on, but for the envelope."""
+        self.scale.width = max(1, self.width())
+        self._paint.height = self.height()
+        ratio = self.devicePixelRatioF()
+        return self.scale.range(), self.size().toTuple(), ratio, self._timeline.version
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        key = self._key(*self.range())
+        key = self._key()
         if self._pixmap is None or key != self._drawn:
-            self._draw(key)
-        self._draw_new_bins()
+            self._pixmap = self._draw()
+            self._drawn, self._drawn_bins = key, 0
+        self._draw_new_bins(self._pixmap)
         painter = QPainter(self)
-        assert self._pixmap is not None
         painter.drawPixmap(0, 0, self._pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for heard in self._timeline.hearing[-1:]:
-            self._paint_heard(painter, heard, self._now_ns)
-        for block in self._timeline.parts[-1:]:
+        line, paint, now_ns = self._timeline, self._paint, self.scale.now_ns
+        for heard in line.hearing[-1:]:
+            paint.heard(painter, heard, now_ns)
+        for block in line.parts[-1:]:
             if block.end_ns is None:
-                self._paint_part(painter, block)
-        for block in self._timeline.trials[-1:]:
+                paint.part(painter, block)
+        for block in line.trials[-1:]:
             if block.end_ns is None:
-                self._paint_trial(painter, block)
-        x = self._x(self._now_ns)
-        painter.setPen(pen(self._palette.secondary, 1.0))
-        painter.drawLine(QPointF(x, HEAD_PX), QPointF(x, self._parts_top() - 2))
+                paint.trial(painter, block)
+        # Above the envelope, which grows below them.
+        for mark in line.marks:
+            paint.mark(painter, mark)
+        x = math.floor(self.scale.x(now_ns)) + 0.5
+        painter.setPen(pen(self._palette.secondary))
+        painter.drawLine(QPointF(x, HEAD_PX), QPointF(x, paint.parts_top - 2))
         if self.hasFocus():
-            painter.setPen(pen(self._palette.accent, 1.0, dashed=True))
+            painter.setPen(pen(self._palette.accent, dashed=True))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
 
-    def _draw(self, key: tuple[object, ...]) -> None:
+    def _draw(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
-        self._pixmap = QPixmap(self.size() * ratio)
-        self._pixmap.setDevicePixelRatio(ratio)
-        self._pixmap.fill(Qt.GlobalColor.transparent)
-        self._drawn, self._drawn_bins = key, 0
-        painter = QPainter(self._pixmap)
+        pixmap = QPixmap(self.size() * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_axis(painter)
-        self._paint_hearing(painter)
-        for block in self._timeline.parts:
+        line, paint = self._timeline, self._paint
+        paint.axis(painter)
+        for heard, after in pairwise(line.hearing):
+            paint.heard(painter, heard, after.at_ns)
+        for block in line.parts:
             if block.end_ns is not None:
-                self._paint_part(painter, block)
-        for block in self._timeline.trials:
+                paint.part(painter, block)
+        for block in line.trials:
             if block.end_ns is not None:
-                self._paint_trial(painter, block)
+                paint.trial(painter, block)
         painter.end()
-        self._draw_new_bins()
-        painter = QPainter(self._pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for mark in self._timeline.marks:
-            self._paint_mark(painter, mark)
-        painter.end()
+        return pixmap
 
-    def _draw_new_bins(self) -> None:
+    def _draw_new_bins(self, pixmap: QPixmap) -> None:
         """Add the envelope's new columns to the pixmap."""
-        assert self._pixmap is not None
         if self._drawn_bins >= len(self._peaks):
             return
-        start, end = self.range()
+        start, end = self.scale.range()
+        # The last bin may have grown since it was drawn.
         first = max(self._drawn_bins - 1, start // BIN_NS, 0)
         last = min(len(self._peaks), end // BIN_NS + 1)
         self._drawn_bins = len(self._peaks)
         if last <= first:
             return
-        bins = np.frombuffer(self._peaks, dtype=np.float32)[first:last]
-        x = ((np.arange(first, last) * BIN_NS - start) / (end - start) * self.width()).astype(int)
+        bins = np.array(self._peaks[first:last], dtype=np.float32)
+        per_ns = self.scale.width / (end - start)
+        x = ((np.arange(first, last) * BIN_NS - start) * per_ns).astype(int)
         columns, at = np.unique(x, return_index=True)
-        highest = np.maximum.reduceat(bins, at)
-        middle = (HEAD_PX + self._parts_top()) / 2
-        half = (self._parts_top() - HEAD_PX) / 2 - STRIP_PX - 3
-        lines = []
-        for column, peak in zip(columns.tolist(), highest.tolist(), strict=True):
-            # Softer than decibel, so that loud and quiet words differ to the eye.
-            tall = max(0.5, min(1.0, peak**0.6) * half)
-            lines.append(QLineF(column + 0.5, middle - tall, column + 0.5, middle + tall))
+        # Softer than decibel, so that loud and quiet words differ to the eye.
+        tall = np.clip(np.maximum.reduceat(bins, at) ** 0.6, 0.0, 1.0) * self._paint.half
+        middle = self._paint.middle
+        lines = [
+            QLineF(column + 0.5, middle - high, column + 0.5, middle + high)
+            for column, high in zip(columns.tolist(), np.maximum(0.5, tall).tolist(), strict=True)
+        ]
+        painter = QPainter(pixmap)
         # Bins wider than a pixel stand apart as bars.
-        thick = max(1.0, BIN_NS / (end - start) * self.width() * 0.7)
-        del bins  # an array whose memory is looked at cannot grow
-        painter = QPainter(self._pixmap)
-        voice = self._palette.color("good")
-        voice.setAlphaF(0.75)
-        painter.setPen(pen(voice.name(QColor.NameFormat.HexArgb), thick))
+        painter.setPen(pen(self._voice, max(1.0, BIN_NS * per_ns * 0.7)))
         painter.drawLines(lines)
         painter.end()
-
-    def _paint_axis(self, painter: QPainter) -> None:
-        start, end = self.range()
-        per_px = (end - start) / NS / max(1, self.width())
-        step = next((s for s in TICKS_S if s / per_px >= TICK_PX), TICKS_S[-1]) * NS
-        painter.setFont(font(theme.SECONDARY_PX - 2))
-        top = self.height() - AXIS_PX
-        for t_ns in range(start - start % step, end + 1, step):
-            x = self._x(t_ns)
-            if x < 0 or x > self.width() - 20:
-                continue
-            painter.setPen(pen(self._palette.hairline))
-            painter.drawLine(QPointF(x, HEAD_PX), QPointF(x, top))
-            painter.setPen(self._palette.color("secondary"))
-            painter.drawText(QPointF(x + 3, self.height() - 4.0), wording.short_time(t_ns))
-
-    def _paint_hearing(self, painter: QPainter) -> None:
-        """A strip below the envelope where the voice was not simply heard."""
-        for heard, after in pairwise(self._timeline.hearing):
-            self._paint_heard(painter, heard, after.at_ns)
-
-    def _paint_heard(self, painter: QPainter, heard: Hearing, end_ns: int) -> None:
-        if heard.state in STATE_COLOURS:
-            left, right = self._x(heard.at_ns), self._x(end_ns)
-            colour = getattr(self._palette, STATE_COLOURS[heard.state])
-            y = self._parts_top() - STRIP_PX - 3
-            painter.fillRect(QRectF(left, y, max(1.0, right - left), STRIP_PX), brush(colour))
-
-    def _paint_part(self, painter: QPainter, block: Block) -> None:
-        box = self._box(block, self._parts_top(), PARTS_PX)
-        if box is None:
-            return
-        p = self._palette
-        running = block.end_ns is None
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.accent_soft if running else p.track))
-        painter.drawRoundedRect(box, 3, 3)
-        if box.width() < 24:
-            return
-        painter.setFont(font(theme.SECONDARY_PX - 1))
-        painter.setPen(p.color("ink" if running else "secondary"))
-        room = box.width() - 10
-        text = metrics(theme.SECONDARY_PX - 1).elidedText(
-            block.label, Qt.TextElideMode.ElideRight, room
-        )
-        where = QRectF(box.left() + 5, box.top(), room, box.height())
-        painter.drawText(where, Qt.AlignmentFlag.AlignVCenter, text if len(text) > 2 else "")
-
-    def _paint_trial(self, painter: QPainter, block: Block) -> None:
-        box = self._box(block, self._parts_top() + PARTS_PX + 3, TRIALS_PX)
-        if box is None:
-            return
-        token = "accent" if block.end_ns is None else TRIAL_COLOURS.get(block.outcome or "", "")
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(getattr(self._palette, token or "secondary")))
-        # Shape tells besides colour: solved is full, anything else is a thin bar.
-        thin = block.end_ns is not None and block.outcome != "solved"
-        painter.drawRoundedRect(box.adjusted(0, TRIALS_PX / 2 if thin else 0, 0, 0), 2, 2)
-
-    def _box(self, block: Block, top: float, high: float) -> QRectF | None:
-        left = self._x(block.start_ns)
-        right = self._x(self._now_ns if block.end_ns is None else block.end_ns)
-        if right < 0 or left > self.width():
-            return None
-        left, right = max(-4.0, left), min(self.width() + 4.0, right)
-        return QRectF(left, top, max(1.5, right - left - 1), high)
-
-    def _paint_mark(self, painter: QPainter, mark: Mark) -> None:
-        x = self._x(mark.at_ns)
-        if not -NEAR_PX <= x <= self.width() + NEAR_PX:
-            return
-        colour = getattr(self._palette, MARK_COLOURS[mark.kind])
-        quiet = mark.kind in ("pause", "gap")
-        painter.setPen(pen(colour, 1.2, dashed=quiet))
-        painter.drawLine(QPointF(x, HEAD_PX - 4), QPointF(x, self._parts_top() - 2))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(colour))
-        y = 6.0
-        match mark.kind:
-            case "note":
-                painter.drawEllipse(QPointF(x, y), 4.5, 4.5)
-            case "flag":
-                painter.drawPolygon(_shape(x, y, ((-1, -5), (8, -1), (-1, 4))))
-            case "prompt":
-                painter.drawRect(QRectF(x - 4, y - 4, 8, 8))
-            case "alarm":
-                painter.drawPolygon(_shape(x, y, ((0, -6), (6, 5), (-6, 5))))
-            case _:
-                painter.drawRect(QRectF(x - 4, y - 5, 3, 10))
-                painter.drawRect(QRectF(x + 1, y - 5, 3, 10))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turned = event.angleDelta()
         if abs(turned.x()) > abs(turned.y()):
-            start, end = self.range()
-            self.pan(round(-turned.x() / 1200 * (end - start)))
-        elif turned.y():
-            self.zoom(1.25 ** (turned.y() / 120), event.position().x())
+            start, end = self.scale.range()
+            self.scale.pan(round(-turned.x() / WHEEL_NOTCH / 10 * (end - start)))
+        else:
+            self.scale.zoom(ZOOM_STEP ** (turned.y() / WHEEL_NOTCH), event.position().x())
+        self.update()
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._drag = (event.position().x(), self.range())
+        if event.button() == Qt.MouseButton.LeftButton and not self.scale.follows:
+            self._drag = (event.position().x(), *self.scale.range())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         where = event.position()
-        if self._drag is not None and self._range is not None:
-            x, (start, end) = self._drag
-            moved = (x - where.x()) / max(1, self.width()) * (end - start)
-            self._set_range(round(start + moved), end - start)
+        if self._drag is None:
+            text = self.describe(where.x(), where.y())
+            QToolTip.showText(event.globalPosition().toPoint(), text, self)
             return
-        QToolTip.showText(
-            event.globalPosition().toPoint(), self.describe(where.x(), where.y()), self
-        )
+        x, start, end = self._drag
+        moved = (x - where.x()) / self.scale.width * (end - start)
+        self.scale.show_from(round(start + moved), end - start)
+        self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._drag = None
@@ -396,32 +236,41 @@ class TimelineView(QWidget):
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        start, end = self.range()
+        start, end = self.scale.range()
         match event.key():
             case Qt.Key.Key_Plus | Qt.Key.Key_Up:
-                self.zoom(1.25, self.width() / 2)
+                self.scale.zoom(ZOOM_STEP, self.width() / 2)
             case Qt.Key.Key_Minus | Qt.Key.Key_Down:
-                self.zoom(0.8, self.width() / 2)
+                self.scale.zoom(1 / ZOOM_STEP, self.width() / 2)
             case Qt.Key.Key_Left:
-                self.pan((start - end) // 10)
+                self.scale.pan((start - end) // 10)
             case Qt.Key.Key_Right:
-                self.pan((end - start) // 10)
+                self.scale.pan((end - start) // 10)
             case Qt.Key.Key_Home:
-                self.show_all()
+                self.scale.show_all()
             case _:
                 super().keyPressEvent(event)
+                return
+        self.update()
+
+
+def _mixed(ink: QColor, ground: QColor, share: float) -> str:
+    """An opaque colour, so that a column drawn twice looks the same."""
+    pairs = (
+        (ink.red(), ground.red()),
+        (ink.green(), ground.green()),
+        (ink.blue(), ground.blue()),
+    )
+    return QColor(*(round(share * a + (1 - share) * b) for a, b in pairs)).name()
 
 
 def _at(blocks: Sequence[Block], t_ns: int) -> Block | None:
+    """The block that covers a time."""
     index = bisect_right(blocks, t_ns, key=lambda block: block.start_ns) - 1
     if index < 0:
         return None
     block = blocks[index]
     return block if block.end_ns is None or t_ns < block.end_ns else None
-
-
-def _shape(x: float, y: float, corners: Sequence[tuple[float, float]]) -> QPolygonF:
-    return QPolygonF([QPointF(x + dx, y + dy) for dx, dy in corners])
 
 
 class TimelinePanel(QFrame):
@@ -439,10 +288,9 @@ class TimelinePanel(QFrame):
         layout.setSpacing(theme.SPACE_XS)
         head = QHBoxLayout()
         head.addWidget(bits.label("TIMELINE", "section"))
-        help_text = "● note   ▶ flag   ■ prompt   ▲ alarm   ‖ pause      wheel zooms, drag moves"
-        legend = bits.label(help_text, "secondary")
         head.addStretch(1)
-        head.addWidget(legend)
+        signs = "● note   ▶ flag   ■ prompt   ▲ alarm   ‖ pause      wheel zooms, drag moves"
+        head.addWidget(bits.label(signs, "secondary"))
         head.addWidget(self.all)
         layout.addLayout(head)
         layout.addWidget(self.view, 1)

@@ -1,0 +1,499 @@
+"""The console on a real session: what it shows, what it sends, and that it can be rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from labapp.audio.recorder import Level
+from labapp.clock import NS, FakeClock
+from labapp.events import Event, Source
+from labapp.events.commands import (
+    Answer,
+    EditLabel,
+    EndSession,
+    GiveConsent,
+    MoveDial,
+    Next,
+    Pause,
+    Resume,
+    ToggleOverlay,
+)
+from labapp.events.lifecycle import CloseRequested, ScreenChanged
+from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
+from labapp.ui.moderator import voice_panel
+from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.mirror import QUIET, TRIAL
+from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.state.sound import Sound
+from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, skip_to, solve
+from tests.helpers.studies import ring_decoder, write_study
+
+HEARD = Level("heard", -12.0, -20.0, 0.2, 48_000, rate=48_000, envelope=(0.3,) * 100)
+SILENT = replace(HEARD, state="silent", silent_for_s=18.4, envelope=(0.001,) * 100)
+
+
+class Desk:
+    """A console on an open session whose time is moved by hand."""
+
+    def __init__(self, room: Room, clock: FakeClock) -> None:
+        self.room, self.clock = room, clock
+        self.level: Level | None = HEARD
+        self.console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: self.level)
+        self.console.show()
+        self.runner = room.runner
+
+    def wait(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        self.console.refresh()
+
+    def plan(self) -> list[tuple[str, str, str]]:
+        self.console.refresh()
+        return [(v.row.title, v.state, v.progress) for v in self.console.plan.list.views]
+
+    def alarms(self) -> list[str]:
+        self.console.refresh()
+        return [c.text.full() for c in self.console.alarms.chips if not c.isHidden()]
+
+
+def closed_forms() -> dict[str, FormulaDecoder]:
+    """The quickstart's three models, all in closed form: quick, and no torch."""
+    gt = decoder_of("sinelines/gt")
+    ids = ("sinelines/vae", "sinelines/ae")
+    return {name: FormulaDecoder(name, gt.space, gt.latents, gt.decode) for name in ids}
+
+
+@pytest.fixture
+def desk(open_room: Callable[..., Room]) -> Iterator[Desk]:
+    clock = FakeClock()
+    made = Desk(open_room(clock=clock, decoders=closed_forms()), clock)
+    made.room.session.begin()
+    yield made
+    made.console.shut()
+    made.console.deleteLater()
+
+
+def test_the_plan_is_ticked_off_across_a_whole_session(desk: Desk) -> None:
+    runner = desk.runner
+    assert desk.plan()[0] == ("Consent", "current", "reading")
+    assert {state for _, state, _ in desk.plan()[1:]} == {"todo"}
+    desk.wait(60)
+    runner.send(GiveConsent())
+    assert desk.plan()[0] == ("Consent", "done", "")
+    assert desk.plan()[1] == ("Tutorial", "current", "page 1 / 2")
+    assert desk.console.plan.list.views[0].working_ns == 60 * NS
+    skip_to(desk.room, "stage-1")
+    assert desk.plan()[2][1] == "skipped"
+    for question in range(1, 6):
+        assert desk.plan()[3] == ("Stage 1", "current", f"{question} / 5")
+        solve(desk.room)
+        desk.wait(5)
+        runner.send(Next())
+    assert desk.plan()[3] == ("Stage 1", "current", "SEQ")
+    runner.send(Answer(desk.room.loaded.instruments["seq"].items[0].id, 5))
+    desk.wait(3)
+    runner.send(Next())
+    assert desk.plan()[4][1] == "current"
+    assert desk.plan()[3][1] == "skipped"  # its introduction was
+    skip_to(desk.room, "debrief")
+    runner.send(Next())
+    assert runner.finished
+    desk.wait(1)
+    assert desk.console.header.recording.text() == "✓ complete"
+    assert desk.plan()[6][1] == "done"
+
+
+def test_the_clock_is_working_time_and_stops_at_the_end(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    desk.wait(100)
+    assert header.elapsed.text() == "00:01:40"
+    qtbot.mouseClick(header.pause, Qt.MouseButton.LeftButton)
+    desk.wait(1000)
+    assert header.elapsed.text() == "00:01:40"
+    assert (header.pause.text(), header.recording.text()) == ("Continue", "‖ paused")
+    qtbot.mouseClick(header.pause, Qt.MouseButton.LeftButton)
+    desk.wait(5)
+    assert (header.elapsed.text(), header.pause.text()) == ("00:01:45", "Pause")
+    desk.runner.send(EndSession("enough"), Source.MODERATOR)
+    desk.wait(50)
+    assert header.elapsed.text() == "00:01:45"
+    assert header.recording.text() == "■ ended: enough"
+
+
+def test_ending_and_skipping_ask_once_more_in_the_line(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    desk.wait(1)
+    assert not header.skip.isEnabled()  # consent is given or declined, not skipped
+    desk.runner.send(GiveConsent())
+    desk.wait(1)
+    qtbot.mouseClick(header.skip, Qt.MouseButton.LeftButton)
+    assert header.question.text() == "Skip the rest of “Tutorial”?"
+    qtbot.mouseClick(header.no, Qt.MouseButton.LeftButton)
+    assert desk.runner.part is not None
+    assert desk.runner.part.id == "tutorial"
+    qtbot.mouseClick(header.skip, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(header.yes, Qt.MouseButton.LeftButton)
+    assert desk.room.last("part.ended")["outcome"] == "skipped"
+    qtbot.mouseClick(header.end, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(header.reason, Qt.Key.Key_Escape)
+    assert not desk.runner.finished
+    qtbot.mouseClick(header.end, Qt.MouseButton.LeftButton)
+    qtbot.keyClicks(header.reason, "feels unwell")
+    qtbot.mouseClick(header.yes, Qt.MouseButton.LeftButton)
+    assert desk.room.last("session.ended") == {"reason": "feels unwell"}
+    desk.wait(0)
+    with qtbot.waitSignal(desk.console.done_requested):
+        qtbot.mouseClick(header.done, Qt.MouseButton.LeftButton)
+
+
+def test_closing_the_window_asks_instead(desk: Desk) -> None:
+    assert not desk.console.close()
+    assert desk.console.isVisible()
+    assert desk.console.header.question.isVisible()
+    assert not desk.runner.finished
+
+
+def test_a_note_carries_the_moment_of_its_first_key(desk: Desk, qtbot: QtBot) -> None:
+    field = desk.console.notes.input
+    desk.clock.advance(10)
+    qtbot.keyClicks(field, "x")
+    desk.clock.advance(5)
+    qtbot.keyClick(field, Qt.Key.Key_Backspace)
+    desk.clock.advance(5)
+    qtbot.keyClicks(field, "ah")
+    desk.clock.advance(7)
+    qtbot.keyClicks(field, "a, rotation")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert desk.room.last("note.added") == {"text": "aha, rotation", "typing_began_ns": 20 * NS}
+    assert field.text() == ""
+    desk.console.refresh()
+    assert [(n.text, n.working_ns) for n in desk.console.state.notes] == [
+        ("aha, rotation", 20 * NS)
+    ]
+    assert desk.console.notes.list.count() == 1
+
+
+def test_a_pasted_note_and_an_empty_one(desk: Desk, qtbot: QtBot) -> None:
+    field = desk.console.notes.input
+    desk.clock.advance(3)
+    field.insert("from the clipboard")
+    desk.clock.advance(3)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert desk.room.last("note.added")["typing_began_ns"] == 3 * NS
+    qtbot.keyClicks(field, "   ")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert desk.room.count("note.added") == 1
+
+
+def test_typing_anywhere_begins_a_note(desk: Desk, qtbot: QtBot) -> None:
+    desk.clock.advance(4)
+    desk.console.header.pause.setFocus()
+    qtbot.keyClicks(desk.console.header.pause, "h")
+    assert desk.console.notes.input.text() == "h"
+    desk.clock.advance(4)
+    qtbot.keyClicks(desk.console.notes.input, "m")
+    qtbot.keyClick(desk.console.notes.input, Qt.Key.Key_Return)
+    assert desk.room.last("note.added") == {"text": "hm", "typing_began_ns": 4 * NS}
+
+
+def test_digits_are_flags_only_outside_text_fields(desk: Desk, qtbot: QtBot) -> None:
+    console = desk.console
+    qtbot.keyClick(console.header.pause, Qt.Key.Key_1)
+    assert desk.room.last("flag.added") == {"number": 1, "meaning": "insight"}
+    qtbot.keyClick(console.notes.list, Qt.Key.Key_3)
+    assert desk.room.last("flag.added") == {"number": 3, "meaning": "confusion"}
+    qtbot.keyClick(console.header.pause, Qt.Key.Key_7)  # the study has no seventh
+    console.notes.input.setFocus()
+    qtbot.keyClick(console.notes.input, Qt.Key.Key_2)
+    assert desk.room.count("flag.added") == 2
+    assert console.notes.input.text() == "2"
+
+
+def test_ctrl_and_digit_is_a_flag_in_every_window(desk: Desk, qtbot: QtBot) -> None:
+    control = Qt.KeyboardModifier.ControlModifier
+    field = desk.console.notes.input
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_4, control)
+    assert desk.room.last("flag.added") == {"number": 4, "meaning": "technical"}
+    assert field.text() == ""
+    other = QWidget()
+    qtbot.addWidget(other)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    qtbot.keyClick(other, Qt.Key.Key_1, control)
+    qtbot.keyClick(other, Qt.Key.Key_2)
+    other.close()
+    assert desk.room.last("flag.added") == {"number": 1, "meaning": "insight"}
+    assert desk.room.count("flag.added") == 2
+
+
+def test_the_flag_buttons_say_the_studys_meanings(desk: Desk, qtbot: QtBot) -> None:
+    buttons = desk.console.notes.buttons
+    assert [b.text() for b in buttons.values()] == [
+        "1  insight", "2  prompt", "3  confusion", "4  technical",
+    ]  # fmt: skip
+    qtbot.mouseClick(buttons[2], Qt.MouseButton.LeftButton)
+    assert desk.room.last("flag.added") == {"number": 2, "meaning": "prompt"}
+
+
+def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -> None:
+    voice = desk.console.voice
+    desk.room.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
+    desk.wait(1)
+    assert (voice.headline.text(), voice.prompt.isHidden()) == ("Voice heard", True)
+    desk.level = SILENT
+    desk.wait(1)
+    assert voice.headline.text() == "Silent for 18 s"
+    assert voice.prompt.text() == "Say: “Please keep talking”\nF8 records that you said it"
+    assert voice.prompt.isVisible()
+    qtbot.keyClick(desk.console.notes.input, Qt.Key.Key_F8)
+    assert desk.room.last("prompt.given") == {"text": "Please keep talking"}
+    desk.runner.send(Pause("x"), Source.MODERATOR)
+    desk.wait(1)
+    assert voice.prompt.isHidden()
+
+
+ON = Sound("Jabra", "ALSA", 48_000)
+
+
+@pytest.mark.parametrize(
+    ("level", "sound", "headline", "prompt"),
+    [
+        (HEARD, ON, "Voice heard", False),
+        (replace(HEARD, silent_for_s=6.0), ON, "Silent for 6 s", False),
+        (SILENT, ON, "Silent for 18 s", True),
+        (replace(HEARD, state="zeros"), ON, "Exact zeros", False),
+        (replace(HEARD, state="clipping"), ON, "Too loud", False),
+        (replace(HEARD, state="lost"), ON, "Microphone gone", False),
+        (HEARD, replace(ON, lost=True), "Microphone gone", False),
+        (replace(HEARD, problem="disk full"), ON, "Sound is not written", False),
+        (None, Sound(off="chosen"), "No sound", False),
+        (None, ON, "Not recording", False),
+    ],
+)
+def test_states_of_the_voice_are_told_apart(
+    level: Level | None, sound: Sound, headline: str, prompt: bool
+) -> None:
+    said = voice_panel.hearing_of(level, sound, 15.0)
+    assert (said.headline, said.prompt) == (headline, prompt)
+
+
+def test_the_facts_are_marked_when_they_are_wrong(desk: Desk) -> None:
+    voice = desk.console.voice
+    voice.show_facts(replace(HEARD, lost_frames=480), ON, 3.0, 10**6, 20.0)
+    said = {name: label.full() for name, label in voice.facts.items()}
+    assert said == {
+        "Microphone": "Jabra · 48 kHz",
+        "Lost frames": "! 480",
+        "Saved": "! 3.0 s ago",
+        "Disk": "! 1.0 MB free",
+        "Decode p99": "! 20.0 ms",
+    }
+    voice.show_facts(HEARD, ON, 0.1, 212 * 10**9, 1.4)
+    assert {label.full()[0] for label in voice.facts.values()} & {"!"} == set()
+
+
+def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
+    assert desk.alarms() == []
+    assert not desk.console.alarms.well.isHidden()
+    desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
+    desk.runner.emit(CloseRequested("Escape"))
+    desk.runner.emit(AudioDeviceLost("Jabra", "unplugged"))
+    desk.runner.emit(ScreenChanged("removed", "DP-1", 1))
+    desk.runner.emit(AudioState("zeros", 0))
+    assert [a.split(":")[0] for a in desk.alarms()] == [
+        "The microphone gives exact silence", "Screen DP-1 is gone", "The microphone is gone",
+    ]  # fmt: skip
+    assert desk.console.alarms.more.text() == "and 1 more"
+    qtbot.mouseClick(desk.console.alarms.chips[0].dismiss, Qt.MouseButton.LeftButton)
+    assert desk.alarms()[-1] == "The participant asked to leave: Escape"
+    assert desk.console.header.recording.text() == "! no microphone"
+
+
+def test_a_stalled_journal_is_an_alarm(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk.runner, "_stalled", True)
+    desk.wait(1)
+    assert desk.console.header.recording.text() == "! waiting for the disk"
+
+
+def test_the_mirror_follows_the_participant(desk: Desk) -> None:
+    runner, mirror = desk.runner, desk.console.mirror
+    desk.console.refresh()
+    assert mirror.stack.currentIndex() == QUIET
+    assert mirror.quiet.headline.text() == "Consent"
+    skip_to(desk.room, "stage-1")
+    desk.console.refresh()
+    assert mirror.stack.currentIndex() == TRIAL
+    before = runner.state.part_state.trial
+    runner.send(MoveDial(1, before.z[1] + 0.25, "mouse"))
+    runner.send(ToggleOverlay(on=False))
+    desk.console.refresh()
+    trial = runner.state.part_state.trial
+    names, z, selected = mirror.trial.dials.shown
+    assert names == tuple(f"Dial {i}" for i in range(1, 6))
+    assert (z, selected) == (trial.z, 1)
+    assert mirror.trial.alignment.text().startswith(f"{trial.alignment * 100:.1f}")
+    assert mirror.trial.goal.text() == "/ 90 %"
+    assert mirror.title.full() == "Stage 1 · question 1 of 5"
+    solve(desk.room)
+    desk.console.refresh()
+    assert "matched" in mirror.trial.state.text()
+    runner.send(Pause("x"), Source.MODERATOR)
+    desk.console.refresh()
+    assert mirror.quiet.headline.text() == "Paused"
+    runner.send(Resume("x"), Source.MODERATOR)
+    desk.console.refresh()
+    assert mirror.stack.currentIndex() == TRIAL
+
+
+def test_the_mirror_shows_pictures_labels_and_radio_dials(
+    open_room: Callable[..., Room], tmp_path: Path
+) -> None:
+    model = "mnist8k/ss3"
+    study = write_study(tmp_path, model, labels="editable")
+    clock = FakeClock()
+    desk = Desk(
+        open_room(study, clock=clock, decoders={model: ring_decoder(model, 2, discrete=10)}), clock
+    )
+    desk.room.session.begin()
+    skip_to(desk.room, "stage-1")
+    desk.runner.send(EditLabel(0, "number"))
+    desk.runner.send(MoveDial(0, 3.0, "keyboard"))
+    desk.console.refresh()
+    mirror = desk.console.mirror.trial
+    assert mirror.dials.shown[0] == ("number", "Dial 2", "Dial 3")
+    assert mirror.dials.shown[1][0] == 3.0
+    assert mirror.own is not None
+    assert not mirror.own.grab().isNull()
+    assert mirror.own.width() >= 96
+    desk.console.shut()
+    desk.console.deleteLater()
+
+
+def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
+    quiet = desk.console.mirror.quiet
+    desk.runner.send(GiveConsent())
+    desk.console.refresh()
+    assert quiet.text.text() == "On the screen: page 1 / 2."
+    assert len(quiet._boxes) == 4
+    skip_to(desk.room, "stage-1-seq")
+    desk.console.refresh()
+    assert quiet.text.text().endswith("– of 7")
+    item = desk.room.loaded.instruments["seq"].items[0].id
+    desk.runner.send(Answer(item, 6))
+    desk.console.refresh()
+    assert quiet.text.text().endswith("6 of 7")
+    assert quiet._boxes == []
+
+
+def played(desk: Desk) -> None:
+    """A stretch of session with everything in it."""
+    runner = desk.runner
+    desk.wait(30)
+    runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
+    skip_to(desk.room, "stage-1")
+    desk.wait(5)
+    solve(desk.room)
+    desk.wait(5)
+    desk.console.set_flag(1)
+    runner.send(Next())
+    desk.console._keep_note("a note", desk.clock.now_ns() - NS)
+    runner.send(Pause("tea"), Source.MODERATOR)
+    desk.wait(120)
+    runner.send(Resume("tea"), Source.MODERATOR)
+    trial = runner.state.part_state.trial
+    for step in range(1, 40):
+        desk.wait(0.1)
+        runner.send(MoveDial(0, trial.z[0] + step / 100, "mouse"))
+    desk.console.give_prompt()
+    runner.emit(AudioState("silent", desk.clock.now_ns() - NS))
+    runner.emit(ScreenChanged("removed", "DP-1", 1))
+    desk.wait(2)
+
+
+def contents(state: ConsoleState) -> tuple[object, ...]:
+    line = state.timeline
+    return (
+        state.notes, state.curve.points, line.parts, line.trials, line.marks, line.hearing,
+        state.sound, state.warmed, state.alarms.visible(), state.latency.p99_ms(),
+        state.work.closed, state.last_seq,
+    )  # fmt: skip
+
+
+def test_the_console_is_rebuilt_from_past_events(open_room: Callable[..., Room]) -> None:
+    clock = FakeClock()
+    room = open_room(clock=clock, decoders=closed_forms())
+    past: list[Event] = []
+    room.runner.journal.subscribe(past.append)
+    desk = Desk(room, clock)
+    room.session.begin()
+    played(desk)
+    live = desk.console
+    rebuilt = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: desk.level, past=past)
+    assert contents(rebuilt.state) == contents(live.state)
+    assert len(live.state.notes) == 3
+    assert [b.outcome for b in live.state.timeline.trials][-2:] == ["solved", None]
+    assert rebuilt.notes.list.count() == live.notes.list.count() == 3
+    assert rebuilt.plan.list.views == live.plan.list.views
+    assert rebuilt.header.elapsed.text() == live.header.elapsed.text()
+    for console in (rebuilt, live):
+        console.shut()
+        console.deleteLater()
+
+
+def test_events_from_other_threads_arrive_in_order(desk: Desk) -> None:
+    def emit(number: int) -> None:
+        for index in range(50):
+            desk.runner.emit(ScreenChanged("removed", f"{number}-{index}", 1))
+
+    threads = [Thread(target=emit, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    desk.console.refresh()
+    assert len(desk.console.state.alarms.standing) == 200
+
+
+def test_a_blind_console_names_no_representation(open_room: Callable[..., Room]) -> None:
+    clock = FakeClock()
+    room = open_room(clock=clock, decoders=closed_forms())
+    console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None, blind=True)
+    room.session.begin()
+    console.refresh()
+    assert {view.row.detail for view in console.plan.list.views} == {""}
+    console.shut()
+    console.deleteLater()
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])
+def test_everything_fits(desk: Desk, size: tuple[int, int]) -> None:
+    skip_to(desk.room, "stage-1")
+    desk.console.resize(*size)
+    desk.console.refresh()
+    hint = desk.console.minimumSizeHint()
+    assert hint.width() <= size[0]
+    assert hint.height() <= size[1]
+
+
+def test_a_refresh_without_news_repaints_nothing_of_the_mirror(desk: Desk) -> None:
+    skip_to(desk.room, "stage-1")
+    desk.console.refresh()
+    QApplication.processEvents()
+    painted: list[int] = []
+    own = desk.console.mirror.trial.own
+    assert own is not None
+    own.painted = lambda: painted.append(1)
+    own.repaint()
+    assert painted == [1]
+    desk.console.refresh()
+    QApplication.processEvents()
+    assert painted == [1]

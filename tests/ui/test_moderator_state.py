@@ -1,0 +1,273 @@
+"""What the console folds from events, without windows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labapp.clock import NS
+from labapp.events import Body, Draft, Event, Source
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import (
+    AlarmCleared,
+    AlarmRaised,
+    CloseRequested,
+    FlagAdded,
+    NoteAdded,
+    ScreenChanged,
+    SegmentStarted,
+    SessionPaused,
+    SessionResumed,
+    WindowFocus,
+)
+from labapp.events.trials import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
+from labapp.events.voice import (
+    AudioDeviceBack,
+    AudioDeviceLost,
+    AudioGap,
+    AudioOff,
+    AudioStarted,
+    AudioState,
+)
+from labapp.study.loading import load
+from labapp.study.plan import realise
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.state.alarms import Alarms
+from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.state.curve import LIMIT, Curve
+from labapp.ui.moderator.state.latency import ENOUGH, Latency
+from labapp.ui.moderator.state.plan import rows_of
+from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.ui.moderator.watch import Watch
+from tests.helpers.journals import stamp
+from tests.helpers.rooms import decoder_of
+
+
+def events_of(*timed: tuple[float, Body]) -> list[Event]:
+    """Stamped events at these session times in s."""
+    return stamp([(round(t * NS), Source.SYSTEM, Draft(body)) for t, body in timed])
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.booleans()), max_size=20))
+def test_working_time_agrees_with_the_rule_of_durations(steps: list[tuple[int, bool]]) -> None:
+    t, timed = 0, []
+    for wait, pause in steps:
+        t += wait
+        timed.append((t, SessionPaused("x") if pause else SessionResumed("x")))
+    work, pauses, seen = WorkTime(), Pauses(), []
+    for event in events_of(*timed):
+        work.apply(event)
+        pauses = pauses.apply(event)
+        assert work.working_ns(event.t_ns) == pauses.working_ns(event.t_ns)
+        seen.append((event.t_ns, work.working_ns(event.t_ns)))
+    # The past stays where it was, and time never runs back.
+    assert [(at, work.working_ns(at)) for at, _ in seen] == seen
+    times = [work.working_ns(second * NS) for second in range(t + 10)]
+    assert all(0 <= b - a <= NS for a, b in pairwise(times))
+
+
+def test_a_crash_gap_takes_no_working_time() -> None:
+    work = WorkTime()
+    for event in events_of(
+        (100, SegmentStarted(2, "u", "b", "v", "s", 40 * NS)), (130, SessionResumed("resume"))
+    ):
+        work.apply(event)
+    assert work.working_ns(40 * NS) == 40 * NS
+    assert work.working_ns(100 * NS) == 40 * NS
+    assert work.working_ns(135 * NS) == 45 * NS
+
+
+def shown(*timed: tuple[float, Body]) -> list[str]:
+    alarms = Alarms()
+    for event in events_of(*timed):
+        alarms.apply(event)
+    return [alarm.sentence for alarm in alarms.visible()]
+
+
+CLEARED_BY = [
+    (AlarmRaised("journal_stalled", "disk I/O error"), AlarmCleared("journal_stalled")),
+    (AlarmRaised("sound_disk_low", "12 MB"), AlarmCleared("sound_disk_low")),
+    (AlarmRaised("decoder_slow", "20 ms"), AlarmCleared("decoder_slow")),
+    (AlarmRaised("something_new", "told so"), AlarmCleared("something_new")),
+    (AudioDeviceLost("Jabra", "unplugged"), AudioDeviceBack("Jabra")),
+    (AudioState("silent", 0), AudioState("heard", 0)),
+    (AudioState("zeros", 0), AudioState("heard", 0)),
+    (AudioState("clipping", 0), AudioState("heard", 0)),
+    (ScreenChanged("removed", "DP-1", 1), ScreenChanged("added", "DP-1", 2)),
+    (WindowFocus(focused=False), WindowFocus(focused=True)),
+]
+
+
+@pytest.mark.parametrize(("raised", "cleared"), CLEARED_BY, ids=lambda body: str(body.kind))
+def test_an_alarm_stands_until_its_cause_is_over(raised: Body, cleared: Body) -> None:
+    assert len(shown((1, raised))) == 1
+    assert shown((1, raised), (2, cleared)) == []
+
+
+def test_the_sentences_of_the_alarms_differ() -> None:
+    said = [shown((1, raised))[0] for raised, _ in CLEARED_BY]
+    said += shown((1, AudioGap("f", 0, 480, "overflow"))) + shown((1, CloseRequested("Escape")))
+    assert len(set(said)) == len(said) == 12
+    assert "480 frames, filled with silence (overflow)" in said[-2]
+    assert said[-1] == "The participant asked to leave: Escape"
+    assert "muted, or not allowed" in said[6]
+
+
+def test_one_state_of_the_voice_replaces_another() -> None:
+    said = shown((1, AudioState("silent", 0)), (2, AudioState("zeros", 0)))
+    assert len(said) == 1
+    assert "exact silence" in said[0]
+
+
+def test_the_gap_of_a_lost_microphone_is_no_second_alarm() -> None:
+    assert shown((1, AudioGap("f", 0, 48_000, "device_lost"))) == []
+
+
+def test_alarms_come_before_warnings_and_the_newest_first() -> None:
+    said = shown(
+        (1, AudioDeviceLost("m", "unplugged")),
+        (2, ScreenChanged("removed", "DP-1", 1)),
+        (3, WindowFocus(focused=False)),
+    )
+    assert [one.split()[0] for one in said] == ["Screen", "The", "The"]
+    assert "keyboard" in said[2]
+
+
+def test_a_dismissed_alarm_comes_back_when_it_is_raised_again() -> None:
+    alarms = Alarms()
+    first, again = events_of((1, CloseRequested("Escape")), (9, CloseRequested("close button")))
+    alarms.apply(first)
+    alarms.dismiss("close")
+    assert alarms.visible() == []
+    alarms.apply(again)
+    assert [alarm.detail for alarm in alarms.visible()] == ["close button"]
+
+
+def test_a_new_run_begins_without_alarms() -> None:
+    gone = SegmentStarted(2, "u", "b", "v", "s", NS)
+    assert shown((1, AudioDeviceLost("m", "x")), (5, gone)) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.floats(0, 1)), min_size=1, max_size=3000))
+def test_the_curve_stays_short_and_ends_with_the_newest_value(
+    moves: list[tuple[int, float]],
+) -> None:
+    curve, work, t = Curve(), WorkTime(), 0.0
+    timed: list[tuple[float, Body]] = [(0, TrialStarted(0.5, 1, 1, aligned_at_start=False))]
+    for seq, (wait_ms, alignment) in enumerate(moves, start=1):
+        t += wait_ms / 1000
+        timed.append((t, PictureDecoded(seq, alignment, 1, 1)))
+    for event in events_of(*timed):
+        assert curve.apply(event, work)
+    assert len(curve.points) <= LIMIT + 1
+    assert curve.points[0] == (0, 0.5)
+    assert curve.points[-1] == (round(t * NS), moves[-1][1])
+    assert [at for at, _ in curve.points] == sorted(at for at, _ in curve.points)
+
+
+def test_the_curve_starts_anew_with_each_question() -> None:
+    curve, work = Curve(), WorkTime()
+    timed = [(0, TrialStarted(0.5, 1, 1, aligned_at_start=False)), (1, TrialDrawn((0.0,), (1.0,)))]
+    for event in events_of(*timed):  # type: ignore[arg-type]
+        curve.apply(event, work)
+    assert curve.points == []
+
+
+def test_decoding_time_is_measured_from_dial_to_picture() -> None:
+    latency = Latency()
+    timed: list[tuple[float, Body]] = []
+    for seq in range(1, ENOUGH + 2):
+        at = float(seq)
+        timed.append((at, DialMoved(seq, 0, seq / 100, "mouse")))
+        if seq != 7:  # passed by: the worker decoded the newer state
+            timed.append((at + (0.050 if seq == 9 else 0.002), PictureDecoded(seq, 0.5, 1, 1)))
+    *all_but_last, last = events_of(*timed)
+    for event in all_but_last:
+        latency.apply(event)
+    assert latency.p99_ms() is None
+    latency.apply(last)
+    assert latency.p99_ms() == pytest.approx(50.0)
+
+
+def test_the_watch_raises_once_and_clears_well_below_the_limit() -> None:
+    watch = Watch(sound=False)
+    assert watch.check(None, None) == []
+    assert [body.payload()["code"] for body in watch.check(10**6, 20.0)] == [
+        "disk_low",
+        "decoder_slow",
+    ]
+    assert watch.check(10**6, 30.0) == []
+    assert watch.check(550 * 10**6, 15.0) == []
+    assert watch.check(10**12, 3.0) == [AlarmCleared("disk_low"), AlarmCleared("decoder_slow")]
+
+
+def test_with_sound_the_recorder_watches_the_disk() -> None:
+    assert Watch(sound=True).check(10**6, None) == []
+
+
+def test_sound_of_the_present_run() -> None:
+    sound = Sound()
+    for event in events_of(
+        (0, AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16")),
+        (1, AudioGap("f", 0, 480, "overflow")),
+        (2, AudioGap("f", 0, 20, "queue")),
+        (3, AudioDeviceLost("Jabra", "x")),
+    ):
+        sound = sound.apply(event)
+    assert (sound.device, sound.rate, sound.lost_frames, sound.lost) == ("Jabra", 48_000, 500, True)
+    (restart, off) = events_of((4, SegmentStarted(2, "u", "b", "v", "s", NS)), (5, AudioOff("why")))
+    assert sound.apply(restart) == Sound()
+    assert sound.apply(off).off == "why"
+
+
+def test_rows_of_the_plan_take_in_what_belongs_to_a_stage() -> None:
+    space = decoder_of("sinelines/gt").space
+    plan = realise(load("quickstart"), "P01", space_of=lambda model: space)
+    rows = rows_of(plan.parts)
+    assert [row.title for row in rows] == [
+        "Consent", "Tutorial", "Practice", "Stage 1", "Stage 2", "Stage 3", "Debrief",
+    ]  # fmt: skip
+    assert sorted(index for row in rows for index in row.parts) == list(range(len(plan.parts)))
+    assert [plan.parts[i].id for i in rows[3].parts] == ["stage-1-intro", "stage-1", "stage-1-seq"]
+    assert {row.detail for row in rows[3:6]} == {"gt", "vae", "ae"}
+    assert {row.detail for row in rows_of(plan.parts, blind=True)} == {""}
+
+
+def test_notes_carry_the_working_time_of_their_first_key() -> None:
+    state = ConsoleState(())
+    for event in events_of(
+        (10, SessionPaused("x")),
+        (70, SessionResumed("x")),
+        (75, NoteAdded("it turned", 72 * NS)),
+        (76, FlagAdded(1, "insight")),
+    ):
+        state.apply(event)
+        state.apply(event)  # an event that was taken in already changes nothing
+    assert [(n.text, n.working_ns // NS) for n in state.notes] == [
+        ("it turned", 12),
+        ("insight", 16),
+    ]
+    pause, note, flag = state.timeline.marks
+    assert pause.text == "Pause (x), 1:00"
+    assert (note.at_ns // NS, flag.text) == (12, "Flag 1 insight")
+
+
+@pytest.mark.parametrize(
+    ("ns", "short", "long"),
+    [(0, "0:00", "00:00:00"), (61 * NS, "1:01", "00:01:01"), (3760 * NS, "1:02:40", "01:02:40")],
+)
+def test_times(ns: int, short: str, long: str) -> None:
+    assert (wording.short_time(ns), wording.long_time(ns)) == (short, long)
+
+
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [(0, "0 B"), (999, "999 B"), (2_400_000_000, "2.4 GB"), (212 * 10**9, "212 GB"),
+     (999_700_000, "1.0 GB"), (1_800 * 10**9, "1.8 TB")],
+)  # fmt: skip
+def test_sizes(n: int, text: str) -> None:
+    assert wording.size(n) == text
