@@ -8,6 +8,7 @@ and tells its listeners that something changed.
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,9 @@ class Runner:
         self._requested_seq = -1
         self._pictures_of: tuple[int, int] | None = None
         self._listeners: list[Listener] = []
+        self._opened = False
+        self._early: list[tuple[Draft, Source]] = []
+        self._emitting = threading.Lock()
         self._closed = False
 
     @property
@@ -121,7 +125,14 @@ class Runner:
         self._work()
 
     def emit(self, body: Body, source: Source = Source.SYSTEM) -> None:
-        """Store an event that no task decides about (sound, screens, alarms); from any thread."""
+        """Store an event that no task decides about (sound, screens, alarms); from any thread.
+
+        What comes before `open` is stored after the opening events, which begin a segment.
+        """
+        with self._emitting:
+            if not self._opened:
+                self._early.append((Draft(body), source))
+                return
         self.journal.append(Draft(body), source)
 
     def _work(self) -> None:
@@ -302,7 +313,11 @@ class Runner:
 
         Raises JournalError when they cannot be stored.
         """
-        self._append([Draft(body) for body in opening], Source.SYSTEM)
+        with self._emitting:
+            self._append([Draft(body) for body in opening], Source.SYSTEM)
+            self._opened = True
+            for draft, source in self._early:
+                self.journal.append(draft, source)
         for _, receipt in self._waiting:
             if not receipt.wait(STALLED_S):
                 raise self.journal.problem()
@@ -328,5 +343,6 @@ class Runner:
                 self.recorder.stop()
         finally:
             # A sound system that hangs must not keep the journal from being written.
-            self.journal.append(Draft(SegmentEnded(reason)), Source.SYSTEM)
+            if self._opened:
+                self.journal.append(Draft(SegmentEnded(reason)), Source.SYSTEM)
             self.journal.close()

@@ -95,6 +95,16 @@ def test_a_movement_whose_picture_was_lost_is_decoded_after_the_gap(tmp_path: Pa
     session.close("test over")
 
 
+def test_a_run_that_never_began_leaves_no_trace(tmp_path: Path) -> None:
+    path = drop(at_stage_one(tmp_path))
+    before = len(read_past(path))
+    opening.resume(path, lambda loaded, models: surroundings(tmp_path)).close("changed my mind")
+    assert len(read_past(path)) == before
+    never = opened(tmp_path, participant="P02")
+    never.close("changed my mind")
+    assert not never.folder.path.exists(), "and takes no participant"
+
+
 def test_killed_again_and_again(tmp_path: Path) -> None:
     path = drop(at_stage_one(tmp_path))
     for segment in range(2, 6):

@@ -18,6 +18,7 @@ from labapp.errors import AudioError, JournalError, NoMicrophone
 from labapp.events import Event, Source
 from labapp.events.commands import AddNote, EndSession, MoveDial, Next, Pause, Resume, SkipStage
 from labapp.events.lifecycle import DecoderWarmed, WindowFocus
+from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import journal as journal_module
 from labapp.session.decoding import Array, Decoder
@@ -283,6 +284,17 @@ def test_ending_early_is_an_event_and_keeps_everything(begin: Callable[..., Open
     assert len(read_rows(session.folder.path)) == len(kinds)
     with pytest.raises(JournalError):
         session.runner.emit(WindowFocus(True))
+
+
+def test_what_happens_before_the_beginning_is_stored_after_it(tmp_path: Path) -> None:
+    session = opened(tmp_path)
+    session.runner.emit(WindowFocus(True))
+    session.begin()
+    session.close("test over")
+    kinds = [row.kind for row in read_rows(session.folder.path)]
+    assert kinds[:2] == ["session.planned", "segment.started"]
+    assert kinds.count("window.focus") == 1
+    assert not check_journal(session.folder.path)
 
 
 class Recorder:
