@@ -30,6 +30,7 @@ OpenWindow = Callable[[Room], ParticipantWindow]
 def _nothing_left(qapp: QApplication) -> Iterator[None]:
     """Fails a test that leaves a thread, a window or a running timer behind."""
     threads = set(threading.enumerate())
+    gc.freeze()  # what is there already is not looked at again: this makes the checks quick
     yield
     left = [t.name for t in set(threading.enumerate()) - threads if t.is_alive()]
     assert not left, f"threads left running: {left}"
