@@ -52,10 +52,11 @@ CIRCLES_PAIRS = (
 TUTORIAL_BOXES = (
     ("circles/gt", (0.5, 0.0)),
     ("circles/gt", (0.2, 0.8)),
-    ("sinelines/gt", (0.3, 0.0, 2.0, 2.0, 0.0)),
-    ("sinelines/gt", (-0.5, 1.0, 1.0, 4.0, 3.0)),
+    ("circles/gt", (0.9, 1.0)),
+    ("circles/gt", (0.05, 0.25)),
 )
-"""The four boxes of the tutorial to play with: model and initial dial state."""
+"""The four boxes of the tutorial to play with: model and initial dial state. Circles only: showing
+a stage's data with its true dials here would teach one of the representations to be compared."""
 
 
 class ConsentPart(Strict):

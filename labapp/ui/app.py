@@ -63,6 +63,11 @@ def settle_memory() -> None:
     gc.freeze()
 
 
+def unsettle_memory() -> None:
+    """After a session: what was in use then may be garbage by now."""
+    gc.unfreeze()
+
+
 def open_home(data: Path | None, private: Path | None) -> int:
     """The moderator window; returns when it is closed."""
     app = make_app()

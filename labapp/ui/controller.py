@@ -15,7 +15,7 @@ from labapp.events.commands import Pause, Resume
 from labapp.events.lifecycle import AlarmRaised
 from labapp.session.opening import OpenSession
 from labapp.simulation.driver import FAST, Driver
-from labapp.ui.app import RunOptions, settle_memory
+from labapp.ui.app import RunOptions, settle_memory, unsettle_memory
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
@@ -155,6 +155,7 @@ class SessionController(QObject):
         self._close_session(reason)
         self.console.deleteLater()
         self.participant.deleteLater()
+        unsettle_memory()
 
     # --- Ctrl+C and kill: the session stays whole and can be resumed ------------------------------
 

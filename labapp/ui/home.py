@@ -24,7 +24,7 @@ from labapp.study import loading, plan
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import space_of
 from labapp.study.schema import ConsentItem
-from labapp.ui.app import RunOptions, open_new, settle_memory, surroundings
+from labapp.ui.app import RunOptions, open_new, surroundings
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
@@ -339,7 +339,6 @@ class HomeController(QObject):
         self._levels.stop()
         self._slow.stop()
         self.window.hide()
-        settle_memory()
 
     def _session_closed(self, status: int) -> None:
         """Back to the home, with everything looked at afresh."""
