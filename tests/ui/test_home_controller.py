@@ -1,0 +1,86 @@
+"""The home at work: from the checklist through a session and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from labapp.audio import devices
+from labapp.errors import NoMicrophone
+from labapp.events import Source
+from labapp.events.commands import EndSession
+from labapp.records.sessions import list_sessions
+from labapp.ui.home import HomeController
+
+
+@pytest.fixture
+def home(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HomeController]:
+    def no_microphone(**_: object) -> list[devices.Device]:
+        raise NoMicrophone("No microphone was found.")
+
+    monkeypatch.setattr(devices, "list_devices", no_microphone)
+    controller = HomeController(tmp_path / "data", tmp_path / "private")
+    controller.show()
+    yield controller
+    if controller.session is not None:
+        controller.session.opened.runner.send(EndSession("test over"), Source.MODERATOR)
+        controller.session.console.done_requested.emit()
+    controller.window.close()
+    controller.window.deleteLater()
+
+
+def ready(home: HomeController, qtbot: QtBot) -> None:
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+
+
+def test_a_session_and_back(home: HomeController, qtbot: QtBot) -> None:
+    ready(home, qtbot)
+    assert home.view.participant() == ("P01", "1")
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    session = home.session
+    assert session is not None
+    assert not home.window.isVisible()
+    assert session.participant.isVisible()
+    assert session.console.isVisible()
+    runner = session.opened.runner
+    assert runner.part is not None
+    assert runner.part.id == "consent"
+
+    runner.send(EndSession("the fire alarm rang"), Source.MODERATOR)
+    qtbot.waitUntil(lambda: session.opened.runner.journal.committed_seq > 0 and session._over)
+    session.console.done_requested.emit()
+    assert home.session is None
+    assert home.window.isVisible()
+    (listed,) = list_sessions(home.data)
+    assert listed.state == "ended_early"
+    assert home.view.participant() == ("P02", "1")
+
+
+def test_an_interrupted_session_is_offered_and_resumed(home: HomeController, qtbot: QtBot) -> None:
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    assert home.session is not None
+    home.session._end()  # as Ctrl+C does
+    (listed,) = list_sessions(home.data)
+    assert listed.state == "interrupted"
+    assert home.view.interrupted.isVisible()
+
+    home.view.resume_requested.emit(listed.path)
+    assert home.session is not None
+    assert home.session.opened.runner.state.segment == 2
+    # The participant waits until the moderator says that everybody is ready.
+    assert home.session.opened.runner.state.pauses.paused
+
+
+def test_a_data_folder_that_is_gone_is_told(home: HomeController, qtbot: QtBot) -> None:
+    ready(home, qtbot)
+    home.data.rename(home.data.with_name("elsewhere"))
+    home.data.write_text("a file in its place")
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    assert home.session is None
+    assert home.view.error.isVisible()
+    assert home.window.isVisible()
