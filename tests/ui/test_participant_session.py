@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from labapp.events.commands import EndSession, Next
+from labapp.events.commands import EndSession, Next, Pause, Resume
 from labapp.study.plan import ReconstructionPart
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
@@ -301,6 +301,44 @@ def test_texts_are_at_most_70_characters_wide(open_room, open_window, qapp):
         block = block.next()
     assert 50 < widest <= 75  # an average: narrow letters fit a few more in
     assert text.height() >= text.document().size().height() - 1  # all of it is on the screen
+
+
+def cut_off(window: QWidget) -> list[str]:
+    """Visible labels and buttons that are smaller than their words."""
+    cut = []
+    for label in window.findChildren(QLabel):
+        if not label.isVisible() or not label.text():
+            continue
+        wraps = label.wordWrap()
+        needed = label.heightForWidth(label.width()) if wraps else label.sizeHint().height()
+        wide_enough = wraps or label.width() >= label.sizeHint().width()
+        if label.height() < needed or not wide_enough:
+            cut.append(label.text())
+    for button in window.findChildren(QPushButton):
+        if button.isVisible() and button.width() < button.sizeHint().width():
+            cut.append(button.text())
+    return cut
+
+
+def test_no_words_are_cut_off(open_room, open_window, qapp):
+    room = open_room()
+    window = open_window(room)
+    parts = ("consent", "tutorial", "practice-intro", "practice", "stage-1", "stage-1-seq")
+    for part in (*parts, "debrief"):
+        skip_to(room, part)
+        qapp.processEvents()
+        assert cut_off(window) == []
+    window.close()
+    qapp.processEvents()
+    assert cut_off(window) == []
+    room.runner.send(Pause("a break"))
+    qapp.processEvents()
+    assert cut_off(window) == []
+    room.runner.send(Resume("goes on"))
+    room.runner.send(Next())
+    qapp.processEvents()
+    assert room.runner.finished
+    assert cut_off(window) == []
 
 
 def test_everything_one_can_reach_has_a_name(open_room, open_window, qapp):

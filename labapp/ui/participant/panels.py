@@ -78,4 +78,6 @@ class Cover(QWidget):
         if self._title.text() != title or self._text.text() != text:
             self._title.setText(title)
             self._text.setText(text)
+            # Aligned labels are not asked how high their wrapped text is.
+            self._text.setFixedHeight(self._text.heightForWidth(self._text.width()))
             self.setAccessibleName(f"{title}. {text}")
