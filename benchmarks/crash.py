@@ -47,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pace", choices=SPAN_S, default="hasty")
+    parser.add_argument("--dir", type=Path, help="a folder on the disk to use")
     parser.add_argument("--json", action="store_true", help="one JSON value and nothing else")
     options = parser.parse_args(arguments)
     rng = random.Random(options.seed)
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sessions = 0
     acknowledged = 0
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="labapp-crash-", dir=".") as folder:
+    with tempfile.TemporaryDirectory(prefix="labapp-crash-", dir=options.dir) as folder:
         data = Path(folder)
         while len(losses) < options.kills:
             sessions += 1
