@@ -1,17 +1,20 @@
-"""The timeline as painted: ranges, zoom, what is under the pointer, and the envelope."""
+"""The timeline and the alignment curve as painted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QImage, QWheelEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.clock import NS
 from labapp.study.plan import PagesPart
 from labapp.ui import theme
+from labapp.ui.moderator.curve_view import CurveView
+from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.timeline import Block, Hearing, Mark, Timeline
 from labapp.ui.moderator.state.timescale import LEAST_SPAN_NS
 from labapp.ui.moderator.timeline_view import TimelineView
@@ -137,3 +140,51 @@ def test_the_voice_of_earlier_runs_can_be_shown(view: TimelineView) -> None:
     before = view.grab().toImage().pixelColor(middle.toPoint())
     view.show_past([(t * NS // 10, 0.9) for t in range(100, 300)])
     assert view.grab().toImage().pixelColor(middle.toPoint()) != before
+
+
+def test_the_wheel_zooms_and_dragging_moves(view: TimelineView, qtbot: QtBot) -> None:
+    where = QPointF(600, 80)
+    nothing, one = QPoint(), QPoint(0, 120)
+    wheel = QWheelEvent(
+        where, view.mapToGlobal(where), nothing, one, Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(view, wheel)
+    start, end = view.scale.range()
+    assert end - start == pytest.approx(4 * MIN)
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=QPoint(600, 80))
+    qtbot.mouseMove(view, QPoint(700, 80))
+    qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=QPoint(700, 80))
+    assert view.scale.range()[0] == pytest.approx(start - 0.4 * MIN, abs=NS)
+    qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=QPoint(600, 80))
+    assert view.scale.follows
+
+
+def test_the_curve_grows_and_is_the_same_when_drawn_anew(qtbot: QtBot) -> None:
+    curve = Curve()
+    view = CurveView(theme.DARK, curve)
+    view.resize(500, 100)
+    view.show()
+    curve.points = [(0, 0.2)]
+    for second in range(1, 14):
+        curve.points.append((second * NS, 0.2 + second / 20))
+        view.show_curve(0.9, second * NS, changed=True)
+        live = view.grab().toImage()
+    view._pixmap = None
+    again = view.grab().toImage()
+    differing = sum(
+        live.pixelColor(x, y) != again.pixelColor(x, y)
+        for x in range(live.width())
+        for y in range(live.height())
+    )
+    # Only the joints between two stretches are smoothed a little differently.
+    assert differing < 60
+    accent = QColor(theme.DARK.accent)
+    ends = [live.pixelColor(x, y) == accent for x in range(420, 445) for y in range(100)]
+    assert sum(ends) > 10
+    curve.clear()
+    view.show_curve(0.9, 0, changed=True)
+    empty = view.grab().toImage()
+    assert accent not in [empty.pixelColor(x, y) for x in range(500) for y in range(0, 100, 2)]
+    view.close()
+    view.deleteLater()

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QComboBox, QSizePolicy
+from PySide6.QtWidgets import (
+    QComboBox,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+)
 
 from labapp.ui import theme
 from labapp.ui.theme import Palette
+
+TEXT_MARGIN = 44
+"""Pixels of a combo box that are not text."""
 
 
 class Combo(QComboBox):
@@ -39,8 +48,15 @@ class Combo(QComboBox):
         self.setToolTip(self.currentText())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        painter = QPainter(self)
+        # Qt cuts a long text off under a style sheet; an ellipsis says that there is more.
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        room = self.width() - TEXT_MARGIN
+        text = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        option.currentText = text
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._arrow)
         x, y = self.width() - 17.0, self.height() / 2 + 0.5

@@ -107,7 +107,7 @@ class ConsoleWindow(QMainWindow):
         self.alarms = AlarmBar(PALETTE)
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
-        self.mirror = MirrorPanel(PALETTE)
+        self.mirror = MirrorPanel(PALETTE, self.state.curve)
         self.voice = VoicePanel(PALETTE, study.recording.prompt, study.recording.silence_prompt_s)
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)

@@ -12,7 +12,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import brush, font, metrics, pen
 
 MOST_ROW_PX = 34
-NAME_PX = 84
+LEAST_NAME_PX, MOST_NAME_PX = 84, 150
 HANDLE = 5.5
 TRACK = 4.0
 
@@ -57,22 +57,25 @@ class DialBars(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         row = min(MOST_ROW_PX, self.height() / len(self._dimensions))
+        names = min(MOST_NAME_PX, max(LEAST_NAME_PX, self.width() * 0.34))
         for index, dimension in enumerate(self._dimensions):
             box = QRectF(0, index * row, self.width(), row)
             active = index == self._selected
-            self._paint_name(painter, self._names[index], box, active)
-            track = QRectF(NAME_PX + HANDLE, box.top(), box.width() - NAME_PX - 2 * HANDLE, row)
+            self._paint_name(painter, self._names[index], box, names, active)
+            track = QRectF(names + HANDLE, box.top(), box.width() - names - 2 * HANDLE, row)
             value, start = self._z[index], self._start[index]
             if isinstance(dimension, Continuous):
                 self._paint_bar(painter, dimension, track, value, start, active)
             else:
                 self._paint_dots(painter, dimension.k, track, int(value), active)
 
-    def _paint_name(self, painter: QPainter, name: str, box: QRectF, active: bool) -> None:
+    def _paint_name(
+        self, painter: QPainter, name: str, box: QRectF, width: float, active: bool
+    ) -> None:
         size = theme.SECONDARY_PX
         painter.setFont(font(size, active))
         painter.setPen(self._palette.color("accent" if active else "ink"))
-        room = NAME_PX - theme.SPACE_S
+        room = width - theme.SPACE_S
         shown = metrics(size, active).elidedText(name, Qt.TextElideMode.ElideRight, room)
         painter.drawText(
             QRectF(0, box.top(), room, box.height()), Qt.AlignmentFlag.AlignVCenter, shown

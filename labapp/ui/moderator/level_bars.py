@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.painting import brush
 
 FLOOR_DB = -54.0
 CLIP = 0.998
@@ -31,9 +32,9 @@ class LevelBars(QWidget):
         super().__init__()
         self._bars = bars
         self._peaks: tuple[float, ...] = ()
-        self._good = palette.color("good")
-        self._alarm = palette.color("alarm")
-        self._idle = palette.color("track")
+        self._good = palette.good
+        self._alarm = palette.alarm
+        self._idle = palette.track
         self.setMinimumSize(size)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._hint = size
@@ -54,13 +55,19 @@ class LevelBars(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setPen(Qt.PenStyle.NoPen)
         pitch = self.width() / self._bars
         thick = max(2.0, pitch * 0.66)
         full, low = float(self.height()), 3.0
         first = self._bars - len(self._peaks)
+        rects: dict[str, list[QRectF]] = {self._idle: [], self._good: [], self._alarm: []}
         for index in range(self._bars):
             peak = self._peaks[index - first] if index >= first else 0.0
             high = height_of(peak)
             colour = self._idle if high < QUIET else self._alarm if peak >= CLIP else self._good
             tall = max(low, high * full)
-            painter.fillRect(QRectF(index * pitch, full - tall, thick, tall), colour)
+            rects[colour].append(QRectF(index * pitch, full - tall, thick, tall))
+        for colour, found in rects.items():
+            if found:
+                painter.setBrush(brush(colour))
+                painter.drawRects(found)

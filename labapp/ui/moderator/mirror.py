@@ -19,6 +19,7 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.dial_bars import DialBars
 from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.plan import progress_of
 from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.theme import Palette
@@ -36,7 +37,7 @@ BOX_SIDE = 128
 class TrialMirror(QWidget):
     """A question: own picture, target, dials, and the alignment so far."""
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, palette: Palette, curve: Curve) -> None:
         super().__init__()
         self._palette = palette
         self._part: ReconstructionPart | None = None
@@ -45,7 +46,7 @@ class TrialMirror(QWidget):
         self.own: ImageView | SeriesView | None = None
         self.target: ImageView | SeriesView | None = None
         self.dials = DialBars(palette)
-        self.curve = CurveView(palette)
+        self.curve = CurveView(palette, curve)
         self.alignment = bits.label("", "number")
         self.goal = bits.label("", "secondary")
         self.state = bits.label("", "secondary")
@@ -102,7 +103,7 @@ class TrialMirror(QWidget):
         since = 0
         if curve.began_ns is not None:
             since = state.work.working_ns(now_ns) - curve.began_ns
-        self.curve.show_curve(curve.points, self._part.target_alignment, since, changed=changed)
+        self.curve.show_curve(self._part.target_alignment, since, changed=changed)
 
     def _begin(self, part: ReconstructionPart, runner: Runner) -> None:
         """Another stage: other dials, perhaps other pictures."""
@@ -237,10 +238,10 @@ def describe(runner: Runner) -> tuple[str, str]:
 class MirrorPanel(QFrame):
     """The card of the mirror. The session's state decides which of the two mirrors is in front."""
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, palette: Palette, curve: Curve) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.trial = TrialMirror(palette)
+        self.trial = TrialMirror(palette, curve)
         self.quiet = QuietMirror(palette)
         self.title = bits.ElidedLabel("", "secondary")
         self.title.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -1,0 +1,275 @@
+"""The moderator's screens, for screenshots.py: the home in its states, the console mid-session."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from labapp.audio.devices import Device
+from labapp.audio.recorder import Level
+from labapp.clock import NS, FakeClock
+from labapp.errors import DataFolderError
+from labapp.events import Source
+from labapp.events.commands import (
+    AddFlag,
+    AddNote,
+    Answer,
+    EditLabel,
+    GiveConsent,
+    GivePrompt,
+    MoveDial,
+    Next,
+    Pause,
+    Skip,
+)
+from labapp.events.lifecycle import ScreenChanged
+from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
+from labapp.records.sessions import ListedState, SessionSummary
+from labapp.study.loading import load
+from labapp.study.plan import realise
+from labapp.ui.bridge import Bridge
+from labapp.ui.moderator import checklist
+from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
+from labapp.ui.moderator.choices import Interrupted, StudyChoice
+from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.home import HomeWindow
+from labapp.ui.scheduler import QtScheduler
+from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, make_runner
+from tests.helpers.studies import ring_decoder, write_study
+
+Shot = tuple[str, QWidget]
+MODERATOR = Source.MODERATOR
+MIC = Device(0, "USB headset", "ALSA", 1, 48_000, True)
+SCREENS = [
+    ScreenChoice(1, "eDP-1", 1366, 768),
+    ScreenChoice(2, "HDMI-1 (DELL U2720Q)", 3840, 2160, 2.0),
+]
+MODELS = ["circles/gt", "sinelines/gt", "sinelines/vae", "sinelines/ae"]
+
+
+def shots(folder: Path) -> Iterator[Shot]:
+    yield from home()
+    yield from console(folder / "quickstart")
+    yield from pictures(folder / "mnist")
+
+
+def summary(
+    participant: str, state: ListedState, length_s: float, lost: int | None, exported: bool = False
+) -> SessionSummary:
+    path = Path("/home/lab/sessions/quickstart") / f"sub-{participant}_ses-1_20260102T130200Z"
+    bundle = ("bundle",) if exported else ()
+    started = "2026-01-02T13:02:00Z"
+    return SessionSummary(
+        path.name, path, "quickstart", participant, "1", started, state, length_s,
+        5000, lost is not None, lost or 0, bundle,
+    )  # fmt: skip
+
+
+def ready_home() -> HomeWindow:
+    window = HomeWindow()
+    view = window.view
+    loaded = load("quickstart")
+    space = decoder_of("sinelines/gt").space
+    plan = realise(loaded, "P07", space_of=lambda model: space)
+    view.set_data(Path("/home/lab/sessions"), 212 * 10**9)
+    view.set_studies([StudyChoice("quickstart", loaded.study.title)], "quickstart")
+    view.set_participants(loaded.study.participants, {f"P{i:02d}": ["1"] for i in range(1, 7)})
+    view.set_plan(plan.parts)
+    view.set_audio("optional", [MIC], MIC.spec)
+    view.set_screens(SCREENS, SCREENS[1].name)
+    peaks = tuple(abs(math.sin(i * 0.9) * math.sin(i * 0.21)) * 0.5 for i in range(60))
+    view.set_level(Level("heard", envelope=peaks))
+    lines = [
+        summary("P06", "complete", 3492, 0, exported=True),
+        summary("P05", "interrupted", 1760, 0),
+        summary("P04", "complete", 3303, 120),
+        summary("P03", "complete", 3687, 0, exported=True),
+        summary("P02", "ended_early", 620, None),
+        summary("P01", "complete", 3510, 0, exported=True),
+    ]
+    view.set_sessions(lines)
+    view.set_all_sessions(lines)
+    view.set_consent("Consent", loaded.text("texts/{language}/consent.md"))
+    view.set_checklist(
+        [
+            checklist.microphone_row("optional", Microphone("USB headset", True, "heard")),
+            checklist.screen_row(SCREENS, SCREENS[1].name),
+            checklist.decoder_row(MODELS, [Warm(model, "cpu", 1.4) for model in MODELS]),
+            checklist.disk_row(212 * 10**9),
+            checklist.consent_row("All of it."),
+        ]
+    )
+    return window
+
+
+def on_screen(window: QWidget) -> QWidget:
+    """The window as large as the screen."""
+    window.resize(window.screen().size())
+    window.show()
+    return window
+
+
+def home() -> Iterator[Shot]:
+    window = ready_home()
+    view = window.view
+    yield "m01-home-ready", on_screen(window)
+    view.session.participant.setText("P03")
+    view.session.participant.textEdited.emit("P03")
+    view.set_checklist(
+        [
+            checklist.microphone_row("optional", Microphone("USB headset", state="zeros")),
+            checklist.decoder_row(MODELS, [Warm(MODELS[0], "cpu", 1.0)]),
+            checklist.disk_row(112 * 10**6),
+            checklist.consent_row("by [your institution] and [name of the lab]"),
+        ]
+    )
+    view.set_level(Level("zeros"))
+    yield "m02-home-not-ready", window
+    view.set_audio("optional", [MIC], None)
+    view.set_checklist([checklist.microphone_row("optional", Microphone(None))])
+    view.set_interrupted([Interrupted(Path("/x"), "quickstart", "P05", "2026-01-02T14:32:00Z")] * 2)
+    yield "m03-home-interrupted", window
+    view.set_interrupted([])
+    error = DataFolderError(
+        "The disk of the data folder /home/lab/sessions is full.",
+        safe="Sessions recorded there before are untouched; none was started.",
+        todo="Make room, or choose another data folder (--data).",
+    )
+    view.show_error(error)
+    yield "m04-home-error", window
+    view.error.hide()
+    view.tabs[1].click()
+    view.all_sessions.selectRow(1)
+    yield "m05-home-sessions", window
+    view.tabs[0].click()
+    view.ready.read.click()
+    yield "m06-home-consent", window
+    window.close()
+
+
+class Desk:
+    """A console on a session whose time and voice are made up."""
+
+    def __init__(self, room: Room, clock: FakeClock) -> None:
+        self.room, self.clock, self.runner = room, clock, room.runner
+        self.random = random.Random(3)
+        self.level: Level | None = Level("heard", envelope=(0.1,) * 100, rate=48_000)
+        bridge = Bridge(room.runner)
+        self.console = ConsoleWindow(bridge, room.loaded, "P07", lambda: self.level)
+        room.session.begin()
+        self.runner.emit(
+            AudioStarted("audio/segment-01.wav", "USB headset", "ALSA", 48_000, 1, "PCM_16")
+        )
+
+    def talk(self, seconds: float) -> None:
+        """Time passes, with sentences and pauses between them."""
+        for _ in range(round(seconds * 10)):
+            self.clock.advance(0.1)
+            t = self.clock.now_ns() / NS
+            loud = max(0.0, math.sin(t * 0.8) + 0.3 * math.sin(t * 5.1)) * (math.sin(t / 11) > -0.5)
+            peaks = tuple(loud * self.random.random() ** 2 * 0.8 + 0.002 for _ in range(100))
+            silent_s = 0.4 if loud > 0.1 else 3.0
+            self.level = Level("heard", -20, -30, silent_s, rate=48_000, envelope=peaks)
+            self.console.refresh()
+
+    def solve(self, share: float = 1.0) -> None:
+        """Turn the dials towards the target in small steps; share: how far."""
+        trial = self.runner.state.part_state.trial
+        for dial, target in enumerate(trial.z_target):
+            for step in range(1, 13):
+                value = trial.z[dial] + (target - trial.z[dial]) * share * step / 12
+                self.runner.send(MoveDial(dial, value, "mouse"))
+                self.talk(0.3)
+
+    def go_to(self, part_id: str) -> None:
+        """Go through the plan as a participant would, up to a part."""
+        self.talk(40)
+        self.runner.send(GiveConsent())
+        while self.runner.part is not None and self.runner.part.id != part_id:
+            part = self.runner.part
+            if part.part == "reconstruction":
+                self.solve(0.3 if self.runner.state.part_state.trial.number == 4 else 1.0)
+                solved = self.runner.state.part_state.trial.solved
+                self.runner.send(Next() if solved else Skip())
+            elif part.part == "questionnaire":
+                self.talk(8)
+                item = self.room.loaded.instruments[part.instrument].items[0].id
+                self.runner.send(Answer(item, 5))
+                self.runner.send(Next())
+            else:
+                self.talk(9)
+                self.runner.send(Next())
+
+    def settled(self) -> QWidget:
+        self.console.refresh()
+        return on_screen(self.console)
+
+
+@contextmanager
+def desk_of(folder: Path, study: str | Path, **decoders: FormulaDecoder) -> Iterator[Desk]:
+    clock = FakeClock()
+    gt = decoder_of("sinelines/gt")
+    known = {m: FormulaDecoder(m, gt.space, gt.latents, gt.decode) for m in MODELS[2:]}
+    known |= {decoder.id: decoder for decoder in decoders.values()}
+    room = make_runner(folder, study, "P07", scheduler=QtScheduler, clock=clock, decoders=known)
+    desk = Desk(room, clock)
+    try:
+        yield desk
+    finally:
+        desk.console.shut()
+        room.session.close("pictures taken")
+
+
+def console(folder: Path) -> Iterator[Shot]:
+    with desk_of(folder / "a", "quickstart") as desk:
+        yield "m10-console-consent", desk.settled()
+        desk.go_to("stage-2")
+        runner, clock = desk.runner, desk.clock
+        desk.talk(12)
+        runner.send(AddNote("“aha, that one is the height”", clock.now_ns() - 6 * NS), MODERATOR)
+        desk.talk(15)
+        runner.send(AddFlag(1), MODERATOR)
+        desk.talk(9)
+        runner.send(GivePrompt("Please keep talking"), MODERATOR)
+        desk.solve(0.6)
+        text = "tries dial 5 both ways, sighs, then says it “looks like a wave on a lake”"
+        runner.send(AddNote(text, clock.now_ns() - 3 * NS), MODERATOR)
+        desk.talk(3)
+        yield "m11-console", desk.settled()
+        desk.level = Level(
+            "silent", -60, -70, 18.4, 48_000 * 400, 960, 48_000, envelope=(0.002,) * 100
+        )
+        runner.emit(AudioState("silent", clock.now_ns() - 15 * NS))
+        clock.advance(1)
+        yield "m12-console-silent", desk.settled()
+        runner.emit(ScreenChanged("removed", "HDMI-1 (DELL U2720Q)", 1))
+        runner.emit(AudioDeviceLost("USB headset", "unplugged"))
+        clock.advance(1)
+        yield "m13-console-alarms", desk.settled()
+        runner.send(Pause("moderator"), MODERATOR)
+        desk.console.header.ask_end()
+        clock.advance(1)
+        yield "m14-console-end", desk.settled()
+    with desk_of(folder / "b", "quickstart") as desk:
+        desk.go_to("stage-1-seq")
+        yield "m15-console-questionnaire", desk.settled()
+    with desk_of(folder / "c", "quickstart") as desk:
+        desk.go_to("tutorial")
+        yield "m16-console-tutorial", desk.settled()
+
+
+def pictures(folder: Path) -> Iterator[Shot]:
+    model = "mnist8k/ss10"
+    study = write_study(folder, model, labels="editable", trials=7)
+    with desk_of(folder, study, digits=ring_decoder(model, 9, discrete=10)) as desk:
+        desk.talk(9)
+        desk.runner.send(Next())
+        desk.runner.send(EditLabel(0, "number"))
+        desk.runner.send(EditLabel(1, "how slanted it is"))
+        desk.solve(0.5)
+        yield "m20-console-pictures", desk.settled()
