@@ -147,7 +147,8 @@ def create(
         raise ParticipantTaken(
             f"{participant} already has session {session} in {loaded.study.id}.",
             safe="That session is untouched.",
-            todo="Choose the next free participant, or another --session label.",
+            todo="Choose the next free participant, or another --session label; one that was "
+            "interrupted goes on with: labapp sessions resume NAME",
         )
     name = FolderName(participant, session, utc_label(clock.utc()))
     folder = SessionFolder(data / loaded.study.id / str(name))
