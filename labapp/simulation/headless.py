@@ -52,18 +52,11 @@ def simulate(
         seed=seed,
         make_clock=lambda start: clock,
     )
-    session.begin()
-    driver = Driver(
-        session.runner,
-        session.give_consent,
-        strategy,
-        session.planned.seed,
-        participant,
-        pace,
-    )
-    driver.start()
-    scheduler.run(lambda: until(session))
-    driver.stop()
+    try:
+        _play(session, scheduler, strategy, pace, until)
+    except BaseException:
+        session.close("interrupted")
+        raise
     if not until(session):
         session.close("stood still")
         raise SessionError(
@@ -73,6 +66,27 @@ def simulate(
         )
     session.close("simulated")
     return session.folder.path
+
+
+def _play(
+    session: OpenSession,
+    scheduler: VirtualScheduler,
+    strategy: str,
+    pace: Pace,
+    until: Callable[[OpenSession], bool],
+) -> None:
+    session.begin()
+    driver = Driver(
+        session.runner,
+        session.give_consent,
+        strategy,
+        session.planned.seed,
+        session.planned.participant,
+        pace,
+    )
+    driver.start()
+    scheduler.run(lambda: until(session))
+    driver.stop()
 
 
 def simulate_all(

@@ -9,7 +9,7 @@ import pytest
 from labapp.errors import ExportExists, SessionError
 from labapp.events import Event
 from labapp.records.integrity import check_journal
-from labapp.session.opening import Surroundings
+from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.past import finished, read_past
 from labapp.session.private import consents
 from labapp.simulation.driver import FAST, HUMAN
@@ -93,6 +93,20 @@ def test_a_session_that_stands_still_is_told(tmp_path: Path) -> None:
         run(tmp_path, until=lambda session: False)
     (path,) = (tmp_path / "a" / "quickstart").iterdir()
     assert finished(read_past(path)), "what happened until then is kept"
+
+
+def test_an_interrupted_simulation_leaves_a_whole_journal(tmp_path: Path) -> None:
+    def interrupt(session: OpenSession) -> bool:
+        if session.runner.part is not None and session.runner.part.id == "practice":
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, until=interrupt)
+    (path,) = (tmp_path / "a" / "quickstart").iterdir()
+    events = read_past(path)
+    assert events[-1].kind == "segment.ended"
+    assert not finished(events)
 
 
 def test_an_existing_folder_is_not_written_into(tmp_path: Path) -> None:
