@@ -314,9 +314,8 @@ def cut_off(window: QWidget) -> list[str]:
         wide_enough = wraps or label.width() >= label.sizeHint().width()
         if label.height() < needed or not wide_enough:
             cut.append(label.text())
-    for button in window.findChildren(QPushButton):
-        if button.isVisible() and button.width() < button.sizeHint().width():
-            cut.append(button.text())
+    buttons = [button for button in window.findChildren(QPushButton) if button.isVisible()]
+    cut += [b.text() for b in buttons if b.width() < b.sizeHint().width()]
     return cut
 
 
