@@ -26,13 +26,15 @@ from labapp.events.commands import (
     Resume,
     ToggleOverlay,
 )
-from labapp.events.lifecycle import CloseRequested, ScreenChanged
+from labapp.events.lifecycle import CloseRequested, ScreenChanged, WindowFocus
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.ui.moderator import voice_panel
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import QUIET, TRIAL
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.strings import strings_of
 from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
 
@@ -316,6 +318,41 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     qtbot.mouseClick(desk.console.alarms.chips[0].dismiss, Qt.MouseButton.LeftButton)
     assert desk.alarms()[-1] == "The participant asked to leave: Escape"
     assert desk.console.header.recording.text() == "! no microphone"
+
+
+def test_the_lost_keyboard_is_no_alarm_while_the_moderator_types(desk: Desk, qtbot: QtBot) -> None:
+    desk.console.activateWindow()
+    qtbot.waitUntil(desk.console.isActiveWindow)
+    desk.runner.emit(WindowFocus(focused=False))
+    assert desk.alarms() == []
+    other = QWidget()
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    assert desk.alarms() == ["The participant's window lost the keyboard"]
+    other.close()
+
+
+def test_the_moderators_shortcut_works_in_both_windows(desk: Desk, qtbot: QtBot) -> None:
+    room = desk.room
+    participant = ParticipantWindow(
+        room.bridge, room.loaded, strings_of(room.loaded), "improved", room.session.give_consent
+    )
+    participant.open_on()
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    for window, signal in (
+        (desk.console, desk.console.toggle_requested),
+        (participant, participant.moderator_requested),
+    ):
+        window.raise_()
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow)
+        with qtbot.waitSignal(signal, timeout=2000):
+            qtbot.keyClick(window, Qt.Key.Key_M, keys)
+    qtbot.keyClick(participant, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    assert room.last("flag.added") == {"number": 2, "meaning": "prompt"}
+    participant.close_for_good()
+    participant.deleteLater()
 
 
 def test_a_stalled_journal_is_an_alarm(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

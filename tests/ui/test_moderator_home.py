@@ -160,6 +160,20 @@ def test_choosing_tells_and_setting_does_not(window: HomeWindow, qtbot: QtBot) -
     assert told == [None, "B"]
 
 
+def test_a_file_that_was_opened_is_what_start_asks_for(window: HomeWindow, qtbot: QtBot) -> None:
+    view = window.view
+    fill(view)
+    with qtbot.waitSignal(view.study_changed) as caught:
+        view.session.choose_file(Path("/studies/mine.yaml"))
+    assert caught.args == ["/studies/mine.yaml"]
+    assert view.session.study.currentText() == "mine.yaml"
+    view.session.choose_file(Path("/studies/mine.yaml"))
+    assert view.session.study.count() == 2
+    with qtbot.waitSignal(view.start_requested) as caught:
+        qtbot.mouseClick(view.ready.start_button, Qt.MouseButton.LeftButton)
+    assert caught.args[0].study == "/studies/mine.yaml"
+
+
 def test_the_meter_follows_the_level(window: HomeWindow) -> None:
     view = window.view
     fill(view)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
@@ -36,6 +36,7 @@ from labapp.ui.moderator.console_header import ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanPanel
+from labapp.ui.moderator.state.alarms import FOCUS
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import rows_of, view_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
@@ -168,17 +169,23 @@ class ConsoleWindow(QMainWindow):
         self.voice.prompt_given.connect(self.give_prompt)
         self.alarms.dismissed.connect(self._dismiss)
         self.header.done_requested.connect(self.done_requested)
+        # The participant's window has this one of its own: two of a kind would cancel each other.
+        self._shortcut("Ctrl+Shift+M", self.toggle_requested.emit)
         anywhere = Qt.ShortcutContext.ApplicationShortcut
-        keys: dict[str, Callable[[], None]] = {
-            "F8": self.give_prompt,
-            "Ctrl+Shift+M": self.toggle_requested.emit,
-            **{f"Ctrl+{number}": partial(self.set_flag, number) for number in self._study.flags},
-        }
-        for key, function in keys.items():
-            shortcut = QShortcut(QKeySequence(key), self)
-            shortcut.setContext(anywhere)
-            shortcut.setAutoRepeat(False)
-            shortcut.activated.connect(function)
+        self._shortcut("F8", self.give_prompt, anywhere)
+        for number in self._study.flags:
+            self._shortcut(f"Ctrl+{number}", partial(self.set_flag, number), anywhere)
+
+    def _shortcut(
+        self,
+        key: str,
+        function: Callable[[], None],
+        context: Qt.ShortcutContext = Qt.ShortcutContext.WindowShortcut,
+    ) -> None:
+        shortcut = QShortcut(QKeySequence(key), self)
+        shortcut.setContext(context)
+        shortcut.setAutoRepeat(False)
+        shortcut.activated.connect(function)
 
     def set_flag(self, number: int) -> None:
         """Set one of the study's flags, now."""
@@ -195,7 +202,18 @@ class ConsoleWindow(QMainWindow):
 
     def _dismiss(self, key: str) -> None:
         self.state.alarms.dismiss(key)
-        self.alarms.show_alarms(self.state.alarms.visible())
+        self._show_alarms()
+
+    def _show_alarms(self) -> None:
+        # That the participant's window has no keyboard is no news while the moderator types here.
+        mine = self.isActiveWindow()
+        visible = self.state.alarms.visible()
+        self.alarms.show_alarms([a for a in visible if not (mine and a.key == FOCUS)])
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange:
+            self.state.changed.add("alarms")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys that no widget wanted: digits are flags, anything else begins a note."""
@@ -241,7 +259,7 @@ class ConsoleWindow(QMainWindow):
             self.mirror.show_session(runner)
         self.mirror.trial.show_curve(state, now_ns, changed="curve" in changed)
         if "alarms" in changed:
-            self.alarms.show_alarms(state.alarms.visible())
+            self._show_alarms()
         if "notes" in changed:
             self.notes.show_notes(state.notes)
         self._show_voice(now_ns, facts=second or "sound" in changed, anew=dirty)

@@ -145,7 +145,12 @@ class SessionCard(QFrame):
             self, "Open a study file", str(Path.home()), "Studies (*.yaml *.yml)"
         )
         if path:
-            self.study_changed.emit(path)
+            self.choose_file(Path(path))
+
+    def choose_file(self, path: Path) -> None:
+        """A study file of the lab's own is one more of the choices, and the chosen one."""
+        self.study.add_choice(path.name, str(path))
+        self.study_changed.emit(str(path))
 
     def _participant_edited(self) -> None:
         self._show_verdict()

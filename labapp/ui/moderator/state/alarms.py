@@ -14,6 +14,9 @@ from labapp.ui.moderator import wording
 
 Severity = Literal["alarm", "warn"]
 
+FOCUS = "focus"
+"""Key of the alarm that the participant's window has no keyboard."""
+
 RAISED: dict[str, tuple[Severity, str]] = {
     "journal_stalled": ("alarm", "The disk does not take events: the session waits"),
     "sound_disk_low": ("warn", "Disk almost full"),
@@ -103,10 +106,10 @@ class Alarms:
                 text = "The participant asked to leave"
                 return self._raise(event, "close", "alarm", text, str(p["how"]), lasting=False)
             case "window.focus" if p["focused"]:
-                return self._clear("focus")
+                return self._clear(FOCUS)
             case "window.focus":
                 text = "The participant's window lost the keyboard"
-                return self._raise(event, "focus", "warn", text, "", lasting=True)
+                return self._raise(event, FOCUS, "warn", text, "", lasting=True)
         return False
 
     def _gap(self, event: Event) -> bool:
