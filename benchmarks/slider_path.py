@@ -232,11 +232,13 @@ def watch(screen: ReconstructionScreen) -> list[int]:
 
 
 def run(case: tuple[str, str, int], n: int) -> dict[str, Any]:
-    from labapp.ui.responsive import responsive
+    from labapp.ui.app import settle_memory, unsettle_memory
 
     title, model, dimensions = case
-    with participant(model, dimensions) as (session, window), responsive():
+    with participant(model, dimensions) as (session, window):
+        settle_memory()
         times = measure(window, n)
+        unsettle_memory()
         moved = session.runner.state.part_state.trial.z_seq
         level = session.runner.recorder.level() if session.runner.recorder else None
     assert moved >= n, f"only {moved} of {n} movements reached the session"
@@ -270,9 +272,9 @@ def main() -> int:
             os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={config}"
         else:
             os.environ["QT_QPA_PLATFORM"] = "xcb"
-        from PySide6.QtWidgets import QApplication
+        from labapp.ui.app import make_app
 
-        app = QApplication(sys.argv[:1])
+        app = make_app()
         rows = [run(case, options.n) for case in CASES if options.only in f"{case[0]} {case[2]}"]
         app.quit()
     print(f"platform {options.platform}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

@@ -90,6 +90,7 @@ def take(out: Path, setting: Setting, only: str) -> int:
     from PySide6.QtWidgets import QApplication
 
     app = QApplication(sys.argv[:1])
+    app.setStyle("Fusion")  # as labapp.ui.app does
     out.mkdir(parents=True, exist_ok=True)
     for name, window in screens():
         for _ in range(5):
