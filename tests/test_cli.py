@@ -156,7 +156,16 @@ def test_a_simulated_session_from_the_command_line(cli: Any, tmp_path: Path) -> 
     assert path.is_dir()
     status, out, _ = cli("sessions", "list", "--data", str(data), "--json")
     assert (status, [row["id"] for row in json.loads(out)]) == (0, [name])
-    assert cli("sessions", "show", name, "--data", str(data))[0] == 0
+    assert name in cli("sessions", "list", "--data", str(data))[1]
+    status, out, _ = cli("sessions", "show", name, "--data", str(data))
+    assert (status, "complete" in out) == (0, True)
+    bundle = tmp_path / "bundle"
+    status, out, _ = cli("export", name, "--data", str(data), "--out", str(bundle))
+    assert (status, out.splitlines()[-1]) == (0, f"bundle: {bundle}")
+    assert cli("sessions", "verify", str(bundle))[0] == 0
+    status, _, err = cli("export", name, "--data", str(data), "--out", str(bundle))
+    assert status == 1
+    assert "exists" in err
     status, out, _ = cli("sessions", "recover", name, "--data", str(data))
     assert status == 0
     assert "finished" in out
@@ -164,7 +173,6 @@ def test_a_simulated_session_from_the_command_line(cli: Any, tmp_path: Path) -> 
     assert status == 0
     json.loads(out)
     journal = path / "journal.sqlite"
-    journal.write_bytes(journal.read_bytes().replace(b'"simulated"', b'"simulatfd"', 1))
     content = bytearray(journal.read_bytes())
     content[len(content) // 2] ^= 1
     journal.write_bytes(content)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labapp.audio.repair import repair_wav
-from labapp.errors import RecordError, SessionBusy
+from labapp.errors import RecordError
 from labapp.events import Event, body_of
 from labapp.events.voice import AudioBlock, AudioStarted
-from labapp.session.folder import SessionFolder, sessions_of
+from labapp.session.folder import SessionFolder
 from labapp.session.past import finished, read_past
 
 
@@ -81,23 +81,3 @@ def repair_sound(folder: Path, events: Sequence[Event]) -> tuple[str, ...]:
             lines.append(f"{started.file}: {report.missing / started.nominal_rate:.2f} s missing.")
         lines += [f"{started.file}: the block at frame {f} is damaged." for f in report.damaged]
     return tuple(lines)
-
-
-def interrupted(data: Path, studies: Sequence[str]) -> list[Path]:
-    """Sessions of these studies that began, did not end and are not open in another process."""
-    homes = (home for study in studies for home in sessions_of(data, study))
-    return [home.path for home in homes if _is_interrupted(home)]
-
-
-def _is_interrupted(home: SessionFolder) -> bool:
-    try:
-        lock = home.lock()
-    except SessionBusy:
-        return False
-    try:
-        return not finished(read_past(home.path))
-    except RecordError:
-        # A damaged journal is reported by `sessions verify`; it cannot be resumed.
-        return False
-    finally:
-        lock.release()

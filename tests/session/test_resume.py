@@ -14,10 +14,11 @@ from labapp.events.commands import EndSession, MoveDial, Resume, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.records.integrity import check_journal
+from labapp.records.sessions import list_sessions
 from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
-from labapp.session.recovery import interrupted, recover
+from labapp.session.recovery import recover
 from labapp.tasks.reconstruction.state import Trial
 from tests.session.sessions import opened, surroundings
 from tests.session.test_runner import trial_of
@@ -30,6 +31,11 @@ def at_stage_one(tmp_path: Path) -> OpenSession:
     while session.runner.part is not None and session.runner.part.id != "stage-1":
         session.runner.send(SkipStage())
     return session
+
+
+def states(tmp_path: Path) -> list[str]:
+    """What the list of sessions says of each."""
+    return [row.state for row in list_sessions(tmp_path / "data")]
 
 
 def drop(session: OpenSession) -> Path:
@@ -52,7 +58,7 @@ def test_a_session_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     before = trial_of(killed)
     clock_ns = killed.runner.clock.now_ns()
     path = drop(killed)
-    assert interrupted(tmp_path / "data", ["quickstart"]) == [path]
+    assert states(tmp_path) == ["interrupted"]
     assert not recover(path).finished
 
     session = go_on(tmp_path, path)
@@ -133,7 +139,7 @@ def test_a_finished_session_is_not_resumed(tmp_path: Path) -> None:
     session.runner.send(EndSession("done"), Source.MODERATOR)
     session.close("done")
     path = session.folder.path
-    assert interrupted(tmp_path / "data", ["quickstart"]) == []
+    assert states(tmp_path) == ["ended_early"]
     assert recover(path).finished
     with pytest.raises(SessionError, match="is finished"):
         go_on(tmp_path, path)
@@ -217,7 +223,6 @@ def test_a_damaged_journal_is_not_gone_on_with(tmp_path: Path, change: str, said
             attempt()
         assert said in caught.value.what
     assert (path / "journal.sqlite").read_bytes() == content
-    assert interrupted(tmp_path / "data", ["quickstart"]) == []
 
 
 def test_a_session_killed_before_its_first_event_says_so(tmp_path: Path) -> None:
