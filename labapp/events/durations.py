@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from labapp.events.event import Event
@@ -36,3 +38,22 @@ class Pauses:
         """Working time at session time t_ns, which must not lie before the last event applied."""
         until = t_ns if self.open_since_ns is None else min(t_ns, self.open_since_ns)
         return until - self.total_ns
+
+
+class WorkingTime:
+    """Working time at any session time of a journal that is already there."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._from = [0]
+        self._pauses = [Pauses()]
+        for event in events:
+            now = self._pauses[-1].apply(event)
+            if now is not self._pauses[-1]:
+                # A gap begins before the event that tells of it.
+                begins = now.open_since_ns
+                self._from.append(event.t_ns if begins is None else begins)
+                self._pauses.append(now)
+
+    def working_ns(self, t_ns: int) -> int:
+        """Working time in ns at session time t_ns."""
+        return self._pauses[bisect_right(self._from, t_ns) - 1].working_ns(t_ns)

@@ -9,9 +9,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from labapp.audio.envelope import envelope
 from labapp.errors import LabappError
 from labapp.events import Source
 from labapp.events.commands import Pause, Resume
+from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import AlarmRaised
 from labapp.session.opening import OpenSession
 from labapp.simulation.driver import FAST, Driver
@@ -64,6 +66,7 @@ class SessionController(QObject):
             opened.planned.participant,
             self._level,
             past=opened.past,
+            past_peaks=_past_peaks(opened),
             blind=blind,
         )
         self.watcher = ScreenWatcher(runner.emit, parent=self)
@@ -179,6 +182,13 @@ class SessionController(QObject):
             file=sys.stderr,
         )
         self._end()
+
+
+def _past_peaks(opened: OpenSession) -> list[tuple[int, float]]:
+    """The voice of earlier runs, for the console's timeline."""
+    work = WorkingTime(opened.past)
+    found = envelope(opened.folder.path, opened.past)
+    return [(work.working_ns(t_ns), peak) for t_ns, peak in found]
 
 
 def _let_python_run() -> None:

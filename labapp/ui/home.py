@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
 from labapp.audio import devices
@@ -90,9 +90,9 @@ class HomeController(QObject):
         self.choose_study(first or (studies[0].study if studies else ""))
         self._show_screens()
         application = QGuiApplication.instance()
-        if isinstance(application, QGuiApplication):
-            application.screenAdded.connect(lambda _: self._show_screens())
-            application.screenRemoved.connect(lambda _: self._show_screens())
+        assert isinstance(application, QGuiApplication)
+        application.screenAdded.connect(self._show_screens)
+        application.screenRemoved.connect(self._show_screens)
         self.window.show()
         QTimer.singleShot(FIRST_PAINT_MS, self._begin_checks)
 
@@ -117,7 +117,10 @@ class HomeController(QObject):
         self._slow.stop()
         self._stop_probe()
         application = QGuiApplication.instance()
-        if application is not None and self.session is None:
+        assert isinstance(application, QGuiApplication)
+        application.screenAdded.disconnect(self._show_screens)
+        application.screenRemoved.disconnect(self._show_screens)
+        if self.session is None:
             application.quit()
 
     # --- study and plan ---------------------------------------------------------------------------
@@ -234,6 +237,7 @@ class HomeController(QObject):
 
     # --- screens, disk, sessions ------------------------------------------------------------------
 
+    @Slot()
     def _show_screens(self) -> None:
         screens = QGuiApplication.screens()
         found = choices(screens)

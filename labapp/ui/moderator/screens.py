@@ -107,6 +107,13 @@ def _card(choice: ScreenChoice) -> QWidget:
     return window
 
 
+def _to_front(window: QWidget) -> None:
+    # Offscreen there is no stack of windows, and Qt says so on standard error.
+    if QGuiApplication.platformName() != "offscreen":
+        window.raise_()
+    window.activateWindow()
+
+
 class ScreenWatcher(QObject):
     """Puts the two windows on screens and keeps them on ones that are there.
 
@@ -175,8 +182,7 @@ class ScreenWatcher(QObject):
         front, back = self._console, self._participant
         if self._console.isActiveWindow():
             front, back = back, front
-        front.raise_()
-        front.activateWindow()
+        _to_front(front)
 
     def _screens(self) -> list[QScreen]:
         return list(self._source.screens())
@@ -198,8 +204,7 @@ class ScreenWatcher(QObject):
         if self._on.get(self._participant) is not mine:
             self._put(self._participant, mine, fullscreen=self._fullscreen)
         if self.alone:
-            self._participant.raise_()
-            self._participant.activateWindow()
+            _to_front(self._participant)
 
     def _put(self, window: QWidget, screen: QScreen, *, fullscreen: bool) -> None:
         self._on[window] = screen

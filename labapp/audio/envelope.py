@@ -1,0 +1,39 @@
+"""The loudness of a recording over time, small enough to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from labapp.audio.alignment import fit_segment
+from labapp.errors import RecordError
+from labapp.events import Event
+
+PER_SECOND = 20
+
+
+def envelope(folder: Path, events: Sequence[Event]) -> list[tuple[int, float]]:
+    """(session time in ns, peak 0 to 1) of the sound files of a session, 20 a second, in order.
+
+    events: the session's, in order. A file that is missing or cannot be read is left out: this is
+    for drawing, `sessions verify` is for judging.
+    """
+    peaks: list[tuple[int, float]] = []
+    for started in (event for event in events if event.kind == "audio.started"):
+        name = str(started.payload["file"])
+        try:
+            fit = fit_segment(events, name)
+            samples, rate = soundfile.read(folder / name, dtype="int16")
+        except (RecordError, OSError, soundfile.SoundFileError):
+            continue
+        step = rate // PER_SECOND
+        count = len(samples) // step
+        blocks = np.abs(samples[: count * step].astype(np.int32)).reshape(count, step).max(axis=1)
+        peaks += [
+            (fit.frame_to_ns(index * step), float(peak) / 32768)
+            for index, peak in enumerate(blocks)
+        ]
+    return peaks
