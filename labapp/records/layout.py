@@ -11,6 +11,7 @@ STUDY = "study"
 STIMULI = "stimuli"
 ENVIRONMENT = "environment.json"
 LOCK = "session.lock"
+CREATING = ".creating.lock"
 
 SOURCEDATA = "sourcedata/labapp"
 """Where a bundle keeps what is not BIDS; one folder `sub-P01/ses-1/` a session."""

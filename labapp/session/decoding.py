@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +18,7 @@ SLOW_MS = 8.0
 """A decoder whose 99th percentile is above this is moved off the GUI thread."""
 
 Array = NDArray[np.float32]
+Job = Callable[[], Callable[[], None]]
 
 
 class Decoder(Protocol):
@@ -55,34 +57,47 @@ def compare(distance: str, x: Array, target: Array) -> Measures:
 
 
 class DecodeWorker:
-    """One thread that decodes the latest request and forgets the ones before it."""
+    """One thread that decodes the latest request and forgets the ones before it.
+
+    deliver: calls a function in the runner's thread. What a job raises is raised there too, so
+    that a decoder that breaks is noticed instead of freezing the picture.
+    """
 
     def __init__(self, deliver: Callable[[Callable[[], None]], None]) -> None:
         self._deliver = deliver
-        self._wake = threading.Condition()
-        self._job: Callable[[], Callable[[], None]] | None = None
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decode-worker")
+        self._lock = threading.Lock()
+        self._next: Job | None = None
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="decode-worker", daemon=True)
-        self._thread.start()
+        self._running: Future[Callable[[], None]] | None = None
 
-    def request(self, job: Callable[[], Callable[[], None]]) -> None:
-        """Run `job` in the worker; the function it returns is delivered to the runner's thread."""
-        with self._wake:
-            self._job = job
-            self._wake.notify()
+    def request(self, job: Job) -> None:
+        """Run `job` in the worker; the function it returns is called in the runner's thread."""
+        with self._lock:
+            if self._closing:
+                return
+            waiting, self._next = self._next, job
+            if waiting is None:
+                self._running = self._pool.submit(self._run)
+                self._running.add_done_callback(self._done)
 
     def close(self, timeout_s: float = 2.0) -> None:
-        with self._wake:
+        """Forget the job that waits, and join the thread if its job ends in time."""
+        with self._lock:
             self._closing = True
-            self._wake.notify()
-        self._thread.join(timeout_s)
+            self._next = None
+        left = wait([self._running] if self._running else [], timeout_s).not_done
+        self._pool.shutdown(wait=not left, cancel_futures=True)
 
-    def _run(self) -> None:
-        while True:
-            with self._wake:
-                self._wake.wait_for(lambda: self._job is not None or self._closing)
-                if self._closing:
-                    return
-                job, self._job = self._job, None
-            if job is not None:
-                self._deliver(job())
+    def _run(self) -> Callable[[], None]:
+        with self._lock:
+            job, self._next = self._next, None
+        return job() if job is not None else _nothing
+
+    def _done(self, future: Future[Callable[[], None]]) -> None:
+        if not self._closing and not future.cancelled():
+            self._deliver(lambda: future.result()())
+
+
+def _nothing() -> None:
+    """What a job that was forgotten leads to."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from labapp.errors import (
     SessionBusy,
     SessionError,
 )
-from labapp.records.layout import AUDIO, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
+from labapp.records.layout import AUDIO, CREATING, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
 from labapp.study.loading import LoadedStudy
 
 LOW_DISK_BYTES = 500 * 1024 * 1024
@@ -100,7 +101,7 @@ def check_data_root(data: Path) -> int:
 
     Raises DataFolderError when it cannot be written, proved by writing and reading back a file.
     """
-    probe = data / f".labapp-probe-{os.getpid()}"
+    probe = data / f".labapp-probe-{uuid.uuid4().hex}"
     try:
         data.mkdir(parents=True, exist_ok=True)
         probe.write_bytes(b"labapp" * 1024)
@@ -143,6 +144,24 @@ def create(
     folder cannot be made or the disk is full.
     """
     check_data_root(data)
+    study = data / loaded.study.id
+    try:
+        study.mkdir(exist_ok=True)
+    except OSError as error:
+        raise _data_error(study, error) from error
+    # Two programs that start the same participant at once must not both find the place free.
+    try:
+        with FileLock(data / CREATING, timeout=10):
+            return _create(data, loaded, FolderName(participant, session, utc_label(clock.utc())))
+    except Timeout as error:
+        raise SessionBusy(
+            f"Another program is making a session in {data} and does not get on.",
+            todo="Try again in a moment.",
+        ) from error
+
+
+def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
+    participant, session = name.participant, name.session
     if session in taken(data, loaded.study.id).get(participant, ()):
         raise ParticipantTaken(
             f"{participant} already has session {session} in {loaded.study.id}.",
@@ -150,12 +169,7 @@ def create(
             todo="Choose the next free participant, or another --session label; one that was "
             "interrupted goes on with: labapp sessions resume NAME",
         )
-    name = FolderName(participant, session, utc_label(clock.utc()))
     folder = SessionFolder(data / loaded.study.id / str(name))
-    try:
-        folder.path.parent.mkdir(exist_ok=True)
-    except OSError as error:
-        raise _data_error(folder.path.parent, error) from error
     try:
         folder.path.mkdir(exist_ok=False)
     except FileExistsError as error:

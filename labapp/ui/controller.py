@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -87,6 +87,7 @@ class SessionController(QObject):
         self._signals = QTimer(self)
         self._signals.timeout.connect(_let_python_run)
         self._before: dict[int, Any] = {}
+        self._hook_before: Any = None
 
     def start(self) -> None:
         """Show the windows and begin. Raises LabappError when the session cannot be begun; it is
@@ -167,12 +168,25 @@ class SessionController(QObject):
             self._before[number] = signal.signal(number, self._interrupted)
         # Python runs its signal handlers only when the event loop calls into Python.
         self._signals.start(SIGNAL_MS)
+        self._hook_before, sys.excepthook = sys.excepthook, self._program_error
+
+    def _program_error(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """A mistake of ours must not end a session: Qt goes on, and the moderator is told."""
+        try:
+            self.opened.runner.emit(AlarmRaised("program_error", f"{kind.__name__}: {error}"))
+        except LabappError as closed:
+            print(closed, file=sys.stderr)
+        self._hook_before(kind, error, trace)
 
     def _release_signals(self) -> None:
         self._signals.stop()
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
+        if self._hook_before is not None:
+            sys.excepthook, self._hook_before = self._hook_before, None
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         name = signal.Signals(number).name

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from labapp.clock import FakeClock
+from labapp.clock import NS, FakeClock
 from labapp.errors import (
     DataFolderError,
     JournalFull,
@@ -212,3 +213,22 @@ def test_consents_are_added_never_replaced(tmp_path: Path) -> None:
     for record in records:
         store_consent(tmp_path / "private", "quickstart", record)
     assert consents(tmp_path / "private", "quickstart") == records
+
+
+def test_two_programs_cannot_both_take_a_participant(tmp_path: Path) -> None:
+    took: list[Path] = []
+    refused: list[ParticipantTaken] = []
+
+    def start(second: int) -> None:
+        try:
+            took.append(folder.create(tmp_path, QUICK, "P01", "1", FakeClock(second * NS)).path)
+        except ParticipantTaken as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=start, args=(second,)) for second in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(took) == 1
+    assert len(refused) == 7

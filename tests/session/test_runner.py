@@ -359,3 +359,18 @@ def test_a_virtual_clock_never_waits_for_the_worker(tmp_path: Path) -> None:
     session = opened(tmp_path, participant="P02", warmed=(patient,))
     assert not session.runner._slow
     session.close("test over")
+
+
+def test_a_decoder_that_breaks_in_the_worker_is_noticed(begin: Callable[..., OpenSession]) -> None:
+    session, slow = with_slow_practice(begin)
+
+    def broken(z: Array) -> Array:
+        if threading.current_thread() is not slow.main:
+            raise ArithmeticError("the decoder broke")
+        return slow.inner.decode(z)
+
+    slow._formula = broken  # type: ignore[method-assign]
+    session.runner.decoders["circles/gt"] = slow.decoder()  # type: ignore[index]
+    session.runner.send(MoveDial(0, 0.11, "mouse"))
+    with pytest.raises(ArithmeticError, match="the decoder broke"):
+        spin(session, lambda: False)
