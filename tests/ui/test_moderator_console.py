@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -17,69 +16,24 @@ from labapp.clock import NS, FakeClock
 from labapp.events import Event, Source
 from labapp.events.commands import (
     Answer,
-    EditLabel,
     EndSession,
     GiveConsent,
     MoveDial,
     Next,
     Pause,
     Resume,
-    ToggleOverlay,
 )
 from labapp.events.lifecycle import CloseRequested, ScreenChanged, WindowFocus
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.ui.moderator import voice_panel
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.mirror import QUIET, TRIAL
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
-from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, skip_to, solve
-from tests.helpers.studies import ring_decoder, write_study
-
-HEARD = Level("heard", -12.0, -20.0, 0.2, 48_000, rate=48_000, envelope=(0.3,) * 100)
-SILENT = replace(HEARD, state="silent", silent_for_s=18.4, envelope=(0.001,) * 100)
-
-
-class Desk:
-    """A console on an open session whose time is moved by hand."""
-
-    def __init__(self, room: Room, clock: FakeClock) -> None:
-        self.room, self.clock = room, clock
-        self.level: Level | None = HEARD
-        self.console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: self.level)
-        self.console.show()
-        self.runner = room.runner
-
-    def wait(self, seconds: float) -> None:
-        self.clock.advance(seconds)
-        self.console.refresh()
-
-    def plan(self) -> list[tuple[str, str, str]]:
-        self.console.refresh()
-        return [(v.row.title, v.state, v.progress) for v in self.console.plan.list.views]
-
-    def alarms(self) -> list[str]:
-        self.console.refresh()
-        return [c.text.full() for c in self.console.alarms.chips if not c.isHidden()]
-
-
-def closed_forms() -> dict[str, FormulaDecoder]:
-    """The quickstart's three models, all in closed form: quick, and no torch."""
-    gt = decoder_of("sinelines/gt")
-    ids = ("sinelines/vae", "sinelines/ae")
-    return {name: FormulaDecoder(name, gt.space, gt.latents, gt.decode) for name in ids}
-
-
-@pytest.fixture
-def desk(open_room: Callable[..., Room]) -> Iterator[Desk]:
-    clock = FakeClock()
-    made = Desk(open_room(clock=clock, decoders=closed_forms()), clock)
-    made.room.session.begin()
-    yield made
-    made.console.shut()
-    made.console.deleteLater()
+from tests.helpers.rooms import Room, skip_to, solve
+from tests.ui.desk import HEARD, SILENT, Desk, closed_forms
+from tests.ui.desk import desk as desk
 
 
 def test_the_plan_is_ticked_off_across_a_whole_session(desk: Desk) -> None:
@@ -359,76 +313,6 @@ def test_a_stalled_journal_is_an_alarm(desk: Desk, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(desk.runner, "_stalled", True)
     desk.wait(1)
     assert desk.console.header.recording.text() == "! waiting for the disk"
-
-
-def test_the_mirror_follows_the_participant(desk: Desk) -> None:
-    runner, mirror = desk.runner, desk.console.mirror
-    desk.console.refresh()
-    assert mirror.stack.currentIndex() == QUIET
-    assert mirror.quiet.headline.text() == "Consent"
-    skip_to(desk.room, "stage-1")
-    desk.console.refresh()
-    assert mirror.stack.currentIndex() == TRIAL
-    before = runner.state.part_state.trial
-    runner.send(MoveDial(1, before.z[1] + 0.25, "mouse"))
-    runner.send(ToggleOverlay(on=False))
-    desk.console.refresh()
-    trial = runner.state.part_state.trial
-    names, z, selected = mirror.trial.dials.shown
-    assert names == tuple(f"Dial {i}" for i in range(1, 6))
-    assert (z, selected) == (trial.z, 1)
-    assert mirror.trial.alignment.text().startswith(f"{trial.alignment * 100:.1f}")
-    assert mirror.trial.goal.text() == "/ 90 %"
-    assert mirror.title.full() == "Stage 1 · question 1 of 5"
-    solve(desk.room)
-    desk.console.refresh()
-    assert "matched" in mirror.trial.state.text()
-    runner.send(Pause("x"), Source.MODERATOR)
-    desk.console.refresh()
-    assert mirror.quiet.headline.text() == "Paused"
-    runner.send(Resume("x"), Source.MODERATOR)
-    desk.console.refresh()
-    assert mirror.stack.currentIndex() == TRIAL
-
-
-def test_the_mirror_shows_pictures_labels_and_radio_dials(
-    open_room: Callable[..., Room], tmp_path: Path
-) -> None:
-    model = "mnist8k/ss3"
-    study = write_study(tmp_path, model, labels="editable")
-    clock = FakeClock()
-    desk = Desk(
-        open_room(study, clock=clock, decoders={model: ring_decoder(model, 2, discrete=10)}), clock
-    )
-    desk.room.session.begin()
-    skip_to(desk.room, "stage-1")
-    desk.runner.send(EditLabel(0, "number"))
-    desk.runner.send(MoveDial(0, 3.0, "keyboard"))
-    desk.console.refresh()
-    mirror = desk.console.mirror.trial
-    assert mirror.dials.shown[0] == ("number", "Dial 2", "Dial 3")
-    assert mirror.dials.shown[1][0] == 3.0
-    assert mirror.own is not None
-    assert not mirror.own.grab().isNull()
-    assert mirror.own.width() >= 96
-    desk.console.shut()
-    desk.console.deleteLater()
-
-
-def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
-    quiet = desk.console.mirror.quiet
-    desk.runner.send(GiveConsent())
-    desk.console.refresh()
-    assert quiet.text.text() == "On the screen: page 1 / 2."
-    assert len(quiet._boxes) == 4
-    skip_to(desk.room, "stage-1-seq")
-    desk.console.refresh()
-    assert quiet.text.text().endswith("– of 7")
-    item = desk.room.loaded.instruments["seq"].items[0].id
-    desk.runner.send(Answer(item, 6))
-    desk.console.refresh()
-    assert quiet.text.text().endswith("6 of 7")
-    assert quiet._boxes == []
 
 
 def played(desk: Desk) -> None:

@@ -1,0 +1,93 @@
+"""The mirror on the console follows the participant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from labapp.clock import FakeClock
+from labapp.events import Source
+from labapp.events.commands import (
+    Answer,
+    EditLabel,
+    GiveConsent,
+    MoveDial,
+    Pause,
+    Resume,
+    ToggleOverlay,
+)
+from labapp.ui.moderator.mirror import QUIET, TRIAL
+from tests.helpers.rooms import Room, skip_to, solve
+from tests.helpers.studies import ring_decoder, write_study
+from tests.ui.desk import Desk
+from tests.ui.desk import desk as desk
+
+
+def test_the_mirror_follows_the_participant(desk: Desk) -> None:
+    runner, mirror = desk.runner, desk.console.mirror
+    desk.console.refresh()
+    assert mirror.stack.currentIndex() == QUIET
+    assert mirror.quiet.headline.text() == "Consent"
+    skip_to(desk.room, "stage-1")
+    desk.console.refresh()
+    assert mirror.stack.currentIndex() == TRIAL
+    before = runner.state.part_state.trial
+    runner.send(MoveDial(1, before.z[1] + 0.25, "mouse"))
+    runner.send(ToggleOverlay(on=False))
+    desk.console.refresh()
+    trial = runner.state.part_state.trial
+    names, z, selected = mirror.trial.dials.shown
+    assert names == tuple(f"Dial {i}" for i in range(1, 6))
+    assert (z, selected) == (trial.z, 1)
+    assert mirror.trial.alignment.text().startswith(f"{trial.alignment * 100:.1f}")
+    assert mirror.trial.goal.text() == "/ 90 %"
+    assert mirror.title.full() == "Stage 1 · question 1 of 5"
+    solve(desk.room)
+    desk.console.refresh()
+    assert "matched" in mirror.trial.state.text()
+    runner.send(Pause("x"), Source.MODERATOR)
+    desk.console.refresh()
+    assert mirror.quiet.headline.text() == "Paused"
+    runner.send(Resume("x"), Source.MODERATOR)
+    desk.console.refresh()
+    assert mirror.stack.currentIndex() == TRIAL
+
+
+def test_the_mirror_shows_pictures_labels_and_radio_dials(
+    open_room: Callable[..., Room], tmp_path: Path
+) -> None:
+    model = "mnist8k/ss3"
+    study = write_study(tmp_path, model, labels="editable")
+    clock = FakeClock()
+    desk = Desk(
+        open_room(study, clock=clock, decoders={model: ring_decoder(model, 2, discrete=10)}), clock
+    )
+    desk.room.session.begin()
+    skip_to(desk.room, "stage-1")
+    desk.runner.send(EditLabel(0, "number"))
+    desk.runner.send(MoveDial(0, 3.0, "keyboard"))
+    desk.console.refresh()
+    mirror = desk.console.mirror.trial
+    assert mirror.dials.shown[0] == ("number", "Dial 2", "Dial 3")
+    assert mirror.dials.shown[1][0] == 3.0
+    assert mirror.own is not None
+    assert not mirror.own.grab().isNull()
+    assert mirror.own.width() >= 96
+    desk.console.shut()
+    desk.console.deleteLater()
+
+
+def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
+    quiet = desk.console.mirror.quiet
+    desk.runner.send(GiveConsent())
+    desk.console.refresh()
+    assert quiet.text.text() == "On the screen: page 1 / 2."
+    assert len(quiet._boxes) == 4
+    skip_to(desk.room, "stage-1-seq")
+    desk.console.refresh()
+    assert quiet.text.text().endswith("– of 7")
+    item = desk.room.loaded.instruments["seq"].items[0].id
+    desk.runner.send(Answer(item, 6))
+    desk.console.refresh()
+    assert quiet.text.text().endswith("6 of 7")
+    assert quiet._boxes == []
