@@ -44,11 +44,15 @@ class Located:
                 path = (*path, step)
         return path
 
+    def line(self, loc: Sequence[str | int]) -> int:
+        """The line of a pydantic location."""
+        return self.lines.get(self.resolve(loc), 1)
+
     def problem(self, error: Mapping[str, Any], model: type[BaseModel]) -> str:
         """One validation error as: line, key: found; allowed."""
         loc = error["loc"]
         path = self.resolve(loc)
-        line = self.lines.get(path, 1)
+        line = self.line(loc)
         key = _dotted(path)
         kind = error["type"]
         if kind == "missing":
@@ -213,7 +217,8 @@ def refusal(
     error: type[LabappError] = StudyError,
 ) -> LabappError:
     """A pydantic error as an `error` with lines of: line, key, found, allowed."""
-    problems = [located.problem(problem, model) for problem in invalid.errors(include_url=False)]
+    found = sorted(invalid.errors(include_url=False), key=lambda one: located.line(one["loc"]))
+    problems = [located.problem(problem, model) for problem in found]
     return error(
         f"{path} is not a valid {what}:\n" + "\n".join(f"  {text}" for text in problems),
         todo="Correct these lines and try again.",
