@@ -30,19 +30,29 @@ if [ "$(uname -s)" = Linux ]; then
   packages=()
   has() { ldconfig -p 2>/dev/null | grep -q "$1"; }
   need() { has "$1" || packages+=("$2"); }
+  need 'libglib-2\.0\.so\.0' libglib2.0-0
+  need 'libgthread-2\.0\.so\.0' libglib2.0-0
   need 'libEGL\.so\.1' libegl1
   need 'libGL\.so\.1' libgl1
+  need 'libX11-xcb\.so\.1' libx11-xcb1
   need 'libxkbcommon\.so\.0' libxkbcommon0
   need 'libxkbcommon-x11\.so\.0' libxkbcommon-x11-0
   need 'libxcb-cursor\.so\.0' libxcb-cursor0
   need 'libxcb-icccm\.so\.4' libxcb-icccm4
   need 'libxcb-image\.so\.0' libxcb-image0
   need 'libxcb-keysyms\.so\.1' libxcb-keysyms1
+  need 'libxcb-randr\.so\.0' libxcb-randr0
+  need 'libxcb-render\.so\.0' libxcb-render0
   need 'libxcb-render-util\.so\.0' libxcb-render-util0
   need 'libxcb-shape\.so\.0' libxcb-shape0
+  need 'libxcb-shm\.so\.0' libxcb-shm0
+  need 'libxcb-sync\.so\.1' libxcb-sync1
+  need 'libxcb-xfixes\.so\.0' libxcb-xfixes0
   need 'libxcb-xinerama\.so\.0' libxcb-xinerama0
+  need 'libxcb-xkb\.so\.1' libxcb-xkb1
   need 'libdbus-1\.so\.3' libdbus-1-3
   need 'libfontconfig\.so\.1' libfontconfig1
+  need 'libfreetype\.so\.6' libfreetype6
   need 'libportaudio\.so\.2' libportaudio2
   compgen -G '/usr/share/fonts/*/*/*.[to]tf' >/dev/null || packages+=(fonts-dejavu-core)
   if [ "$want" = test ]; then

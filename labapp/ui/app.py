@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labapp import resources
-from labapp.errors import NoMicrophone, SessionError, UsageError
+from labapp.errors import NoMicrophone, SessionError, SetupError, UsageError
 from labapp.ui import display
 
 if TYPE_CHECKING:
@@ -42,7 +42,14 @@ class RunOptions:
 def make_app() -> QApplication:
     """The one QApplication, on the display if it answers, otherwise offscreen."""
     display.choose()
-    from PySide6.QtWidgets import QApplication
+    try:
+        from PySide6.QtWidgets import QApplication
+    except ImportError as error:
+        raise SetupError(
+            f"The windows cannot be opened: {error}.",
+            safe="Everything that needs no window works.",
+            todo="Install that system library; in a checkout, `make setup` names or installs it.",
+        ) from error
 
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
