@@ -63,10 +63,19 @@ class Event:
 
 
 def payload_text(payload: Mapping[str, Any]) -> str:
-    """Canonical JSON: sorted keys, no spaces, no NaN, so that equal payloads have equal text."""
-    return json.dumps(
+    """Canonical JSON: sorted keys, no spaces, no NaN, so that equal payloads have equal text.
+
+    Always text that UTF-8 can hold: two halves of a character (surrogates, as some input methods
+    hand them over) are joined, and a half alone becomes U+FFFD.
+    """
+    text = json.dumps(
         payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def row_text(event: Event, payload: str) -> str:

@@ -288,3 +288,17 @@ def test_subscribers_get_events_before_append_returns(tmp_path: Path) -> None:
         journal.subscribe(lambda event: seen.append(event.seq))
         journal.append_all([moved(1), Draft(WindowFocus(True))], Source.SYSTEM)
         assert seen == [1, 2]
+
+
+def test_half_a_character_does_not_stop_the_journal(tmp_path: Path) -> None:
+    """Some input methods hand over a character in two halves, which no file can hold."""
+    with Journal.create(tmp_path / "journal.sqlite", SessionClock()) as journal:
+        receipts = [
+            journal.append(Draft(NoteAdded(text, 0)), Source.MODERATOR)
+            for text in ("half \ud83d", "two halves \ud83d\ude00", "whole 😀", "after")
+        ]
+        assert all(receipt.wait(5.0) for receipt in receipts)
+    rows = read_rows(tmp_path)
+    texts = [row.event().payload["text"] for row in rows]
+    assert texts == ["half \ufffd", "two halves 😀", "whole 😀", "after"]
+    assert check_chain(rows) is None
