@@ -25,7 +25,7 @@ from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
 from labapp.errors import BundleError
 from labapp.records.integrity import check_chain
-from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY
+from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
 from labapp.records.opening import iter_records
 from labapp.records.record import Record
 from labapp.study.instruments import Instrument
@@ -205,9 +205,9 @@ def _instruments(record: Record) -> dict[str, Instrument]:
 
 
 def _title(record: Record) -> str:
-    name = f"{STUDY}/{record.study}.yaml"
-    if record.tree.has(name):
-        study = yaml.safe_load(record.tree.read(name))
+    below = record.tree.below(STUDY)
+    for name in study_files_of(below.names()):
+        study = yaml.safe_load(below.read(name))
         if isinstance(study, dict) and isinstance(study.get("title"), str):
             return str(study["title"])
     return record.study

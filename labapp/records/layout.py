@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 JOURNAL = "journal.sqlite"
@@ -59,6 +60,13 @@ CREATE TABLE events (
 ) STRICT;
 """
 """meta holds schema_version; payload is canonical JSON; hash = sha256(previous hash + row)."""
+
+
+def study_files_of(names: Iterable[str]) -> list[str]:
+    """Of the names in a session's study folder, those that may be the study file itself: its texts
+    and instruments lie in folders of their own."""
+    return sorted(name for name in names if re.fullmatch(r"[^/]+\.ya?ml", name))
+
 
 FOLDER = re.compile(
     r"sub-(?P<participant>[A-Za-z0-9]+)_ses-(?P<session>[A-Za-z0-9]+)_(?P<utc>\d{8}T\d{6}Z)"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from labapp.study.loading import LoadedStudy
 
 LOW_DISK_BYTES = 500 * 1024 * 1024
 """Below this much free space a session is not started: an hour of sound is about 350 MB."""
+
+LOCK_PATIENCE_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -67,15 +71,21 @@ class SessionFolder:
             )
 
     def lock(self) -> FileLock:
-        """Hold the session for this process. Raises SessionBusy when another one does."""
+        """Hold the session for this process.
+
+        Raises SessionBusy when another one does, DataFolderError when the folder cannot be written.
+        """
         lock = FileLock(self.path / LOCK)
         try:
-            lock.acquire(timeout=0)
+            # Whoever only looks whether it is held (records.lock) holds it for a moment himself.
+            lock.acquire(timeout=LOCK_PATIENCE_S, poll_interval=0.01)
         except Timeout as error:
             raise SessionBusy(
                 f"The session {self.path.name} is open in another window.",
                 todo="Close it there first.",
             ) from error
+        except OSError as error:
+            raise _data_error(self.path, error) from error
         return lock
 
 
@@ -109,8 +119,7 @@ def check_data_root(data: Path) -> int:
         probe.unlink()
         free = shutil.disk_usage(data).free
     except OSError as error:
-        probe_left = probe.parent.is_dir() and probe.is_file()
-        if probe_left:
+        with suppress(OSError):
             probe.unlink()
         raise _data_error(data, error) from error
     if not same:
@@ -122,7 +131,7 @@ def check_data_root(data: Path) -> int:
 
 
 def _data_error(data: Path, error: OSError) -> DataFolderError:
-    if error.errno == 28:
+    if error.errno == errno.ENOSPC:
         return DataFolderError(
             f"The disk of the data folder {data} is full.",
             safe="Sessions recorded there before are untouched; none was started.",
@@ -158,6 +167,8 @@ def create(
             f"Another program is making a session in {data} and does not get on.",
             todo="Try again in a moment.",
         ) from error
+    except OSError as error:
+        raise _data_error(data, error) from error
 
 
 def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
@@ -215,14 +226,21 @@ def _sync_folder(path: Path) -> None:
 def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> None:
     """environment.json: one entry a segment, appended; written whole and renamed into place.
 
-    Raises DataFolderError when it cannot be written.
+    Raises DataFolderError when it cannot be written, SessionError when the entries of earlier
+    segments cannot be read: they are not written over.
     """
     partial = folder.environment.with_suffix(".partial")
     try:
         exists = folder.environment.is_file()
-        known = json.loads(folder.environment.read_text("utf-8")) if exists else []
+        known = json.loads(folder.environment.read_bytes()) if exists else []
         text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
         _write(partial, (text + "\n").encode())
         partial.replace(folder.environment)
+    except ValueError as error:
+        raise SessionError(
+            f"{ENVIRONMENT} of {folder.path.name} is damaged ({error}).",
+            safe="It was left as it is; the journal holds the same facts.",
+            todo="Move it out of the session folder, keep it, and resume the session again.",
+        ) from error
     except OSError as error:
         raise _data_error(folder.path, error) from error

@@ -16,6 +16,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -80,13 +81,11 @@ class Journal:
         """A new journal; the file must not exist. Raises JournalError when it cannot be made."""
         try:
             path.touch(exist_ok=False)
-            connection = _connect(path)
-            with connection:
+            with closing(_connect(path)) as connection:
                 connection.executescript(SCHEMA)
                 connection.execute(
                     "INSERT INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),)
                 )
-            connection.close()
         except (OSError, sqlite3.Error) as error:
             raise storage_error(path, error) from error
         return cls(path, clock, 1, None, GENESIS)
@@ -99,11 +98,10 @@ class Journal:
         the journal (see session.recovery). Raises JournalError when it cannot be opened.
         """
         try:
-            connection = _connect(path)
-            row = connection.execute(
-                f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY seq DESC LIMIT 1"
-            ).fetchone()
-            connection.close()
+            with closing(_connect(path)) as connection:
+                row = connection.execute(
+                    f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY seq DESC LIMIT 1"
+                ).fetchone()
         except sqlite3.Error as error:
             raise storage_error(path, error) from error
         if row is None:

@@ -25,6 +25,7 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.voice import AudioOff
+from labapp.records.layout import study_files_of
 from labapp.representations.space import LatentSpace
 from labapp.session import environment, folder, private
 from labapp.session.decoding import SLOW_MS, Decoder
@@ -222,7 +223,8 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
         raise SessionError(
             f"{home.path.name} holds no plan; it was interrupted while being made.",
             safe="Nothing had been recorded.",
-            todo="Start the session anew.",
+            todo="Start the session under another --session label, or delete this empty folder "
+            "first.",
         )
     if finished(past):
         raise SessionError(
@@ -241,14 +243,15 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
 
 
 def _study_file(home: SessionFolder, study: str) -> Path:
-    files = sorted(home.study.glob("*.yaml"))
+    names = [path.name for path in home.study.iterdir()] if home.study.is_dir() else []
+    files = study_files_of(names)
     if len(files) != 1:
         raise SessionError(
             f"The study file of {home.path.name} ({study}) is missing from its study folder.",
             safe="What was recorded is untouched.",
             todo="Put it back, or export the session as it is.",
         )
-    return files[0]
+    return home.study / files[0]
 
 
 def _check_version(past: Sequence[Event], accept_version: bool) -> None:

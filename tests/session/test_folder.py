@@ -232,3 +232,10 @@ def test_two_programs_cannot_both_take_a_participant(tmp_path: Path) -> None:
         thread.join()
     assert len(took) == 1
     assert len(refused) == 7
+
+
+def test_a_session_that_cannot_be_locked_is_told(tmp_path: Path) -> None:
+    made = folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    (made.path / "session.lock").mkdir()
+    with pytest.raises(DataFolderError, match="cannot be written"):
+        made.lock()

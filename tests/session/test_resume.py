@@ -19,6 +19,7 @@ from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.session.recovery import recover
+from labapp.study.loading import load
 from labapp.tasks.reconstruction.state import Trial
 from tests.session.sessions import opened, surroundings
 from tests.session.test_runner import trial_of
@@ -229,3 +230,23 @@ def test_a_session_killed_before_its_first_event_says_so(tmp_path: Path) -> None
     path = drop(opened(tmp_path))
     with pytest.raises(RecordError, match="holds no event"):
         recover(path)
+
+
+def test_a_study_file_with_the_other_ending_is_found_again(tmp_path: Path) -> None:
+    study = tmp_path / "study.yml"
+    study.write_bytes(load("quickstart").files["quickstart.yaml"])
+    killed = opened(tmp_path, study=study)
+    killed.begin()
+    session = go_on(tmp_path, drop(killed))
+    assert session.loaded.study.id == "quickstart"
+    session.close("test over")
+
+
+def test_a_damaged_environment_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+    path = drop(at_stage_one(tmp_path))
+    environment = path / "environment.json"
+    environment.write_text('[{"segment": 1')
+    with pytest.raises(SessionError, match=r"environment\.json .* is damaged"):
+        go_on(tmp_path, path)
+    assert environment.read_text() == '[{"segment": 1'
+    recover(path)  # the lock was let go
