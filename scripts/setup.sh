@@ -31,7 +31,6 @@ if [ "$(uname -s)" = Linux ]; then
   has() { ldconfig -p 2>/dev/null | grep -q "$1"; }
   need() { has "$1" || packages+=("$2"); }
   need 'libglib-2\.0\.so\.0' libglib2.0-0
-  need 'libgthread-2\.0\.so\.0' libglib2.0-0
   need 'libEGL\.so\.1' libegl1
   need 'libGL\.so\.1' libgl1
   need 'libX11-xcb\.so\.1' libx11-xcb1
