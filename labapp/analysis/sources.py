@@ -21,8 +21,8 @@ def read_sessions(
 ) -> tuple[list[SessionRecords], list[str]]:
     """Every session at the paths, folded, and notes on what the reader should know.
 
-    A path may be a session folder, a bundle (folder or zip), or a folder that holds such (a study
-    under the data root, the data root itself). Raises RecordError when a path holds none, one
+    A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
+    the data root, the data root itself), or else a folder of bundles. Raises RecordError when a path holds none, one
     cannot be read, or two different sessions have the same labels.
     """
     places = [place for path in paths for place in _places(path)]
@@ -94,7 +94,11 @@ def _places(path: Path) -> list[Path]:
         for found in sorted(path.glob(pattern))
         if is_session(found)
     ]
-    return inside or [path]
+    return inside or [found for found in sorted(path.iterdir()) if _is_bundle(found)] or [path]
+
+
+def _is_bundle(path: Path) -> bool:
+    return (path.is_dir() or path.suffix == ".zip") and bundle_tree(path) is not None
 
 
 def _better(known: _Read, other: _Read, notes: list[str]) -> _Read:

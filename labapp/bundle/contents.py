@@ -33,6 +33,7 @@ from labapp.records.layout import (
 )
 from labapp.records.record import Record
 from labapp.representations import card
+from labapp.study.loading import decoded
 
 TASK = "reconstruction"
 TASK_DESCRIPTION = (
@@ -88,7 +89,7 @@ def _instructions(record: Record) -> str:
             break
         document = f"{STUDY}/{row.get('document')}"
         if row["part"] in ("text", "tutorial") and record.tree.has(document):
-            shown.append(record.tree.read(document).decode())
+            shown.append(decoded(record.tree.read(document)))
     return "\n\n".join(shown)
 
 

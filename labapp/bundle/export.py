@@ -160,6 +160,12 @@ def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
             safe="The session goes on; no bundle was made.",
             todo="Export it when it is over.",
         )
+    if labels := record.other_labels:
+        raise BundleError(
+            f"The session folder {record.name} was renamed: its journal {labels}.",
+            safe="No bundle was made; the session folder was not touched.",
+            todo="Give the folder its name back, and export it then.",
+        )
     if broken := check_chain(record.rows):
         raise BundleError(
             f"The journal of {record.name} is not what was written: {broken}.",

@@ -111,6 +111,8 @@ def _note_state(report: VerifyReport, record: Record) -> None:
 def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: bool) -> None:
     """What session folders and bundles have in common; place: prefix of the files' names."""
     report.count("events", len(record.rows))
+    if labels := record.other_labels:
+        report.problems.append(f"{place or record.name}: renamed; its journal {labels}")
     if files_digest(record.study_files()) != record.planned.study_sha256:
         report.problems.append(
             f"{place}{STUDY}: its files are not those the session was planned with"

@@ -68,6 +68,13 @@ class Record:
     def study(self) -> str:
         return self.planned.study
 
+    @property
+    def other_labels(self) -> str:
+        """Empty, or whose session the journal says it is, where the folder's name says another."""
+        if (self.name.participant, self.name.session) == (self.participant, self.session):
+            return ""
+        return f"is of participant {self.participant}, session {self.session}"
+
     def events(self) -> Iterator[Event]:
         """Every event in the journal's order."""
         return (row.event() for row in self.rows)

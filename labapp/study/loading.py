@@ -34,7 +34,12 @@ class LoadedStudy:
 
     def text(self, name: str) -> str:
         """A text by its name in the study file; `{language}` is filled in."""
-        return self.files[in_language(name, self.study.language)].decode()
+        return decoded(self.files[in_language(name, self.study.language)])
+
+
+def decoded(content: bytes) -> str:
+    """A text file as text; some editors put a byte order mark in front, which is no part of it."""
+    return content.decode("utf-8-sig")
 
 
 def in_language(name: str, language: str) -> str:
@@ -80,7 +85,7 @@ def load(study: str | Path) -> LoadedStudy:
     for said in sorted(_texts(checked)):
         name = in_language(said, checked.language)
         files[name] = _read(path, name, located.line_of_text(said))
-        if not pages(files[name].decode()):
+        if not pages(decoded(files[name])):
             raise StudyError(
                 f"{path}: the text {name!r} is empty.", todo="Write it, or leave its line out."
             )
@@ -143,7 +148,7 @@ def _read(study_path: Path, name: str, line: int | None) -> bytes:
     path = _resolve(study_path, name)
     try:
         content = path.read_bytes()
-        content.decode()
+        decoded(content)
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(
             f"{where}: the file {name!r} cannot be read ({type(error).__name__}).",

@@ -88,6 +88,15 @@ def test_a_folder_of_sessions_is_all_of_them(tmp_path: Path) -> None:
     assert len(load(tmp_path).participants) == 2
 
 
+def test_a_folder_of_bundles_is_all_of_them(tmp_path: Path) -> None:
+    exports = tmp_path / "exports"
+    for label in ("P01", "P02"):
+        export([small(tmp_path / "data", label)], exports / label, zip=label == "P02")
+    (exports / "notes.txt").write_text("not ours")
+    assert load(exports).participants["participant"].tolist() == ["P01", "P02"]
+    assert not load(exports).notes
+
+
 def test_a_session_given_twice_is_read_once_with_a_note(golden: Path, bundle: Path) -> None:
     tables = load([bundle, golden])
     assert len(tables.participants) == 1

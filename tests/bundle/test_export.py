@@ -160,6 +160,16 @@ def test_a_changed_journal_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "bundle").exists()
 
 
+def test_a_renamed_session_is_refused_and_told(tmp_path: Path) -> None:
+    """Its folder would be another participant's than the rows of the tables."""
+    folder = golden_session(tmp_path / "data")
+    other = folder.rename(folder.with_name(folder.name.replace("P01", "P07")))
+    with pytest.raises(BundleError, match="is of participant P01, session 1"):
+        export([other], tmp_path / "bundle")
+    (problem,) = verify(other).problems
+    assert "participant P01, session 1" in problem
+
+
 def test_twice_the_same_labels_or_two_studies_are_refused(tmp_path: Path) -> None:
     one, same = golden_session(tmp_path / "a"), golden_session(tmp_path / "b")
     with pytest.raises(BundleError, match="was given twice"):

@@ -211,6 +211,15 @@ def test_a_text_beside_the_study_comes_before_the_shipped_one(tmp_path: Path) ->
     )
 
 
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    own = tmp_path / "texts" / "en" / "consent.md"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(b"\xef\xbb\xbf# Our own words\r\n")
+    loaded = check(write(tmp_path, b"\xef\xbb\xbf" + GOOD.encode()))
+    assert loaded.text("texts/{language}/consent.md").startswith("# Our own words")
+    assert loaded.files["texts/en/consent.md"] == own.read_bytes(), "kept and hashed as it is"
+
+
 @pytest.mark.parametrize("name", ["nothing", "no/such.yaml", "../quickstart", ""])
 def test_an_unknown_study(name: str) -> None:
     with pytest.raises(StudyError) as caught:
