@@ -16,6 +16,8 @@ SPACE_XS, SPACE_S, SPACE_M, SPACE_L, SPACE_XL, SPACE_XXL, SPACE_XXXL = 4, 8, 12,
 CONTENT_WIDTH = 1100
 TARGET_HEIGHT = 32
 RADIUS = 8
+RING = 2
+"""Pixels of a focus ring."""
 FADE_MS = 120
 
 
@@ -138,10 +140,9 @@ def stylesheet(p: Palette) -> str:
     }}
     QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus {{ border: 2px solid {p.accent}; }}
     QPushButton[side="left"] {{ text-align: left; }}
-    QTextBrowser[role="text"] {{ background: transparent; border: none; }}
-    QTextBrowser[role="text"][scrolls="true"] {{
-        border: 2px solid transparent; border-radius: {RADIUS}px;
+    QTextBrowser[role="text"] {{
+        background: transparent; border: {RING}px solid transparent; border-radius: {RADIUS}px;
     }}
-    QTextBrowser[role="text"][scrolls="true"]:focus {{ border-color: {p.accent}; }}
+    QTextBrowser[role="text"]:focus {{ border-color: {p.accent}; }}
     QToolTip {{ background: {p.card}; color: {p.ink}; border: 1px solid {p.hairline}; }}
     """

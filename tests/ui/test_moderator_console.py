@@ -261,7 +261,7 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     assert desk.alarms() == []
     assert not desk.console.alarms.well.isHidden()
     desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
-    desk.runner.emit(CloseRequested("Escape"))
+    desk.runner.emit(CloseRequested("escape"))
     desk.runner.emit(AudioDeviceLost("Jabra", "unplugged"))
     desk.runner.emit(ScreenChanged("removed", "DP-1", 1))
     desk.runner.emit(AudioState("zeros", 0))
@@ -270,8 +270,35 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     ]  # fmt: skip
     assert desk.console.alarms.more.text() == "and 1 more"
     qtbot.mouseClick(desk.console.alarms.chips[0].dismiss, Qt.MouseButton.LeftButton)
-    assert desk.alarms()[-1] == "The participant asked to leave: Escape"
+    assert (
+        desk.alarms()[-1] == "The participant wants to stop: pressed Escape; ask, then Pause or End"
+    )
     assert desk.console.header.recording.text() == "! no microphone"
+
+
+def test_silence_is_no_alarm_in_a_pause_and_none_is_left_at_the_end(desk: Desk) -> None:
+    desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
+    desk.runner.emit(AudioState("silent", 0))
+    assert desk.alarms() == ["Nobody speaks"]
+    desk.runner.send(Pause("moderator"), Source.MODERATOR)
+    assert desk.alarms() == []
+    assert desk.console.header.recording.text() == "‖ paused, sound goes on"
+    desk.runner.send(Resume("moderator"), Source.MODERATOR)
+    assert desk.alarms() == ["Nobody speaks"]
+    desk.runner.send(EndSession("enough"), Source.MODERATOR)
+    assert desk.alarms() == []
+
+
+def test_a_part_that_the_end_cut_off_keeps_its_length(desk: Desk) -> None:
+    desk.runner.send(GiveConsent())
+    skip_to(desk.room, "stage-1-intro")
+    desk.wait(7)
+    desk.runner.send(Next())
+    desk.wait(30)
+    length = desk.console.plan.list.views[3].working_ns
+    desk.runner.send(EndSession("enough"), Source.MODERATOR)
+    desk.wait(50)
+    assert desk.console.plan.list.views[3].working_ns == length == 37 * NS
 
 
 def test_the_lost_keyboard_is_no_alarm_while_the_moderator_types(desk: Desk, qtbot: QtBot) -> None:

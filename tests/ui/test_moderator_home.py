@@ -202,6 +202,17 @@ def test_the_consent_text_is_read_in_the_window(window: HomeWindow, qtbot: QtBot
     assert view.pages.currentIndex() == NEW
 
 
+def test_the_home_works_by_keyboard(window: HomeWindow, qtbot: QtBot) -> None:
+    view = window.view
+    fill(view)
+    qtbot.keyClick(view.ready.read, Qt.Key.Key_Return)
+    assert view.pages.currentIndex() == READER
+    qtbot.keyClick(view.reader_back, Qt.Key.Key_Escape)
+    assert view.pages.currentIndex() == NEW
+    with qtbot.waitSignal(view.start_requested):
+        qtbot.keyClick(view.ready.start_button, Qt.Key.Key_Enter)
+
+
 def summary(participant: str, state: str, **more: object) -> SessionSummary:
     path = Path("/data/quickstart") / participant
     values = {"length_s": 3492.0, "sound": True, **more}

@@ -110,10 +110,10 @@ def test_an_alarm_stands_until_its_cause_is_over(raised: Body, cleared: Body) ->
 
 def test_the_sentences_of_the_alarms_differ() -> None:
     said = [shown((1, raised))[0] for raised, _ in CLEARED_BY]
-    said += shown((1, AudioGap("f", 0, 480, "overflow"))) + shown((1, CloseRequested("Escape")))
+    said += shown((1, AudioGap("f", 0, 480, "overflow"))) + shown((1, CloseRequested("escape")))
     assert len(set(said)) == len(said) == 12
     assert "480 frames, filled with silence (overflow)" in said[-2]
-    assert said[-1] == "The participant asked to leave: Escape"
+    assert said[-1] == "The participant wants to stop: pressed Escape; ask, then Pause or End"
     assert "muted, or not allowed" in said[6]
 
 
@@ -139,12 +139,14 @@ def test_alarms_come_before_warnings_and_the_newest_first() -> None:
 
 def test_a_dismissed_alarm_comes_back_when_it_is_raised_again() -> None:
     alarms = Alarms()
-    first, again = events_of((1, CloseRequested("Escape")), (9, CloseRequested("close button")))
+    first, again = events_of((1, CloseRequested("escape")), (9, CloseRequested("close")))
     alarms.apply(first)
     alarms.dismiss("close")
     assert alarms.visible() == []
     alarms.apply(again)
-    assert [alarm.detail for alarm in alarms.visible()] == ["close button"]
+    assert [alarm.detail for alarm in alarms.visible()] == [
+        "tried to close the window; ask, then Pause or End"
+    ]
 
 
 def test_a_new_run_begins_without_alarms() -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from labapp.ui import theme
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.state.alarms import Alarm
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 
 HEIGHT = 36
 MOST = 3
@@ -24,7 +25,7 @@ class _Chip(QFrame):
         self.key = ""
         self.icon = bits.StatusIcon(palette, "warn", ICON_PX)
         self.text = bits.ElidedLabel(role="secondary")
-        self.dismiss = QPushButton("Dismiss")
+        self.dismiss = Button("Dismiss")
         self.dismiss.setProperty("role", "chip")
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_XS, 0)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from labapp.errors import LabappError
 from labapp.ui import theme
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 
 
 class _Band(QFrame):
@@ -42,8 +43,8 @@ class InterruptedBanner(_Band):
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "warn", "warn")
         self.lines: list[Interrupted] = []
-        self.leave = QPushButton("Leave")
-        self.resume = QPushButton("Recover and resume")
+        self.leave = Button("Leave")
+        self.resume = Button("Recover and resume")
         self.resume.setProperty("role", "primary")
         self.row.addWidget(self.leave)
         self.row.addWidget(self.resume)
@@ -81,7 +82,7 @@ class ErrorBanner(_Band):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "missing", "alarm")
-        self.dismiss = QPushButton("Dismiss")
+        self.dismiss = Button("Dismiss")
         self.row.addWidget(self.dismiss)
         self.dismiss.clicked.connect(self.hide)
 

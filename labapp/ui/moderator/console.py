@@ -36,7 +36,7 @@ from labapp.ui.moderator.console_header import ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanPanel
-from labapp.ui.moderator.state.alarms import FOCUS
+from labapp.ui.moderator.state.alarms import FOCUS, SILENT, SOUND
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import rows_of, view_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
@@ -205,10 +205,15 @@ class ConsoleWindow(QMainWindow):
         self._show_alarms()
 
     def _show_alarms(self) -> None:
-        # That the participant's window has no keyboard is no news while the moderator types here.
-        mine = self.isActiveWindow()
-        visible = self.state.alarms.visible()
-        self.alarms.show_alarms([a for a in visible if not (mine and a.key == FOCUS)])
+        hushed: set[str] = set()
+        if self._runner.finished:
+            hushed |= {FOCUS, *SOUND}
+        elif self._runner.state.pauses.paused:
+            hushed |= {FOCUS, SILENT}
+        elif self.isActiveWindow():
+            # That the participant's window has no keyboard is no news while the moderator types.
+            hushed |= {FOCUS}
+        self.alarms.show_alarms([a for a in self.state.alarms.visible() if a.key not in hushed])
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -258,7 +263,7 @@ class ConsoleWindow(QMainWindow):
         if dirty:
             self.mirror.show_session(runner)
         self.mirror.trial.show_curve(state, now_ns, changed="curve" in changed)
-        if "alarms" in changed:
+        if dirty or "alarms" in changed:
             self._show_alarms()
         if "notes" in changed:
             self.notes.show_notes(state.notes)

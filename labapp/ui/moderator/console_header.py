@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
     QStackedWidget,
     QWidget,
 )
@@ -23,6 +22,7 @@ from labapp.ui import theme
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 
 HEIGHT = 52
 RUN, CONFIRM = range(2)
@@ -41,10 +41,10 @@ class ConsoleHeader(QFrame):
         self.setFixedHeight(HEIGHT)
         self.elapsed = bits.label("00:00:00", "clock")
         self.recording = bits.label(role="state")
-        self.pause = QPushButton("Pause")
-        self.skip = QPushButton("Skip stage")
-        self.end = QPushButton("End…")
-        self.done = QPushButton("Back to start")
+        self.pause = Button("Pause")
+        self.skip = Button("Skip stage")
+        self.end = Button("End…")
+        self.done = Button("Back to start")
         self.done.setProperty("role", "primary")
         self.done.hide()
         study_label = bits.ElidedLabel(study, "secondary")
@@ -86,9 +86,9 @@ class ConsoleHeader(QFrame):
         self.reason.setPlaceholderText("Reason, for the record")
         self.reason.setAccessibleName("Reason")
         self.reason.setFixedWidth(200)
-        self.yes = QPushButton()
+        self.yes = Button()
         self.yes.setProperty("role", "danger")
-        self.no = QPushButton("Go on")
+        self.no = Button("Go on")
         row.addStretch(1)
         for widget in (self.question, self.reason, self.yes, self.no):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -174,7 +174,8 @@ class ConsoleHeader(QFrame):
         if self._runner.stalled:
             return "! waiting for the disk", "alarm"
         if paused:
-            return "‖ paused", "warn"
+            heard = state.sound.off is None and not state.sound.lost
+            return ("‖ paused, sound goes on" if heard else "‖ paused"), "warn"
         if state.sound.off is not None:
             return "○ running, no sound", "warn"
         if state.sound.lost:

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMainWindow,
-    QPushButton,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -36,6 +35,7 @@ from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.ready_card import ReadyCard
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.session_table import SessionTable
+from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView
 
 PALETTE = theme.LIGHT
@@ -88,7 +88,7 @@ class HomeView(QWidget):
         self.so_far = SessionTable(PALETTE, wide=False)
         self.none_yet = bits.label("No session yet.", "secondary")
         self.all_sessions = SessionTable(PALETTE, wide=True)
-        self.resume_selected = QPushButton("Recover and resume")
+        self.resume_selected = Button("Recover and resume")
         self.reader = MarkdownView()
         self.pages = QStackedWidget()
         self.pages.setMaximumHeight(MOST_HEIGHT)
@@ -129,7 +129,7 @@ class HomeView(QWidget):
         row.addSpacing(theme.SPACE_M)
         self.tabs = []
         for page, text in ((NEW, "New session"), (SESSIONS, "Sessions")):
-            tab = QPushButton(text)
+            tab = Button(text)
             tab.setProperty("role", "tab")
             tab.setCheckable(True)
             tab.setAutoExclusive(True)
@@ -180,7 +180,7 @@ class HomeView(QWidget):
         assert isinstance(layout, QVBoxLayout)
         head = QHBoxLayout()
         self.reader_title = bits.label(role="title")
-        self.reader_back = QPushButton("Back")
+        self.reader_back = Button("Back")
         head.addWidget(self.reader_title, 1)
         head.addWidget(self.reader_back)
         layout.addLayout(head)
@@ -303,6 +303,12 @@ class HomeView(QWidget):
                 blind=self.session.blind.isChecked(),
             )
         )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.pages.currentIndex() == READER:
+            self._close_reader()
+            return
+        super().keyPressEvent(event)
 
     def _open_reader(self) -> None:
         self.pages.setCurrentIndex(READER)

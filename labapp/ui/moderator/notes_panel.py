@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -23,6 +22,7 @@ from labapp.ui import theme
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.notes import Note
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.painting import font, metrics
 
 NOTE_ROLE = Qt.ItemDataRole.UserRole
@@ -178,7 +178,7 @@ class NotesPanel(QFrame):
         columns = 2 if len(flags) <= 6 else 3
         self.buttons = {}
         for place, (number, meaning) in enumerate(sorted(flags.items())):
-            button = QPushButton(f"{number}  {meaning}")
+            button = Button(f"{number}  {meaning}")
             button.setProperty("role", "flag")
             button.setToolTip(f"Flag “{meaning}”: Ctrl+{number}, or {number} outside a text field")
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
@@ -15,6 +15,8 @@ from labapp.ui.moderator.checklist import ORDER, Readiness, Row, ScreenChoice
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.painting import metrics
 
 TITLES = {
     "microphone": "Microphone",
@@ -68,10 +70,10 @@ class ReadyCard(QFrame):
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
         self.screen_choice = Combo(palette, "Participant’s screen")
-        self.cards = QPushButton("Show cards")
-        self.read = QPushButton("Read")
+        self.cards = Button("Show cards")
+        self.read = Button("Read")
         self.why = bits.label(role="secondary", wrap=True)
-        self.start_button = QPushButton("Start session")
+        self.start_button = Button("Start session")
         self.start_button.setProperty("role", "primary")
         self.start_button.setMinimumHeight(44)
         self.start_button.setMinimumWidth(150)
@@ -87,6 +89,8 @@ class ReadyCard(QFrame):
             if index:
                 layout.addWidget(bits.hairline())
             layout.addWidget(self.rows[key])
+        # What the microphone hears changes all the time; the rows below must not move with it.
+        self.rows["microphone"].text.setMinimumHeight(2 * round(metrics().lineSpacing()))
         microphone, screen = self.rows["microphone"].grid, self.rows["screen"].grid
         microphone.addWidget(self.bars, 0, 3, Qt.AlignmentFlag.AlignVCenter)
         microphone.addWidget(self.device, 1, 2, 1, 2)

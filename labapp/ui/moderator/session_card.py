@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QVBoxLayout,
 )
 
@@ -26,6 +25,7 @@ from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.choices import StudyChoice
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 
 LABEL_WIDTH = 92
 
@@ -46,7 +46,7 @@ class SessionCard(QFrame):
         self._proposed = ""
 
         self.study = Combo(palette, "Study")
-        self.open_file = QPushButton("Open file…")
+        self.open_file = Button("Open file…")
         self.participant = QLineEdit()
         self.participant.setAccessibleName("Participant")
         self.participant.setMaxLength(40)

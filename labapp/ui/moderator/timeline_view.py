@@ -26,7 +26,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QPushButton,
     QSizePolicy,
     QToolTip,
     QVBoxLayout,
@@ -39,6 +38,7 @@ from labapp.ui.moderator.state.timeline import Block, Timeline
 from labapp.ui.moderator.state.timescale import Timescale
 from labapp.ui.moderator.timeline_paint import HEAD_PX, NEAR_PX, TimelinePaint
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.painting import pen
 
 BIN_NS = 100_000_000
@@ -280,7 +280,7 @@ class TimelinePanel(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.view = TimelineView(palette, timeline)
-        self.all = QPushButton("Show all")
+        self.all = Button("Show all")
         self.all.setProperty("role", "chip")
         self.all.clicked.connect(self.view.show_all)
         layout = QVBoxLayout(self)

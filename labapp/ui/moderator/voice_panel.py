@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QPushButton,
     QSizePolicy,
     QVBoxLayout,
 )
@@ -22,6 +21,7 @@ from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.moderator.watch import SLOW_MS
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 
 BARS = 44
 PROMPT_HEIGHT = 56
@@ -82,7 +82,7 @@ class VoicePanel(QFrame):
         self.headline = bits.label(role="title")
         self.detail = bits.label(role="secondary", wrap=True)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.prompt = QPushButton(f"Say: “{prompt}”\nF8 records that you said it")
+        self.prompt = Button(f"Say: “{prompt}”\nF8 records that you said it")
         self.prompt.setProperty("role", "prompt")
         self.prompt.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.prompt.clicked.connect(self.prompt_given)

@@ -42,7 +42,7 @@ class MarkdownView(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setMaximumWidth(text_width() + theme.SPACE_L)
+        self.setMaximumWidth(text_width() + theme.SPACE_L + 2 * theme.RING)
         self.setFont(theme.font())
         self.document().setDocumentMargin(0)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -90,11 +90,15 @@ class MarkdownView(QTextBrowser):
             first = False
 
     def height_for(self, width: int) -> int:
-        """Logical pixels that the text takes at a width."""
+        """Logical pixels that the text and the room of its focus ring take at a width.
+
+        The ring's room is always there: were it added for a text that scrolls, the text would be
+        narrower then, and its last line could be left outside.
+        """
         if width != self._measured[0]:
             copy = self.document().clone()
-            copy.setTextWidth(width)
-            self._measured = (width, ceil(copy.size().height()))
+            copy.setTextWidth(width - 2 * theme.RING)
+            self._measured = (width, ceil(copy.size().height()) + 2 * theme.RING)
         return self._measured[1]
 
     def sizeHint(self) -> QSize:
@@ -127,6 +131,3 @@ class MarkdownView(QTextBrowser):
                 policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff
             )
             self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if scrolls else Qt.FocusPolicy.NoFocus)
-            self.setProperty("scrolls", scrolls)
-            self.style().unpolish(self)
-            self.style().polish(self)

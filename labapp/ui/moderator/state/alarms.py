@@ -17,6 +17,8 @@ Severity = Literal["alarm", "warn"]
 FOCUS = "focus"
 """Key of the alarm that the participant's window has no keyboard."""
 
+SILENT = "audio_silent"
+
 RAISED: dict[str, tuple[Severity, str]] = {
     "journal_stalled": ("alarm", "The disk does not take events: the session waits"),
     "sound_disk_low": ("warn", "Disk almost full"),
@@ -35,6 +37,14 @@ AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
         "the sound is cut off; move the microphone or lower its level",
     ),
 }
+SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
+"""Keys of the alarms about what the microphone hears."""
+
+LEAVING = {
+    "escape": "pressed Escape; ask, then Pause or End",
+    "close": "tried to close the window; ask, then Pause or End",
+}
+"""Words for the ways of close.requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +113,9 @@ class Alarms:
             case "screen.changed":
                 return self._screen(event)
             case "close.requested":
-                text = "The participant asked to leave"
-                return self._raise(event, "close", "alarm", text, str(p["how"]), lasting=False)
+                text = "The participant wants to stop"
+                how = LEAVING.get(str(p["how"]), str(p["how"]))
+                return self._raise(event, "close", "alarm", text, how, lasting=False)
             case "window.focus" if p["focused"]:
                 return self._clear(FOCUS)
             case "window.focus":

@@ -98,8 +98,9 @@ def view_of(
         elif None in outcomes and state.ended is None:
             standing, length = "current", _length(work, started, now_ns)
         else:
-            ended = max((r.ended_ns for r in records if r.ended_ns is not None), default=now_ns)
-            length = _length(work, started, ended)
+            # A part that was going on when the session ended has no end of its own.
+            ends = [r.ended_ns or now_ns for r in records if r.started_ns is not None]
+            length = _length(work, started, max(ends))
             whole = all(outcome in ("completed", "time_expired") for outcome in outcomes)
             standing = "done" if whole else "skipped"
         progress = progress_of(machine, state) if standing == "current" else ""

@@ -93,7 +93,7 @@ class Timeline:
             case "screen.changed" if p["change"] == "removed":
                 self.marks.append(Mark(at, "alarm", f"Screen {p['screen']} was gone"))
             case "close.requested":
-                self.marks.append(Mark(at, "alarm", "The participant asked to leave"))
+                self.marks.append(Mark(at, "alarm", "The participant wanted to stop"))
             case "audio.gap":
                 frames = wording.count(int(p["frames"]), "frame")
                 self.marks.append(Mark(at, "alarm", f"{frames} of sound lost ({p['cause']})"))

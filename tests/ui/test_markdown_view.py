@@ -1,0 +1,62 @@
+"""A study's text is shown whole: nothing of it may lie outside its view without a scroll bar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from labapp.resources import assets
+from labapp.ui import theme
+from labapp.ui.widgets.markdown import MarkdownView, text_width
+
+TEXTS = sorted((assets() / "texts" / "en").glob("*.md"))
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    made.setStyleSheet(theme.stylesheet(theme.LIGHT))
+    qtbot.addWidget(made)
+    return made
+
+
+def shown(qtbot: QtBot, window: QWidget, text: str, height: int, *, before: bool) -> MarkdownView:
+    """A view in a column as the participant's screens lay it out.
+
+    before: the text is there before the window is shown.
+    """
+    column = QVBoxLayout(window)
+    side = (1366 - text_width()) // 2
+    column.setContentsMargins(side, theme.SPACE_XL, side, theme.SPACE_XL)
+    view = MarkdownView()
+    column.addStretch(1)
+    column.addWidget(view, 100)
+    column.addStretch(2)
+    if before:
+        view.show_text(text)
+    window.resize(1366, height)
+    with qtbot.waitExposed(window):
+        window.show()
+    if not before:
+        view.show_text(text)
+    qtbot.wait(1)
+    return view
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_every_text_is_shown_whole(qtbot: QtBot, window: QWidget, path: Path, before: bool) -> None:
+    view = shown(qtbot, window, path.read_text(), 653, before=before)
+    assert view.document().size().height() <= view.viewport().height()
+    assert not view.focusPolicy()
+
+
+def test_a_text_without_room_scrolls_to_its_end(qtbot: QtBot, window: QWidget) -> None:
+    view = shown(qtbot, window, "\n\n".join(["A paragraph."] * 40), 300, before=True)
+    assert view.focusPolicy()
+    bar = view.verticalScrollBar()
+    assert bar.isVisible()
+    assert bar.maximum() + view.viewport().height() >= view.document().size().height() - 1
