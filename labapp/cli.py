@@ -27,16 +27,21 @@ from labapp.cli_options import (
 from labapp.errors import LabappError, UsageError
 
 app = typer.Typer(
-    help="Think-aloud lab studies of how well people understand machine-learning models.",
     invoke_without_command=True,
     no_args_is_help=False,
     add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-studies_app = typer.Typer(help="Study files: list, show, check.", no_args_is_help=True)
+studies_app = typer.Typer(
+    help="Study files: list, show, check. Example: labapp studies show quickstart",
+    short_help="Study files: list, show, check.",
+    no_args_is_help=True,
+)
 sessions_app = typer.Typer(
-    help="Recorded sessions: list, show, verify, recover, resume.", no_args_is_help=True
+    help="Recorded sessions: list, show, verify, recover, resume. Example: labapp sessions list",
+    short_help="Recorded sessions: list, show, verify, recover, resume.",
+    no_args_is_help=True,
 )
 app.add_typer(studies_app, name="studies")
 app.add_typer(sessions_app, name="sessions")

@@ -10,7 +10,9 @@ import typer
 from labapp.cli_options import Json, show_json
 
 models_app = typer.Typer(
-    help="Model packages: list, show, train, evaluate, bench.", no_args_is_help=True
+    help="Model packages: list, show, train, evaluate, bench. Example: labapp models list",
+    short_help="Model packages: list, show, train, evaluate, bench.",
+    no_args_is_help=True,
 )
 
 

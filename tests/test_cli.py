@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from labapp import __version__
-from labapp.cli import main
+from labapp.cli import app, main
 
 MAIN = "from labapp.cli import main; main()"
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +36,19 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         return ended.value.code, out, err
 
     return run
+
+
+def _commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, command in getattr(group, "commands", {}).items():
+        yield from _commands(command, (*path, name))
+
+
+@pytest.mark.parametrize("path", [*_commands(typer.main.get_command(app))], ids=" ".join)
+def test_every_command_has_an_example(cli: Any, path: tuple[str, ...]) -> None:
+    status, out, _ = cli(*path, "--help")
+    assert status == 0
+    assert f"Example: {' '.join(('labapp', *path))}" in " ".join(out.split())
 
 
 def test_help_and_version(cli: Any) -> None:
