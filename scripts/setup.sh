@@ -10,86 +10,116 @@ stamp="$venv/.labapp-$want"
 
 say() { printf '%s\n' "$*" >&2; }
 
-# --- Python ---------------------------------------------------------------------------------------
-python=""
-for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
-  [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
-  if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-    python=$candidate
-    break
+# Install Debian packages as root, else name the command that does. "Nothing was changed" holds as
+# long as this comes before the virtual environment.
+install_or_name() {
+  local command=(apt-get install -y --no-install-recommends "$@") log
+  if ! command -v apt-get >/dev/null; then
+    say "Missing (Debian's names): $*"
+    say "Nothing was changed. Install them with your system's package manager and run this again."
+    exit 1
+  elif [ "$(id -u)" != 0 ]; then
+    say "Missing: $*"
+    say "Nothing was changed. Install them with this command and run this again:"
+    say "  sudo ${command[*]}"
+    exit 1
   fi
-done
-if [ -z "$python" ]; then
+  say "Installing: $*"
+  log=$(mktemp)
+  if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive "${command[@]}"; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    say "They could not be installed; the end of apt's output is above."
+    exit 1
+  fi
+  rm -f "$log"
+}
+
+# --- Python ---------------------------------------------------------------------------------------
+find_python() {
+  local candidate
+  for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
+    [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
+    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      python=$candidate
+      return
+    fi
+  done
+  return 1
+}
+if ! find_python; then
   say "labapp needs Python 3.11 or newer with its venv module, and none was found."
-  say "Nothing was changed. Install it (Debian, Ubuntu: sudo apt-get install python3 python3-venv) and run this again."
-  exit 1
+  [ "$(uname -s)" = Linux ] || { say "Nothing was changed. Install it and run this again."; exit 1; }
+  install_or_name python3 python3-venv
+  find_python || { say "This system's own Python is too old; install 3.11 or newer."; exit 1; }
 fi
 
 # --- System libraries (Linux) ---------------------------------------------------------------------
+# Asked of the loader itself: ldconfig is not on every user's path, nor on every system.
+missing_libraries() {
+  "$python" - <<'END'
+import ctypes
+
+NEEDED = """
+libglib-2.0.so.0 libglib2.0-0
+libEGL.so.1 libegl1
+libGL.so.1 libgl1
+libX11-xcb.so.1 libx11-xcb1
+libxkbcommon.so.0 libxkbcommon0
+libxkbcommon-x11.so.0 libxkbcommon-x11-0
+libxcb-cursor.so.0 libxcb-cursor0
+libxcb-icccm.so.4 libxcb-icccm4
+libxcb-image.so.0 libxcb-image0
+libxcb-keysyms.so.1 libxcb-keysyms1
+libxcb-randr.so.0 libxcb-randr0
+libxcb-render.so.0 libxcb-render0
+libxcb-render-util.so.0 libxcb-render-util0
+libxcb-shape.so.0 libxcb-shape0
+libxcb-shm.so.0 libxcb-shm0
+libxcb-sync.so.1 libxcb-sync1
+libxcb-util.so.1 libxcb-util1
+libxcb-xfixes.so.0 libxcb-xfixes0
+libxcb-xkb.so.1 libxcb-xkb1
+libdbus-1.so.3 libdbus-1-3
+libfontconfig.so.1 libfontconfig1
+libfreetype.so.6 libfreetype6
+libportaudio.so.2 libportaudio2
+"""
+for library, package in (line.split() for line in NEEDED.strip().splitlines()):
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        print(package)
+END
+}
+
 if [ "$(uname -s)" = Linux ]; then
   packages=()
-  has() { ldconfig -p 2>/dev/null | grep -q "$1"; }
-  need() { has "$1" || packages+=("$2"); }
-  need 'libglib-2\.0\.so\.0' libglib2.0-0
-  need 'libEGL\.so\.1' libegl1
-  need 'libGL\.so\.1' libgl1
-  need 'libX11-xcb\.so\.1' libx11-xcb1
-  need 'libxkbcommon\.so\.0' libxkbcommon0
-  need 'libxkbcommon-x11\.so\.0' libxkbcommon-x11-0
-  need 'libxcb-cursor\.so\.0' libxcb-cursor0
-  need 'libxcb-icccm\.so\.4' libxcb-icccm4
-  need 'libxcb-image\.so\.0' libxcb-image0
-  need 'libxcb-keysyms\.so\.1' libxcb-keysyms1
-  need 'libxcb-randr\.so\.0' libxcb-randr0
-  need 'libxcb-render\.so\.0' libxcb-render0
-  need 'libxcb-render-util\.so\.0' libxcb-render-util0
-  need 'libxcb-shape\.so\.0' libxcb-shape0
-  need 'libxcb-shm\.so\.0' libxcb-shm0
-  need 'libxcb-sync\.so\.1' libxcb-sync1
-  need 'libxcb-xfixes\.so\.0' libxcb-xfixes0
-  need 'libxcb-xinerama\.so\.0' libxcb-xinerama0
-  need 'libxcb-xkb\.so\.1' libxcb-xkb1
-  need 'libdbus-1\.so\.3' libdbus-1-3
-  need 'libfontconfig\.so\.1' libfontconfig1
-  need 'libfreetype\.so\.6' libfreetype6
-  need 'libportaudio\.so\.2' libportaudio2
-  compgen -G '/usr/share/fonts/*/*/*.[to]tf' >/dev/null || packages+=(fonts-dejavu-core)
+  while read -r package; do packages+=("$package"); done < <(missing_libraries)
+  fonts=$(find /usr/share/fonts /usr/local/share/fonts "${HOME:-/}/.fonts" "${HOME:-/}/.local/share/fonts" \
+    -name '*.[ot]t[cf]' -print -quit 2>/dev/null || true)
+  [ -n "$fonts" ] || packages+=(fonts-dejavu-core)
   if [ "$want" = test ]; then
-    command -v Xvfb >/dev/null || packages+=(xvfb)
-    command -v pulseaudio >/dev/null || packages+=(pulseaudio)
-    command -v pactl >/dev/null || packages+=(pulseaudio-utils)
-    command -v espeak-ng >/dev/null || packages+=(espeak-ng)
-    compgen -G '/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so' >/dev/null || packages+=(libasound2-plugins)
+    # A display and a microphone for the tests: each program, and the package that has it.
+    for pair in Xvfb:xvfb pulseaudio:pulseaudio pactl:pulseaudio-utils espeak-ng:espeak-ng ps:procps; do
+      command -v "${pair%%:*}" >/dev/null || packages+=("${pair#*:}")
+    done
+    compgen -G '/usr/lib*/alsa-lib/libasound_module_pcm_pulse.so' >/dev/null ||
+      compgen -G '/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so' >/dev/null ||
+      packages+=(libasound2-plugins)
   fi
-  if [ ${#packages[@]} -gt 0 ]; then
-    install="apt-get install -y --no-install-recommends ${packages[*]}"
-    if ! command -v apt-get >/dev/null; then
-      say "These system libraries are missing (Debian's names): ${packages[*]}"
-      say "Nothing was changed. Install them with your system's package manager and run this again."
-      exit 1
-    elif [ "$(id -u)" = 0 ]; then
-      say "Installing system libraries: ${packages[*]}"
-      log=$(mktemp)
-      if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive $install; } >"$log" 2>&1; then
-        tail -n 20 "$log" >&2
-        say "The system libraries could not be installed; the end of apt's output is above."
-        exit 1
-      fi
-      rm -f "$log"
-    else
-      say "These system libraries are missing: ${packages[*]}"
-      say "Nothing was changed. Install them with this command and run this again:"
-      say "  sudo $install"
-      exit 1
-    fi
-  fi
+  [ ${#packages[@]} -eq 0 ] || install_or_name "${packages[@]}"
 fi
 
 # --- Python packages ------------------------------------------------------------------------------
-fresh=$(cat pyproject.toml constraints.txt scripts/setup.sh | cksum)
-if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || [ ! -x "$venv/bin/labapp" ]; then
+# The place counts too: programs in a virtual environment name their interpreter by its full path.
+fresh=$({ pwd; cat pyproject.toml constraints.txt scripts/setup.sh; } | cksum)
+place="$venv/.labapp-place"
+if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || ! "$venv/bin/python" -c '' 2>/dev/null; then
   say "Setting up Python packages in $venv (a few minutes the first time) ..."
-  [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+  if ! "$venv/bin/python" -c '' 2>/dev/null || [ "$(cat "$place" 2>/dev/null || pwd)" != "$(pwd)" ]; then
+    "$python" -m venv --clear "$venv"
+  fi
+  pwd >"$place"
   pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
   # torch alone and first: the pinned build is the only large package, and the rest depends on it.
   "${pip[@]}" install --constraint constraints.txt torch==2.13.0
