@@ -50,9 +50,11 @@ class ProcessInput:
 
     def __init__(self, device: Device) -> None:
         package_root = str(Path(__file__).resolve().parents[2])
+        described = json.dumps(dataclasses.asdict(device))
         paths = [package_root, os.environ.get("PYTHONPATH", "")]
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "labapp.audio.process", json.dumps(dataclasses.asdict(device))],
+            # -P: nothing from the folder the program was started in.
+            [sys.executable, "-P", "-m", "labapp.audio.process", described],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # PortAudio and ALSA explain themselves there at length; what matters comes as events.

@@ -28,11 +28,14 @@ LIBRARIES = (
 
 @cache
 def boot_id() -> str:
-    """Names this run of the machine: two segments with one boot id share a monotonic clock."""
-    linux = Path("/proc/sys/kernel/random/boot_id")
-    if linux.is_file():
-        return linux.read_text().strip()
-    return f"{platform.node()}-{uuid.getnode():x}"
+    """Names this run of the machine: two segments with one boot id share a monotonic clock.
+
+    Where the system does not tell, one of this process's own, which claims nothing of others.
+    """
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return str(uuid.uuid4())
 
 
 def describe(extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,15 @@ def test_a_device_that_is_not_there_is_told_by_the_child() -> None:
         open_input(Device(0, "no such microphone", "ALSA", 1, 48000, False))
 
 
+def test_files_in_the_folder_one_works_in_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit('the wrong queue')")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AudioError, match="not there any more"):
+        open_input(Device(0, "no such microphone", "ALSA", 1, 48000, False))
+
+
 @pytest.mark.sound
 def test_sound_comes_through_and_the_child_ends_when_closed(microphone: VirtualMicrophone) -> None:
     stream = open_input(choose())
