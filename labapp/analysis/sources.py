@@ -22,8 +22,8 @@ def read_sessions(
     """Every session at the paths, folded, and notes on what the reader should know.
 
     A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
-    the data root, the data root itself), or else a folder of bundles. Raises RecordError when a path holds none, one
-    cannot be read, or two different sessions have the same labels.
+    the data root, the data root itself), or else a folder of bundles. Raises RecordError when a
+    path holds none, one cannot be read, or two different sessions have the same labels.
     """
     places = [place for path in paths for place in _places(path)]
     chosen: dict[tuple[str, str, str], _Read] = {}

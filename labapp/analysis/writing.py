@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +21,7 @@ def file_names() -> tuple[str, ...]:
     return (*tables, DICTIONARY)
 
 
-def write(tables: Tables, out: Path, progress: Callable[[str], None] | None = None) -> list[Path]:
+def write(tables: Tables, out: Path) -> list[Path]:
     """Write every table as .csv and .parquet, and columns.csv, into the folder `out`.
 
     In CSV a cell with one number a dimension is a JSON list and a missing value is empty; in
@@ -33,8 +33,6 @@ def write(tables: Tables, out: Path, progress: Callable[[str], None] | None = No
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, frame in tables.by_name().items():
-            if progress is not None:
-                progress(name)
             written += [out / f"{name}.csv", out / f"{name}.parquet"]
             _as_text(name, frame).to_csv(written[-2], index=False, mode="x", lineterminator="\n")
             with written[-1].open("xb") as file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,8 +80,3 @@ def seconds(t_ns: int) -> str:
 def json_text(value: Any) -> str:
     """JSON for people and for comparing: indented, in the order given, with a last newline."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def levels(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Levels by value, sorted."""
-    return dict(sorted(pairs))

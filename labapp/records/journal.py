@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 from labapp.errors import RecordError
 from labapp.records.layout import COLUMNS, JOURNAL, SCHEMA_VERSION
@@ -74,7 +73,7 @@ def _connection(folder: Path, path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.resolve()))}?{mode}"
+    uri = f"{path.resolve().as_uri()}?{mode}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)
 
 

@@ -57,11 +57,6 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
     return [summary(folder) for folder in _folders(data_root)]
 
 
-def find_session(data_root: Path, name: str) -> Path | None:
-    """The session folder of this name under the data root, or None."""
-    return next((folder for folder in _folders(data_root) if folder.name == name), None)
-
-
 def _folders(data_root: Path) -> Iterator[Path]:
     for study in _children(data_root):
         sessions = [child for child in _children(study) if FolderName.parse(child.name)]
