@@ -33,7 +33,8 @@ running() {
     [ -r "$pid_file" ] || return 1
     pid=$(cat "$pid_file")
     [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null || return 1
-    case "$(ps -o comm= -p "$pid" 2>/dev/null)" in
+    # A bare machine has no ps.
+    case "$(cat "/proc/$pid/comm" 2>/dev/null || ps -o comm= -p "$pid" 2>/dev/null)" in
         *pulseaudio*) echo "$pid" ;;
         *) return 1 ;;
     esac
