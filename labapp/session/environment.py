@@ -1,5 +1,5 @@
-"""Where a session takes place: versions, machine, process; screens and devices are added by the
-windows."""
+"""Where a session takes place: versions, machine, process; screens and the microphone are known
+to the caller."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def boot_id() -> str:
 
 
 def describe(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The environment of this run; `extra` holds what only the caller knows (screens, devices)."""
+    """The environment of this run; extra: what only the caller knows (screens, microphone)."""
     versions = {}
     for library in LIBRARIES:
         try:

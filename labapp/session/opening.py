@@ -60,7 +60,7 @@ class Surroundings:
     """What a session needs from outside.
 
     decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
-    sound, with the reason in no_sound; extra: screens and devices for environment.json;
+    sound, with the reason in no_sound; extra: what else environment.json is to say (screens);
     decode_at_once: never in the worker (a virtual clock does not wait for it).
     """
 
@@ -309,20 +309,6 @@ def _assemble(
     lock: FileLock,
 ) -> OpenSession:
     machine = machine_of(loaded, planned, around.decoders)
-    record = environment.describe(around.extra)
-    folder.write_environment(home, {"segment": journal.segment, **record})
-    opening: list[Body] = [] if past else [planned]
-    opening.append(
-        SegmentStarted(
-            journal.segment,
-            utc_text(clock.utc()),
-            environment.boot_id(),
-            __version__,
-            loaded.sha256,
-            past[-1].t_ns if past else None,
-        )
-    )
-    opening += [EnvironmentRecorded(record), *around.warmed]
     runner = Runner(
         journal=journal,
         clock=clock,
@@ -337,11 +323,33 @@ def _assemble(
     )
     if around.make_recorder is not None:
         runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)
-    else:
+    record = environment.describe({**around.extra, "microphone": _microphone(runner)})
+    folder.write_environment(home, {"segment": journal.segment, **record})
+    opening: list[Body] = [] if past else [planned]
+    opening.append(
+        SegmentStarted(
+            journal.segment,
+            utc_text(clock.utc()),
+            environment.boot_id(),
+            __version__,
+            loaded.sha256,
+            past[-1].t_ns if past else None,
+        )
+    )
+    opening += [EnvironmentRecorded(record), *around.warmed]
+    if runner.recorder is None:
         opening.append(AudioOff(around.no_sound))
     return OpenSession(
         home, loaded, planned, runner, past, around.no_sound, opening, lock, around.private
     )
+
+
+def _microphone(runner: Runner) -> dict[str, Any] | None:
+    """The chosen microphone for environment.json; None where no sound is recorded."""
+    if runner.recorder is None:
+        return None
+    device = runner.recorder.device
+    return {"name": device.label, "host_api": device.host_api, "rate_hz": device.default_rate}
 
 
 def machine_of(

@@ -39,13 +39,22 @@ class Pictures:
     target: Array
 
 
+class Microphone(Protocol):
+    """What a session says of audio.devices.Device; default_rate in Hz."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def host_api(self) -> str: ...
+    @property
+    def default_rate(self) -> int: ...
+
+
 class SoundRecorder(Protocol):
     """What the runner needs of audio.recorder.Recorder."""
 
     @property
-    def device(self) -> Any:
-        """The microphone (audio.devices.Device)."""
-        ...
+    def device(self) -> Microphone: ...
 
     def start(self) -> None: ...
     def stop(self, timeout_s: float = 5.0) -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import time
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from labapp.audio.devices import Device
 from labapp.clock import FakeClock
 from labapp.errors import AudioError, JournalError, NoMicrophone
 from labapp.events import Event, Source
@@ -300,7 +302,7 @@ def test_what_happens_before_the_beginning_is_stored_after_it(tmp_path: Path) ->
 class Recorder:
     """A recorder that fails where a test says."""
 
-    device = "Test Mic"
+    device = Device(0, "Test Mic", "ALSA", 1, 48000, True)
 
     def __init__(self, at_start: Exception | None = None, at_stop: Exception | None = None):
         self.at_start, self.at_stop = at_start, at_stop
@@ -326,6 +328,8 @@ def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path
     with pytest.raises(AudioError, match="hangs"):
         session.close("test over")
     assert recorder.stopped
+    (entry,) = json.loads(session.folder.environment.read_bytes())
+    assert entry["microphone"] == {"name": "Test Mic", "host_api": "ALSA", "rate_hz": 48000}
     assert [row.kind for row in read_rows(session.folder.path)][-1] == "segment.ended"
     assert not session._lock.is_locked
 
