@@ -26,4 +26,4 @@ format:
 	@.venv/bin/ruff format .
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from labapp.audio.alignment import fit_clock
+from labapp.audio.alignment import fit_segment
 from labapp.errors import RecordError
-from labapp.events import Body
-from labapp.events.voice import AudioGap
+from labapp.events import Event
+from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.records.outline import AudioFile
 from labapp.records.record import Record
-from labapp.records.rows import bodies
 
 
 def clock_fits(record: Record) -> list[dict[str, Any]]:
@@ -19,11 +19,12 @@ def clock_fits(record: Record) -> list[dict[str, Any]]:
     offset_s: session time of frame 0; session time of a frame = offset_s + frame / fitted_rate.
     residual_ms: median absolute distance of the time marks from the line.
     """
-    gaps = [body for _, body in bodies(r for r in record.rows if r.kind == AudioGap.kind)]
-    return [_fit(sound, gaps) for sound in record.audio]
+    kinds = (AudioStarted.kind, AudioBlock.kind, AudioGap.kind)
+    events = [row.event() for row in record.rows if row.kind in kinds]
+    return [_fit(sound, events) for sound in record.audio]
 
 
-def _fit(sound: AudioFile, gaps: list[Body]) -> dict[str, Any]:
+def _fit(sound: AudioFile, events: Sequence[Event]) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "file": sound.file,
         "segment": sound.segment,
@@ -31,14 +32,8 @@ def _fit(sound: AudioFile, gaps: list[Body]) -> dict[str, Any]:
         "lost_frames": sound.lost_frames,
         "nominal_rate": sound.nominal_rate,
     }
-    breaks = [
-        gap.at_frame + gap.frames
-        for gap in gaps
-        if isinstance(gap, AudioGap) and gap.file == sound.file
-    ]
-    anchors = [anchor for block in sound.blocks for anchor in block.anchors]
     try:
-        fit = fit_clock(anchors, sound.nominal_rate, breaks)
+        fit = fit_segment(events, sound.file)
     except RecordError as error:
         return entry | {"fitted_rate": None, "reason": error.what}
     return entry | {
