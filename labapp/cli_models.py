@@ -38,7 +38,9 @@ def models_show(model: Annotated[str, typer.Argument(help="A model's id or folde
 
     from labapp.representations import catalog
 
-    typer.echo(yaml.safe_dump(catalog.show(model), sort_keys=False, allow_unicode=True).rstrip())
+    typer.echo(
+        yaml.safe_dump(catalog.show(_model(model)), sort_keys=False, allow_unicode=True).rstrip()
+    )
 
 
 @models_app.command("train")
@@ -65,7 +67,7 @@ def models_evaluate(
     """Compute a model's held-out error again. Example: labapp models evaluate sinelines/vae"""
     from labapp.representations import catalog
 
-    result = catalog.evaluate(model)
+    result = catalog.evaluate(_model(model))
     if json_:
         show_json(result)
     else:
@@ -85,9 +87,15 @@ def models_bench(
     from labapp.representations import catalog
     from labapp.representations.package import load_package
 
-    result = catalog.bench(load_package(model, device), n)
+    result = catalog.bench(load_package(_model(model), device), n)
     if json_:
         show_json(result)
     else:
         for key, value in result.items():
             typer.echo(f"{key:10} {value:.3f}" if isinstance(value, float) else f"{key:10} {value}")
+
+
+def _model(model: str) -> str | Path:
+    """A folder where there is one, also if its path looks like an id; else an id."""
+    folder = Path(model)
+    return folder if (folder / "model.yaml").is_file() else model

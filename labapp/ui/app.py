@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labapp import resources
-from labapp.errors import NoMicrophone, SessionError, SetupError, UsageError
+from labapp.errors import DataFolderError, NoMicrophone, SessionError, SetupError, UsageError
 from labapp.ui import display
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 SWITCH_INTERVAL_S = 0.0005
 """The writers of journal and sound must not hold the interpreter while a picture is due."""
+
+MB = 1024 * 1024
+SIMULATED_BYTES = 50 * MB
+"""A simulated session is short; a person's must have room for an hour of sound."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
     if options.audio == "off":
         if wanted == "required" and options.simulate is None:
             raise UsageError(
-                f"The study {loaded.study.id} requires sound; --audio off is refused.",
+                f"The study {loaded.study.id!r} requires sound; --audio off is refused.",
                 todo="Leave --audio out, or simulate the participant (--simulate).",
             )
         return None, "switched off (--audio off)"
@@ -150,7 +154,13 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
     try:
         device = devices.choose(options.audio or devices.DEFAULT)
     except NoMicrophone as error:
-        if options.audio is not None or (wanted == "required" and options.simulate is None):
+        if wanted == "required" and options.simulate is None:
+            raise NoMicrophone(
+                f"{error.what} The study {loaded.study.id!r} requires sound.",
+                safe="No session was started.",
+                todo="Plug a microphone in and allow its use; `labapp doctor` lists what there is.",
+            ) from error
+        if options.audio is not None:
             raise
         return None, error.what
     return recorder_for(device, loaded.study.recording.silence_prompt_s), ""
@@ -176,7 +186,7 @@ def open_new(
 
     loaded = loading.load(study)
     data = resources.data_root(options.data)
-    folder.check_data_root(data)
+    _check_room(data, folder.check_data_root(data), options)
     made = plan.realise(loaded, participant, session, space_of=space_of, seed=options.seed)
     _check_screen(options.screen)
     return opening.create(
@@ -218,6 +228,20 @@ def _clock_maker(speed: float) -> Any:
     return lambda start_ns: SessionClock(start_ns, speed)
 
 
+def _check_room(data: Path, free: int, options: RunOptions) -> None:
+    """Refuse to begin what the disk cannot hold: with a participant there it would be too late."""
+    from labapp.session.folder import LOW_DISK_BYTES
+
+    least = LOW_DISK_BYTES if options.simulate is None else SIMULATED_BYTES
+    if free < least:
+        raise DataFolderError(
+            f"Only {free / MB:.0f} MB are free in the data folder {data}; "
+            f"a session needs {least / MB:.0f} MB.",
+            safe="No session was started; what was recorded before is untouched.",
+            todo="Make room, or choose another data folder (--data).",
+        )
+
+
 def _check_screen(name: str | None) -> None:
     known = [screen["name"] for screen in screens()]
     if name is not None and name not in known:
@@ -230,6 +254,7 @@ def drive(opened: OpenSession, options: RunOptions) -> int:
 
     app = make_app()
     controller = SessionController(opened, options)
+    controller.failed.connect(lambda error: print(error, file=sys.stderr))
     controller.closed.connect(app.exit)
     controller.start()
     return app.exec()

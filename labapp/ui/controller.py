@@ -29,6 +29,12 @@ SIGNAL_MS = 200
 LINGER_MS = 300
 """How long the last screen stays when nobody is asked to leave it (`labapp run`, the demo)."""
 
+STALLED = (
+    "The disk takes no more: the session waits. Nothing that was shown as saved is lost.\n"
+    "Make room on it; the session goes on by itself."
+)
+GOES_ON = "The disk takes what is written again: the session goes on."
+
 
 class SessionController(QObject):
     """Shows a session and ends it in an orderly way.
@@ -51,6 +57,9 @@ class SessionController(QObject):
         self.options = options
         self._stay = stay
         self._over = False
+        self._stalled = False
+        self._failure: LabappError | None = None
+        self._signal = ""
         runner = opened.runner
         self.bridge = Bridge(runner, self)
         self.participant = ParticipantWindow(
@@ -125,6 +134,10 @@ class SessionController(QObject):
             self.opened.runner.emit(_alarm("consent_not_stored", error))
 
     def _changed(self) -> None:
+        if self.opened.runner.stalled != self._stalled:
+            self._stalled = not self._stalled
+            # The console says so too; whoever looks at a terminal sees only this.
+            print(STALLED if self._stalled else GOES_ON, file=sys.stderr)
         if self.opened.runner.finished and not self._over:
             self._over = True
             if self._driver is not None:
@@ -141,13 +154,22 @@ class SessionController(QObject):
         try:
             self.opened.close(reason)
         except LabappError as error:
+            self._failure = error
             self.failed.emit(error)
 
     def _end(self) -> None:
         """Take the windows down and tell how it went."""
         ended = self.opened.runner.state.ended
         self._take_down(ended or "interrupted")
-        self.closed.emit(COMPLETED if ended == "completed" else ENDED_EARLY)
+        whole = self._failure is None
+        if self._signal:
+            stored = "Everything is stored; go on" if whole else "When there is room, go on"
+            print(
+                f"Interrupted ({self._signal}). {stored} with: "
+                f"labapp sessions resume {self.opened.folder.path}",
+                file=sys.stderr,
+            )
+        self.closed.emit(COMPLETED if whole and ended == "completed" else ENDED_EARLY)
 
     def _take_down(self, reason: str) -> None:
         if self._driver is not None:
@@ -189,12 +211,7 @@ class SessionController(QObject):
             sys.excepthook, self._hook_before = self._hook_before, None
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        name = signal.Signals(number).name
-        print(
-            f"Interrupted ({name}). Everything is stored; go on with: "
-            f"labapp sessions resume {self.opened.folder.path.name}",
-            file=sys.stderr,
-        )
+        self._signal = signal.Signals(number).name
         self._end()
 
 

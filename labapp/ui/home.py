@@ -332,6 +332,7 @@ class HomeController(QObject):
         try:
             opened = make()
             self.session = SessionController(opened, options, blind=blind, stay=True)
+            self.session.failed.connect(self.view.show_error)
             self.session.closed.connect(self._session_closed)
             self.session.start()
         except LabappError as error:

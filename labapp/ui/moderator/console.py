@@ -28,6 +28,7 @@ from labapp.errors import JournalError
 from labapp.events import Event, Source
 from labapp.events.commands import AddFlag, AddNote, GivePrompt
 from labapp.study.loading import LoadedStudy
+from labapp.study.plan import ReconstructionPart
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator import style
@@ -208,12 +209,18 @@ class ConsoleWindow(QMainWindow):
         hushed: set[str] = set()
         if self._runner.finished:
             hushed |= {FOCUS, *SOUND}
-        elif self._runner.state.pauses.paused:
-            hushed |= {FOCUS, SILENT}
-        elif self.isActiveWindow():
+        if not self._talking():
+            hushed.add(SILENT)
+        if self.isActiveWindow() or self._runner.state.pauses.paused:
             # That the participant's window has no keyboard is no news while the moderator types.
-            hushed |= {FOCUS}
+            hushed.add(FOCUS)
         self.alarms.show_alarms([a for a in self.state.alarms.visible() if a.key not in hushed])
+
+    def _talking(self) -> bool:
+        """Whether the participant is to think aloud now."""
+        part = self._runner.part
+        thinks = isinstance(part, ReconstructionPart) and part.think_aloud
+        return thinks and not self._runner.state.pauses.paused
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -275,7 +282,7 @@ class ConsoleWindow(QMainWindow):
         paused = runner.state.pauses.paused
         if level is not self._level or facts or anew:
             self._level = level
-            self.voice.show_voice(level, state.sound, paused=paused)
+            self.voice.show_voice(level, state.sound, talking=self._talking())
         peak = None
         if level is not None and level.envelope and not paused and not runner.finished:
             peak = max(level.envelope[-BINS_A_TICK:])

@@ -27,7 +27,7 @@ BARS = 44
 PROMPT_HEIGHT = 56
 MOST_BARS_HEIGHT = 120
 SAVED_LATE_S = 2.0
-FACTS = ("Microphone", "Lost frames", "Saved", "Disk", "Decode p99")
+FACTS = ("Microphone", "Lost sound", "Saved", "Disk", "Decode p99")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,13 @@ class Hearing:
 
 
 def hearing_of(
-    level: Level | None, sound: Sound, prompt_after_s: float, *, paused: bool = False
+    level: Level | None, sound: Sound, prompt_after_s: float, *, talking: bool = True
 ) -> Hearing:
-    """Tell the states of the voice apart; a prompt is due after prompt_after_s of silence."""
+    """Tell the states of the voice apart.
+
+    talking: the participant is to think aloud now, and a prompt is due after prompt_after_s of
+    silence; not so in a pause, or while a text is read.
+    """
     if sound.off is not None:
         return Hearing("No sound", f"Recorded without sound: {sound.off}", "warn")
     if level is None:
@@ -61,7 +65,7 @@ def hearing_of(
             return Hearing("Stopped", level.problem, "")
     if level.problem:
         return Hearing("Sound is not written", level.problem, "alarm")
-    if level.silent_for_s >= prompt_after_s and not paused:
+    if level.silent_for_s >= prompt_after_s and talking:
         return Hearing(f"Silent for {level.silent_for_s:.0f} s", "", "warn", prompt=True)
     if level.silent_for_s >= 2.0:
         return Hearing(f"Silent for {level.silent_for_s:.0f} s", "", "")
@@ -121,9 +125,9 @@ class VoicePanel(QFrame):
             self.facts[name] = value
         layout.addLayout(grid)
 
-    def show_voice(self, level: Level | None, sound: Sound, *, paused: bool) -> Hearing:
+    def show_voice(self, level: Level | None, sound: Sound, *, talking: bool) -> Hearing:
         """Meter, state and prompt; returns what it says."""
-        said = hearing_of(level, sound, self._prompt_after_s, paused=paused)
+        said = hearing_of(level, sound, self._prompt_after_s, talking=talking)
         self.bars.set_peaks(level.envelope if level else ())
         clipping = level is not None and level.state == "clipping"
         bits.set_property(self.clip, "tone", "alarm" if clipping else "")
@@ -149,7 +153,7 @@ class VoicePanel(QFrame):
         self._fact("Microphone", f"{sound.device}{khz}" if sound.device else "none", False)
         # The recorder's count is of now, the journal's includes gaps it has not heard of yet.
         lost = max(sound.lost_frames, level.lost_frames if level else 0)
-        self._fact("Lost frames", f"{lost:,}", lost > 0)
+        self._fact("Lost sound", wording.sound_length(lost, rate), lost > 0)
         late = saved_ago_s > SAVED_LATE_S
         self._fact("Saved", f"{saved_ago_s:.1f} s ago", late)
         low = free_bytes is not None and free_bytes < LOW_DISK_BYTES

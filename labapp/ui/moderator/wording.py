@@ -48,6 +48,14 @@ def size(n_bytes: int) -> str:
     )
 
 
+def sound_length(frames: int, rate: int) -> str:
+    """Seconds of sound (0 s, 0.4 s, 47.3 s); frames where the rate is not known."""
+    if frames and not rate:
+        return count(frames, "frame")
+    seconds = frames / rate if frames else 0.0
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds:.2g} s"
+
+
 def percent(fraction: float) -> str:
     """63.2 %, with a no-break space."""
     return f"{fraction * 100:.1f}\N{NO-BREAK SPACE}%"

@@ -22,11 +22,12 @@ SILENT = "audio_silent"
 RAISED: dict[str, tuple[Severity, str]] = {
     "journal_stalled": ("alarm", "The disk does not take events: the session waits"),
     "sound_disk_low": ("warn", "Disk almost full"),
-    "sound_write_failed": ("alarm", "Sound cannot be written"),
+    "sound_write_failed": ("alarm", ""),
     "disk_low": ("warn", "Disk almost full"),
     "decoder_slow": ("warn", "Pictures follow the dials slowly"),
 }
-"""Severity and words of the codes of alarm.raised; any other code is an alarm with its detail."""
+"""Severity and words of the codes of alarm.raised; empty where the detail says it all. Any other
+code is an alarm with its detail."""
 
 AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
     "silent": ("warn", "Nobody speaks", ""),
@@ -62,7 +63,7 @@ class Alarm:
 
     @property
     def sentence(self) -> str:
-        return f"{self.text}: {self.detail}" if self.detail else self.text
+        return ": ".join(part for part in (self.text, self.detail) if part)
 
 
 class Alarms:
@@ -102,7 +103,9 @@ class Alarms:
                 return self._clear(str(p["code"]))
             case "audio.device_lost":
                 text = "The microphone is gone"
-                detail = str(p["detail"]) or str(p["device"])
+                detail = (
+                    f"{p['detail'] or p['device']}; when it is back, recording goes on by itself"
+                )
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
             case "audio.device_back" | "audio.started":
                 return self._clear("device")

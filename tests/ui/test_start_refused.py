@@ -1,0 +1,56 @@
+"""What cannot be begun is refused before anybody waits for it, and the message says what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.audio import devices
+from labapp.errors import DataFolderError, NoMicrophone
+from labapp.resources import assets
+from labapp.session import folder
+from labapp.ui.app import MB, RunOptions, open_new
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> RunOptions:
+    return RunOptions(data=tmp_path / "data", private=tmp_path / "private", audio="off")
+
+
+@pytest.mark.parametrize(("simulate", "least"), [(None, 500), ("understanding", 50)])
+def test_a_disk_without_room_is_refused(
+    options: RunOptions,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    simulate: str | None,
+    least: int,
+) -> None:
+    monkeypatch.setattr(folder, "check_data_root", lambda data: (least - 1) * MB)
+    wanted = RunOptions(options.data, options.private, audio="off", simulate=simulate)
+    with pytest.raises(DataFolderError, match=f"Only {least - 1} MB .* needs {least} MB") as said:
+        open_new("quickstart", "P01", "1", wanted)
+    assert "No session was started" in said.value.safe
+    assert "Make room" in said.value.todo
+    assert not (tmp_path / "data" / "quickstart").exists()
+
+
+def test_no_microphone_where_sound_is_required_does_not_advise_to_leave_it_out(
+    options: RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = assets() / "studies" / "quickstart.yaml"
+    study = shipped.read_text().replace("audio: optional", "audio: required")
+    (tmp_path / "studies").mkdir()
+    for name in ("texts", "instruments"):
+        (tmp_path / name).symlink_to(assets() / name)
+    file = tmp_path / "studies" / "quickstart.yaml"
+    file.write_text(study)
+
+    def none_there(spec: str) -> devices.Device:
+        raise NoMicrophone("No microphone was found.", todo="… or --audio off")
+
+    monkeypatch.setattr(devices, "choose", none_there)
+    with pytest.raises(NoMicrophone, match="requires sound") as said:
+        open_new(str(file), "P01", "1", RunOptions(options.data, options.private))
+    assert "off" not in said.value.todo
+    assert "labapp doctor" in said.value.todo
