@@ -12,7 +12,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from labapp import __version__
+from labapp import __version__, resources
 from labapp.clock import NS, Clock, SessionClock, utc_text
 from labapp.errors import AudioError, SessionError
 from labapp.events import Body, Event, Source, body_of
@@ -69,7 +69,7 @@ class Surroundings:
     make_scheduler: MakeScheduler
     make_recorder: MakeRecorder | None = None
     no_sound: str = "the study records no sound"
-    private: Path = field(default_factory=lambda: Path("private"))
+    private: Path = field(default_factory=resources.private_root)
     extra: Mapping[str, Any] = field(default_factory=dict)
     patience_s: float = 0.05
     decode_at_once: bool = False
