@@ -28,7 +28,9 @@ from labapp.tasks.reconstruction.state import StageState, Trial
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""
 POLL_S = 0.02
+"""Session seconds between two looks at a commit that takes its time."""
 STALLED_S = 2.0
+"""Real seconds after which a disk that does not answer is an alarm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,7 @@ class Runner:
             self._tell()
             self._work()
             return
-        self._waited_s += POLL_S
+        self._waited_s += self.clock.real_seconds(round(POLL_S * NS))
         if self._waited_s >= STALLED_S and not self._stalled:
             self._stalled = True
             detail = self.journal.failed or "the disk does not answer"

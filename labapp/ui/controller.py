@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -97,6 +98,7 @@ class SessionController(QObject):
         self._signals.timeout.connect(_let_python_run)
         self._before: dict[int, Any] = {}
         self._hook_before: Any = None
+        self._thread_hook_before: Any = None
 
     def start(self) -> None:
         """Show the windows and begin. Raises LabappError when the session cannot be begun; it is
@@ -191,16 +193,27 @@ class SessionController(QObject):
         # Python runs its signal handlers only when the event loop calls into Python.
         self._signals.start(SIGNAL_MS)
         self._hook_before, sys.excepthook = sys.excepthook, self._program_error
+        self._thread_hook_before, threading.excepthook = threading.excepthook, self._thread_error
 
     def _program_error(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         """A mistake of ours must not end a session: Qt goes on, and the moderator is told."""
+        self._tell_error("program_error", f"{kind.__name__}: {error}")
+        self._hook_before(kind, error, trace)
+
+    def _thread_error(self, failed: threading.ExceptHookArgs) -> None:
+        """The same for a writer's thread, which does end: the alarm names it."""
+        name = failed.thread.name if failed.thread else "a thread"
+        what = f"{name} ended: {failed.exc_type.__name__}: {failed.exc_value}"
+        self._tell_error("program_error", what)
+        self._thread_hook_before(failed)
+
+    def _tell_error(self, code: str, what: str) -> None:
         try:
-            self.opened.runner.emit(AlarmRaised("program_error", f"{kind.__name__}: {error}"))
+            self.opened.runner.emit(AlarmRaised(code, what))
         except LabappError as closed:
             print(closed, file=sys.stderr)
-        self._hook_before(kind, error, trace)
 
     def _release_signals(self) -> None:
         self._signals.stop()
@@ -209,6 +222,7 @@ class SessionController(QObject):
         self._before.clear()
         if self._hook_before is not None:
             sys.excepthook, self._hook_before = self._hook_before, None
+            threading.excepthook, self._thread_hook_before = self._thread_hook_before, None
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         self._signal = signal.Signals(number).name

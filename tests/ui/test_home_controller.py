@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from labapp.errors import NoMicrophone
 from labapp.events import Source
 from labapp.events.commands import EndSession
 from labapp.records.sessions import list_sessions
+from labapp.session.past import read_past
 from labapp.ui.home import HomeController
 
 
@@ -84,3 +86,24 @@ def test_a_data_folder_that_is_gone_is_told(home: HomeController, qtbot: QtBot) 
     assert home.session is None
     assert home.view.error.isVisible()
     assert home.window.isVisible()
+
+
+def test_what_breaks_in_a_thread_is_an_alarm(home: HomeController, qtbot: QtBot) -> None:
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    session = home.session
+    assert session is not None
+    told: list[str] = []
+    before = session._thread_hook_before
+    session._thread_hook_before = lambda failed: told.append(str(failed.exc_value))
+    broken = threading.Thread(target=lambda: 1 / 0, name="sound-writer")
+    broken.start()
+    broken.join()
+    session._thread_hook_before = before
+    assert told == ["division by zero"]
+    runner = session.opened.runner
+    qtbot.waitUntil(lambda: runner.journal.saved_ago_s == 0)
+    events = read_past(session.opened.folder.path)
+    (alarm,) = (event for event in events if event.kind == "alarm.raised")
+    assert alarm.payload["code"] == "program_error"
+    assert "sound-writer ended" in alarm.payload["detail"]
