@@ -30,6 +30,7 @@ from labapp.events.commands import (
 from labapp.events.lifecycle import ScreenChanged
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.records.sessions import ListedState, SessionSummary
+from labapp.session.decoding import Decoder
 from labapp.study.loading import load
 from labapp.study.plan import realise
 from labapp.ui.bridge import Bridge
@@ -211,10 +212,12 @@ class Desk:
 
 
 @contextmanager
-def desk_of(folder: Path, study: str | Path, **decoders: FormulaDecoder) -> Iterator[Desk]:
+def desk_of(folder: Path, study: str | Path, **decoders: Decoder) -> Iterator[Desk]:
     clock = FakeClock()
     gt = decoder_of("sinelines/gt")
-    known = {m: FormulaDecoder(m, gt.space, gt.latents, gt.decode) for m in MODELS[2:]}
+    known: dict[str, Decoder] = {
+        m: FormulaDecoder(m, gt.space, gt.latents, gt.decode) for m in MODELS[2:]
+    }
     known |= {decoder.id: decoder for decoder in decoders.values()}
     room = make_runner(folder, study, "P07", scheduler=QtScheduler, clock=clock, decoders=known)
     desk = Desk(room, clock)

@@ -36,6 +36,7 @@ class RowView(QWidget):
         super().__init__()
         self.icon = bits.StatusIcon(palette)
         self.text = bits.label(wrap=True)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
         name = bits.label(title, "strong", wrap=True)
         name.setFixedWidth(TITLE_WIDTH)
         self.grid = QGridLayout(self)

@@ -1,0 +1,166 @@
+"""The pictures of the README: both windows at one moment of a session, and the moderator's home.
+
+    python scripts/readme_pictures.py [OUT]            OUT: assets/readme
+
+Real windows, drawn offscreen, on a real session with the shipped models; the participant's hand and
+voice are made up (see screens_moderator.py).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
+    from PySide6.QtWidgets import QWidget
+
+HERE = Path(__file__).resolve().parent
+OUT = HERE.parent / "assets" / "readme"
+SCALE = 1.25
+GAP, CAPTION, CAPTION_PX = 28, 44, 20
+SOLVED, ALMOST, HEARD = 4, 0.93, 0.3
+"""Questions solved in the stage, how far the next one is, and how loud the voice is just then."""
+CHILD = "LABAPP_README_PICTURES"
+"""Set in the process that draws: Qt reads platform and scale once, when it starts."""
+
+
+def main() -> int:
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else OUT
+    if CHILD in os.environ:
+        return draw(out)
+    sys.path.insert(0, str(HERE))
+    from screenshots import Setting, offscreen
+
+    setting = Setting(round(1280 * SCALE), round(720 * SCALE), SCALE)
+    with tempfile.TemporaryDirectory() as folder:
+        env = os.environ | {
+            CHILD: "1",
+            "QT_SCALE_FACTOR": f"{SCALE:g}",
+            "QT_QPA_PLATFORM": offscreen(setting, Path(folder)),
+        }
+        return subprocess.run([sys.executable, __file__, str(out)], env=env, check=False).returncode
+
+
+def draw(out: Path) -> int:
+    sys.path[:0] = [str(HERE.parent), str(HERE)]
+    from PySide6.QtWidgets import QApplication
+    from screens_moderator import on_screen, ready_home
+
+    app = QApplication(sys.argv[:1])
+    app.setStyle("Fusion")  # as labapp.ui.app does
+    out.mkdir(parents=True, exist_ok=True)
+    home = ready_home()
+    save(picture(on_screen(home)), out / "home.png")
+    home.close()
+    with tempfile.TemporaryDirectory() as folder:
+        save(session(Path(folder)), out / "session.png")
+    return 0
+
+
+def session(folder: Path) -> QImage:
+    """Both windows in the second stage: some questions solved, a note and a flag taken."""
+    from screens_moderator import MODERATOR, desk_of
+
+    from labapp.clock import NS
+    from labapp.events.commands import AddFlag, AddNote, GivePrompt, Next
+    from labapp.ui.bridge import Bridge
+    from labapp.ui.participant.window import ParticipantWindow
+    from labapp.ui.strings import strings_of
+    from tests.helpers.rooms import decoder_of
+
+    models = {name: decoder_of(f"sinelines/{name}") for name in ("vae", "ae")}
+    with desk_of(folder, "quickstart", **models) as desk:
+        room, runner, clock = desk.room, desk.runner, desk.clock
+        participant = ParticipantWindow(
+            Bridge(runner),
+            room.loaded,
+            strings_of(room.loaded),
+            room.loaded.study.presentation,
+            room.session.give_consent,
+        )
+        participant.show_recording(True)
+        participant.open_on()
+        desk.go_to("stage-2")
+        for _ in range(SOLVED):
+            desk.solve()
+            desk.talk(2)
+            runner.send(Next())
+        note = "“the 2nd moves it sideways”"
+        runner.send(AddNote(note, clock.now_ns() - 5 * NS), MODERATOR)
+        desk.talk(14)
+        runner.send(GivePrompt("Please keep talking"), MODERATOR)
+        desk.talk(6)
+        desk.solve(ALMOST)
+        while desk.level is None or max(desk.level.envelope[-20:]) < HEARD:
+            desk.talk(0.1)
+        runner.send(AddFlag(1), MODERATOR)
+        for _ in range(20):  # the facts below the meter are shown once a second
+            desk.console.refresh()
+        console = picture(desk.settled())
+        made = stacked(
+            [
+                ("The participant’s window", picture(participant)),
+                ("The moderator’s console at the same moment", console),
+            ]
+        )
+        participant.close_for_good()
+    return made
+
+
+def picture(window: QWidget) -> QImage:
+    """What a window shows, in device pixels."""
+    from PySide6.QtWidgets import QApplication
+
+    for _ in range(5):
+        QApplication.processEvents()
+    image = window.grab().toImage()
+    image.setDevicePixelRatio(1.0)
+    return image
+
+
+def stacked(pictures: list[tuple[str, QImage]]) -> QImage:
+    """Pictures below each other, each under its caption, on white."""
+    from PySide6.QtCore import QPoint
+    from PySide6.QtGui import QColor, QImage, QPainter
+
+    from labapp.ui import theme
+
+    width = max(image.width() for _, image in pictures) + 2
+    height = sum(CAPTION + image.height() + 2 for _, image in pictures)
+    made = QImage(width, height + GAP * (len(pictures) - 1), QImage.Format.Format_RGB32)
+    made.fill(QColor("white"))
+    painter = QPainter(made)
+    top = 0
+    for caption, image in pictures:
+        painter.setFont(theme.font(CAPTION_PX))
+        painter.setPen(theme.LIGHT.color("secondary"))
+        painter.drawText(QPoint(2, top + CAPTION - 16), caption)
+        painter.setPen(theme.LIGHT.color("hairline"))
+        painter.drawRect(0, top + CAPTION, image.width() + 1, image.height() + 1)
+        painter.drawImage(QPoint(1, top + CAPTION + 1), image)
+        top += CAPTION + image.height() + 2 + GAP
+    painter.end()
+    return made
+
+
+def save(image: QImage, path: Path) -> None:
+    """As a PNG with a palette: a third of the size, and nowhere visibly another colour."""
+    from PIL import Image
+    from PySide6.QtGui import QImage
+
+    image = image.convertToFormat(QImage.Format.Format_RGB888)
+    rows = bytes(image.constBits())
+    size = (image.width(), image.height())
+    whole = Image.frombytes("RGB", size, rows, "raw", "RGB", image.bytesPerLine())
+    few = whole.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+    print(f"{path}: {size[0]} x {size[1]}, {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
