@@ -232,7 +232,7 @@ def watch(screen: ReconstructionScreen) -> list[int]:
 
 
 def run(case: tuple[str, str, int], n: int) -> dict[str, Any]:
-    from labapp.ui.app import settle_memory, unsettle_memory
+    from labapp.ui.qtapp import settle_memory, unsettle_memory
 
     title, model, dimensions = case
     with participant(model, dimensions) as (session, window):
@@ -272,7 +272,7 @@ def main() -> int:
             os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={config}"
         else:
             os.environ["QT_QPA_PLATFORM"] = "xcb"
-        from labapp.ui.app import make_app
+        from labapp.ui.qtapp import make_app
 
         app = make_app()
         rows = [run(case, options.n) for case in CASES if options.only in f"{case[0]} {case[2]}"]

@@ -21,7 +21,7 @@ _HOME = """
 import sys, time
 from pathlib import Path
 began = float(sys.argv[1])
-from labapp.ui.app import make_app
+from labapp.ui.qtapp import make_app
 app = make_app()
 from PySide6.QtCore import QTimer
 from labapp.ui.home import HomeController

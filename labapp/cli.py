@@ -124,7 +124,8 @@ def run(
 
     Example: labapp run quickstart --participant P01
     """
-    from labapp.ui.app import RunOptions, run_session
+    from labapp.ui.app import run_session
+    from labapp.ui.starting import RunOptions
 
     options = RunOptions(
         data=data,
@@ -352,7 +353,8 @@ def sessions_resume(
 
     Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
     """
-    from labapp.ui.app import RunOptions, resume_session
+    from labapp.ui.app import resume_session
+    from labapp.ui.starting import RunOptions
 
     options = RunOptions(
         data=data,

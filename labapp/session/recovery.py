@@ -30,10 +30,6 @@ class Recovery:
     finished: bool
     sound: Sequence[str] = field(default_factory=tuple)
 
-    @property
-    def resumable(self) -> bool:
-        return not self.finished
-
     def lines(self) -> list[str]:
         """The report for people."""
         state = "finished" if self.finished else "interrupted; it can be resumed"

@@ -18,11 +18,12 @@ from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import AlarmRaised
 from labapp.session.opening import OpenSession
 from labapp.simulation.driver import FAST, Driver
-from labapp.ui.app import RunOptions, settle_memory, unsettle_memory
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
 from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.qtapp import settle_memory, unsettle_memory
+from labapp.ui.starting import RunOptions
 from labapp.ui.strings import strings_of
 
 COMPLETED, ENDED_EARLY = 0, 1

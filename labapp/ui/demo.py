@@ -10,7 +10,9 @@ from pathlib import Path
 from labapp import resources
 from labapp.clock import utc_label
 from labapp.errors import BundleError, ExportExists
-from labapp.ui.app import RunOptions, drive, make_app, open_new
+from labapp.ui.app import drive
+from labapp.ui.qtapp import make_app
+from labapp.ui.starting import RunOptions, open_new
 
 STUDY = "quickstart"
 STRATEGY = "understanding"

@@ -19,17 +19,16 @@ from labapp.records.sessions import list_sessions
 from labapp.session import folder, opening
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
-from labapp.session.recovery import recover
 from labapp.study import loading, plan
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import space_of
 from labapp.study.schema import ConsentItem
-from labapp.ui.app import RunOptions, open_new, surroundings
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
+from labapp.ui.starting import RunOptions, open_again, open_new
 
 if TYPE_CHECKING:
     from labapp.ui.controller import SessionController
@@ -302,14 +301,7 @@ class HomeController(QObject):
     def resume(self, path: Path) -> None:
         """Recover an interrupted session and go on with it."""
         options = self._options(self._device.spec if self._device else None)
-
-        def again() -> opening.OpenSession:
-            recover(path)
-            return opening.resume(
-                path, lambda loaded, models: surroundings(models, loaded, options, self._warm)
-            )
-
-        self._open(again, options, False)
+        self._open(lambda: open_again(path, options, self._warm), options, False)
 
     def _options(self, audio: str | None) -> RunOptions:
         return RunOptions(

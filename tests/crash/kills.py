@@ -147,7 +147,7 @@ def tell(data: Path, participant: str, kills: list[float], pace: str, tone: bool
 def _after_kill(story: Story, run: Run) -> None:
     assert run.killed_ns is not None
     recovered = recover(story.path)
-    assert recovered.resumable or run.done or "session.completed" in kinds_of(story.path)
+    assert not recovered.finished or run.done or "session.completed" in kinds_of(story.path)
     assert recover(story.path).lines()[1:3] == recovered.lines()[1:3], "again changes nothing"
     stored = {row.seq: row.kind for row in read_rows(story.path)}
     lost = [seq for seq in run.appended if seq not in stored]

@@ -10,7 +10,7 @@ from labapp.audio import devices
 from labapp.errors import DataFolderError, NoMicrophone
 from labapp.resources import assets
 from labapp.session import folder
-from labapp.ui.app import MB, RunOptions, open_new
+from labapp.ui.starting import MB, RunOptions, open_new
 
 
 @pytest.fixture

@@ -1,0 +1,52 @@
+"""The one QApplication, and what the interpreter is told for its sake."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import TYPE_CHECKING
+
+from labapp.errors import SetupError
+from labapp.ui import display
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+SWITCH_INTERVAL_S = 0.0005
+"""The writers of journal and sound must not hold the interpreter while a picture is due."""
+
+
+def make_app() -> QApplication:
+    """The one QApplication, on the display if it answers, otherwise offscreen."""
+    display.choose()
+    try:
+        from PySide6.QtWidgets import QApplication
+    except ImportError as error:
+        raise SetupError(
+            f"The windows cannot be opened: {error}.",
+            safe="Everything that needs no window works.",
+            todo="Install that system library; in a checkout, `make setup` names or installs it.",
+        ) from error
+
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    app = QApplication(["labapp"])
+    app.setApplicationName("labapp")
+    app.setApplicationDisplayName("labapp")
+    app.setQuitOnLastWindowClosed(False)
+    app.setStyle("Fusion")
+    return app
+
+
+def settle_memory() -> None:
+    """Take everything loaded so far out of the garbage collector's rounds: a full collection in
+    the middle of a dial movement costs several frames."""
+    gc.collect()
+    gc.freeze()
+
+
+def unsettle_memory() -> None:
+    """After a session: what was in use then may be garbage by now."""
+    gc.unfreeze()

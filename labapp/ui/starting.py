@@ -1,0 +1,184 @@
+"""Opening a session with everything the windows give it: decoders, microphone, screens.
+
+The application must have been made (see qtapp): its screens go into the session's environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labapp import resources
+from labapp.errors import DataFolderError, NoMicrophone, UsageError
+
+if TYPE_CHECKING:
+    from labapp.session.models import WarmDecoders
+    from labapp.session.opening import OpenSession, Surroundings
+    from labapp.study.loading import LoadedStudy
+
+MB = 1024 * 1024
+SIMULATED_BYTES = 50 * MB
+"""A simulated session is short; a person's must have room for an hour of sound."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `labapp run` and `labapp sessions resume` can be told."""
+
+    data: Path | None = None
+    private: Path | None = None
+    screen: str | None = None
+    windowed: bool = False
+    audio: str | None = None
+    simulate: str | None = None
+    seed: int | None = None
+    speed: float = 1.0
+    accept_version: bool = False
+
+
+def surroundings(
+    models: Sequence[str],
+    loaded: LoadedStudy,
+    options: RunOptions,
+    warm: WarmDecoders | None = None,
+) -> Surroundings:
+    """Warm decoders, the microphone and the screens, for a session of this study.
+
+    warm: decoders that are warm already (the home's); the others are loaded now.
+    """
+    from labapp.session.models import WarmDecoders, load_warm
+    from labapp.session.opening import Surroundings
+    from labapp.ui.scheduler import QtScheduler
+
+    known = warm or WarmDecoders({}, [])
+    fresh = load_warm([model for model in models if model not in known.decoders])
+    warmed = [*known.warmed, *fresh.warmed]
+    make_recorder, no_sound = _sound(loaded, options)
+    return Surroundings(
+        decoders={**known.decoders, **fresh.decoders},
+        warmed=[times for times in warmed if times.model in models],
+        make_scheduler=QtScheduler,
+        make_recorder=make_recorder,
+        no_sound=no_sound,
+        private=resources.private_root(options.private),
+        extra={"screens": screens()},
+    )
+
+
+def screens() -> list[dict[str, Any]]:
+    """The screens as environment.json keeps them; sizes in device-independent pixels."""
+    from PySide6.QtGui import QGuiApplication
+
+    return [
+        {
+            "name": screen.name(),
+            "width": screen.size().width(),
+            "height": screen.size().height(),
+            "device_pixel_ratio": screen.devicePixelRatio(),
+            "refresh_hz": screen.refreshRate(),
+        }
+        for screen in QGuiApplication.screens()
+    ]
+
+
+def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
+    """How to make the recorder, or None and why there is no sound."""
+    wanted = loaded.study.recording.audio
+    if wanted == "off":
+        return None, "the study records no sound"
+    if options.speed != 1.0:
+        return None, "the session clock does not run at the speed of sound (--speed)"
+    if options.audio == "off":
+        if wanted == "required" and options.simulate is None:
+            raise UsageError(
+                f"The study {loaded.study.id!r} requires sound; --audio off is refused.",
+                todo="Leave --audio out, or simulate the participant (--simulate).",
+            )
+        return None, "switched off (--audio off)"
+    from labapp.audio import devices
+    from labapp.ui.recording import recorder_for
+
+    try:
+        device = devices.choose(options.audio or devices.DEFAULT)
+    except NoMicrophone as error:
+        if wanted == "required" and options.simulate is None:
+            raise NoMicrophone(
+                f"{error.what} The study {loaded.study.id!r} requires sound.",
+                safe="No session was started.",
+                todo="Plug a microphone in and allow its use; `labapp doctor` lists what there is.",
+            ) from error
+        if options.audio is not None:
+            raise
+        return None, error.what
+    return recorder_for(device, loaded.study.recording.silence_prompt_s), ""
+
+
+def open_new(
+    study: str,
+    participant: str,
+    session: str,
+    options: RunOptions,
+    warm: WarmDecoders | None = None,
+) -> OpenSession:
+    """Plan and open a new session with everything it needs; nothing is shown yet."""
+    from labapp.session import folder, opening
+    from labapp.study import loading, plan
+    from labapp.study.overview import space_of
+
+    loaded = loading.load(study)
+    data = resources.data_root(options.data)
+    _check_room(data, folder.check_data_root(data), options)
+    made = plan.realise(loaded, participant, session, space_of=space_of, seed=options.seed)
+    _check_screen(options.screen)
+    return opening.create(
+        loaded,
+        participant,
+        surroundings(opening.models_of(made.parts), loaded, options, warm),
+        data=data,
+        session=session,
+        seed=options.seed,
+        make_clock=_clock_maker(options.speed),
+    )
+
+
+def open_again(path: Path, options: RunOptions, warm: WarmDecoders | None = None) -> OpenSession:
+    """Recover an interrupted session and open it at its last event; nothing is shown yet."""
+    from labapp.session import opening
+    from labapp.session.recovery import recover
+
+    recover(path)
+    _check_screen(options.screen)
+    return opening.resume(
+        path,
+        lambda loaded, models: surroundings(models, loaded, options, warm),
+        speed=options.speed,
+        accept_version=options.accept_version,
+    )
+
+
+def _clock_maker(speed: float) -> Any:
+    from labapp.clock import SessionClock
+
+    return lambda start_ns: SessionClock(start_ns, speed)
+
+
+def _check_room(data: Path, free: int, options: RunOptions) -> None:
+    """Refuse to begin what the disk cannot hold: with a participant there it would be too late."""
+    from labapp.session.folder import LOW_DISK_BYTES
+
+    least = LOW_DISK_BYTES if options.simulate is None else SIMULATED_BYTES
+    if free < least:
+        raise DataFolderError(
+            f"Only {free / MB:.0f} MB are free in the data folder {data}; "
+            f"a session needs {least / MB:.0f} MB.",
+            safe="No session was started; what was recorded before is untouched.",
+            todo="Make room, or choose another data folder (--data).",
+        )
+
+
+def _check_screen(name: str | None) -> None:
+    known = [screen["name"] for screen in screens()]
+    if name is not None and name not in known:
+        raise UsageError(f"There is no screen {name!r}.", todo=f"Screens here: {', '.join(known)}.")
