@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ def open_home(data: Path | None, private: Path | None) -> int:
     from labapp.ui.home import HomeController
 
     home = HomeController(resources.data_root(data), resources.private_root(private))
+    # The home's timers call Python often enough for its signal handlers to run; a session has
+    # handlers of its own for as long as it lasts.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: home.window.close())
     home.show()
     return app.exec()
 

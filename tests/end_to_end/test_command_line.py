@@ -103,6 +103,24 @@ def test_an_interrupted_session_is_resumed(labapp: Labapp, tmp_path: Path) -> No
     assert "nothing to resume" in finished.stderr
 
 
+def test_ctrl_c_closes_the_home(tmp_path: Path) -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "labapp"],
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "data").exists():  # made by the home's first look at the disk
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    told, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, told
+    assert "Traceback" not in told
+
+
 def test_a_dead_display_is_no_crash(labapp: Labapp) -> None:
     done = labapp("doctor", QT_QPA_PLATFORM="", DISPLAY=":987", WAYLAND_DISPLAY="")
     assert "does not answer" in done.stdout
