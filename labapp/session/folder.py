@@ -137,8 +137,11 @@ def _data_error(data: Path, error: OSError) -> DataFolderError:
             safe="Sessions recorded there before are untouched; none was started.",
             todo="Make room, or choose another data folder (--data).",
         )
+    why = error.strerror or str(error)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        why = "there is a file of that name"
     return DataFolderError(
-        f"The data folder {data} cannot be written ({error.strerror or error}).",
+        f"The data folder {data} cannot be written ({why}).",
         safe="No session was started; nothing was changed.",
         todo="Choose a folder you may write to (--data, or $LABAPP_DATA).",
     )

@@ -133,6 +133,7 @@ class HomeController(QObject):
             self.view.show_error(error)
             self.view.set_plan((), "This study file cannot be used.")
             return
+        self.view.forget_error()
         study_ = self._loaded.study
         self.view.set_participants(study_.participants, folder.taken(self.data, study_.id))
         consent = [item.consent for item in study_.flow if isinstance(item, ConsentItem)]
@@ -256,7 +257,7 @@ class HomeController(QObject):
         try:
             free = folder.check_data_root(self.data)
         except LabappError as error:
-            self.view.set_checklist([checklist.disk_row(None, error.what)])
+            self.view.set_checklist([checklist.disk_row(None, f"{error.what} {error.todo}")])
             self.view.set_data(self.data, None)
         else:
             self.view.set_checklist([checklist.disk_row(free, sound=sound)])

@@ -39,6 +39,31 @@ def ready(home: HomeController, qtbot: QtBot) -> None:
     qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
 
 
+def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
+    home: HomeController, tmp_path: Path, qtbot: QtBot
+) -> None:
+    ready(home, qtbot)
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("id: wrong\nflow: 3\n")
+    home.choose_study(str(wrong))
+    assert not home.view.error.isHidden()
+    assert "line 2, flow" in home.view.error.title.text()
+    assert not home.view.ready.start_button.isEnabled()
+    home.choose_study("quickstart")
+    assert home.view.error.isHidden()
+
+
+def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(
+    home: HomeController, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "data").write_text("in the way")
+    disk = home.view.ready.rows["disk"]
+    qtbot.waitUntil(lambda: disk.icon.state == "missing", timeout=30_000)
+    assert "there is a file of that name" in disk.text.text()
+    assert "--data" in disk.text.text()
+    assert not home.view.ready.start_button.isEnabled()
+
+
 def test_a_session_and_back(home: HomeController, qtbot: QtBot) -> None:
     ready(home, qtbot)
     assert home.view.participant() == ("P01", "1")

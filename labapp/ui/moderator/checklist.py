@@ -124,7 +124,7 @@ def microphone_row(policy: Literal["required", "optional", "off"], found: Microp
     required = policy == "required"
     if found.device is None:
         if required:
-            return Row(key, "missing", "This study needs sound: choose a microphone.")
+            return Row(key, "missing", "This study needs sound: plug in or choose a microphone.")
         return Row(key, "warn", "Will be recorded without sound.", required=False)
     if found.problem:
         return Row(key, "missing", found.problem)

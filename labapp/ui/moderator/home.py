@@ -59,7 +59,7 @@ class HomeView(QWidget):
     -------
     set_data, set_studies, set_participants, set_plan, set_audio, set_screens, set_level,
     set_checklist, set_consent, set_sessions, set_all_sessions, set_interrupted, set_starting,
-    show_error. All may be called at any time and as often as wanted; what did not change costs
+    show_error, forget_error. All may be called at any time and as often as wanted; what did not change costs
     nothing.
     """
 
@@ -282,6 +282,10 @@ class HomeView(QWidget):
     def show_error(self, error: LabappError) -> None:
         """Tell what happened, what is safe and what to do, in a strip that can be dismissed."""
         self.error.show_error(error)
+
+    def forget_error(self) -> None:
+        """What was told has been put right."""
+        self.error.hide()
 
     def _participant_changed(self, participant: str, session: str) -> None:
         self._judge()

@@ -124,6 +124,8 @@ class ReadyCard(QFrame):
             choices = [(f"{d.label} · {d.host_api}", d.spec) for d in devices]
         if policy != "required":
             choices.append(("Off: record without sound", None))
+        if not choices and policy == "required":
+            choices.append(("No microphone was found", None))
         self.device.set_choices(choices, current)
         self.device.setEnabled(len(choices) > 0 and policy != "off")
         self.bars.setVisible(policy != "off" and current is not None)
