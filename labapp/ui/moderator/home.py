@@ -59,8 +59,8 @@ class HomeView(QWidget):
     -------
     set_data, set_studies, set_participants, set_plan, set_audio, set_screens, set_level,
     set_checklist, set_consent, set_sessions, set_all_sessions, set_interrupted, set_starting,
-    show_error, forget_error. All may be called at any time and as often as wanted; what did not change costs
-    nothing.
+    show_error, forget_error. All may be called at any time and as often as wanted; what did not
+    change costs nothing.
     """
 
     start_requested = Signal(object)
