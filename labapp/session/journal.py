@@ -79,13 +79,19 @@ class Journal:
     @classmethod
     def create(cls, path: Path, clock: Clock) -> Journal:
         """A new journal; the file must not exist. Raises JournalError when it cannot be made."""
+        # Made under another name and put in its place whole: whoever looks at the folder in this
+        # moment finds no journal rather than half of one.
+        partial = path.with_suffix(".partial")
         try:
-            path.touch(exist_ok=False)
-            with closing(_connect(path)) as connection:
+            if path.exists():
+                raise FileExistsError(errno.EEXIST, "it is there already")
+            partial.touch(exist_ok=False)
+            with closing(_connect(partial)) as connection:
                 connection.executescript(SCHEMA)
                 connection.execute(
                     "INSERT INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),)
                 )
+            partial.rename(path)
         except (OSError, sqlite3.Error) as error:
             raise storage_error(path, error) from error
         return cls(path, clock, 1, None, GENESIS)

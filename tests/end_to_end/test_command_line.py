@@ -73,14 +73,18 @@ def test_an_interrupted_session_is_resumed(labapp: Labapp, tmp_path: Path) -> No
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        found = list((tmp_path / "data").glob("short/sub-*/journal.sqlite"))
-        if found and "trial.started" in kinds(found[0].parent):
-            break
-        time.sleep(0.1)
-    running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=60)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            found = list((tmp_path / "data").glob("short/sub-*/journal.sqlite"))
+            if found and "trial.started" in kinds(found[0].parent):
+                break
+            time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+    finally:
+        running.kill()
+        running.communicate()
     assert running.returncode == 1, told
     assert "labapp sessions resume" in told
 
