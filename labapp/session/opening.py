@@ -88,29 +88,51 @@ class OpenSession:
     _opening: Sequence[Body]
     _lock: FileLock
     _private: Path
+    _recording: bool = False
 
     def begin(self) -> None:
-        """Store the opening events, start the recorder and show the first screen.
-
-        Raises AudioError when the microphone does not open although the study requires sound (the
-        session is ended then); where sound is optional it goes on without, and says so.
-        """
+        """Store the opening events, show the first screen, and record once there is consent."""
         self.runner.open(self._opening)
-        if self.runner.recorder is not None:
-            try:
-                self.runner.recorder.start()
-            except AudioError as error:
-                self._without_sound(error)
+        self.runner.listen(self._record_with_consent)
+        self._record_with_consent()
         self.runner.go()
 
-    def _without_sound(self, error: AudioError) -> None:
-        self.runner.recorder = None
-        self.no_sound = error.what
-        self.runner.emit(AudioOff(error.what))
-        self.runner.emit(AlarmRaised("microphone_failed", error.what))
-        if self.loaded.study.recording.audio == "required":
-            self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
-            raise error
+    @property
+    def recording(self) -> bool:
+        """Whether sound is being recorded (or tried to, where the device is lost)."""
+        return self._recording
+
+    def _record_with_consent(self) -> None:
+        """Start the recorder as soon as nobody has to agree to it any more.
+
+        A microphone that does not open is an alarm; the session goes on without sound where that
+        is optional, and is ended where the study requires it.
+        """
+        recorder = self.runner.recorder
+        if self._recording or recorder is None or self.runner.finished or not self._agreed():
+            return
+        self._recording = True
+        try:
+            recorder.start()
+        except AudioError as error:
+            self._recording = False
+            self.runner.recorder = None
+            self.no_sound = error.what
+            self.runner.emit(AudioOff(error.what))
+            self.runner.emit(AlarmRaised("microphone_failed", error.what))
+            if self.loaded.study.recording.audio == "required":
+                self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
+
+    def _agreed(self) -> bool:
+        """Whether the plan's consent, if it has one, was given."""
+        asked = [
+            record
+            for part, record in zip(
+                self.runner.machine.parts, self.runner.state.records, strict=True
+            )
+            if isinstance(part, ConsentPart)
+        ]
+        return all(record.outcome == "completed" for record in asked)
 
     def give_consent(self, name: str) -> None:
         """Store the typed name apart, then let the session go on."""

@@ -50,4 +50,11 @@ def drive(opened: OpenSession, options: RunOptions) -> int:
     controller.failed.connect(lambda error: print(error, file=sys.stderr))
     controller.closed.connect(app.exit)
     controller.start()
-    return app.exec()
+    status = app.exec()
+    ended = opened.runner.state.ended
+    if ended not in (None, "completed"):
+        print(
+            f"The session ended early: {ended}. What was recorded is kept in {opened.folder.path}.",
+            file=sys.stderr,
+        )
+    return status

@@ -59,6 +59,7 @@ class SessionController(QObject):
         self.options = options
         self._stay = stay
         self._over = False
+        self._recording_shown = False
         self._stalled = False
         self._failure: LabappError | None = None
         self._signal = ""
@@ -115,8 +116,7 @@ class SessionController(QObject):
         except LabappError:
             self._take_down("could not be begun")
             raise
-        if self.opened.runner.recorder is None:
-            self.participant.show_recording(False)
+        self._show_recording()
         self._catch_signals()
         settle_memory()
         if self._driver is not None:
@@ -124,9 +124,14 @@ class SessionController(QObject):
             self.opened.runner.send(Resume("simulated"), Source.SIMULATED)
             self._driver.start()
 
+    def _show_recording(self) -> None:
+        if self._recording_shown != self.opened.recording:
+            self._recording_shown = self.opened.recording
+            self.participant.show_recording(self._recording_shown)
+
     def _level(self) -> Any:
         recorder = self.opened.runner.recorder
-        return None if recorder is None else recorder.level()
+        return recorder.level() if recorder is not None and self.opened.recording else None
 
     def _consent(self, name: str) -> None:
         """Store the typed name apart; if that fails, the session waits and an alarm says why."""
@@ -137,6 +142,7 @@ class SessionController(QObject):
             self.opened.runner.emit(_alarm("consent_not_stored", error))
 
     def _changed(self) -> None:
+        self._show_recording()
         if self.opened.runner.stalled != self._stalled:
             self._stalled = not self._stalled
             # The console says so too; whoever looks at a terminal sees only this.

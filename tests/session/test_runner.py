@@ -18,7 +18,16 @@ from labapp.audio.devices import Device
 from labapp.clock import FakeClock
 from labapp.errors import AudioError, JournalError, NoMicrophone
 from labapp.events import Event, Source
-from labapp.events.commands import AddNote, EndSession, MoveDial, Next, Pause, Resume, SkipStage
+from labapp.events.commands import (
+    AddNote,
+    DeclineConsent,
+    EndSession,
+    MoveDial,
+    Next,
+    Pause,
+    Resume,
+    SkipStage,
+)
 from labapp.events.lifecycle import DecoderWarmed, WindowFocus
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
@@ -306,11 +315,12 @@ class Recorder:
 
     def __init__(self, at_start: Exception | None = None, at_stop: Exception | None = None):
         self.at_start, self.at_stop = at_start, at_stop
-        self.stopped = False
+        self.started = self.stopped = False
 
     def start(self) -> None:
         if self.at_start:
             raise self.at_start
+        self.started = True
 
     def stop(self, timeout_s: float = 5.0) -> None:
         self.stopped = True
@@ -334,12 +344,35 @@ def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path
     assert not session._lock.is_locked
 
 
+def test_sound_is_recorded_from_consent_on(tmp_path: Path) -> None:
+    recorder = Recorder()
+    session = opened(tmp_path, make_recorder=lambda *_: recorder)
+    session.begin()
+    assert not recorder.started
+    assert not session.recording
+    session.give_consent("Ada Lovelace")
+    assert recorder.started
+    assert session.recording
+    session.close("test over")
+
+
+def test_no_voice_is_recorded_of_somebody_who_declines(tmp_path: Path) -> None:
+    recorder = Recorder()
+    session = opened(tmp_path, make_recorder=lambda *_: recorder)
+    session.begin()
+    session.runner.send(DeclineConsent())
+    assert session.runner.state.ended == "consent declined"
+    assert not recorder.started
+    session.close("test over")
+
+
 def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) -> None:
     from tests.study.test_refusals import GOOD, write
 
     recorder = Recorder(at_start=NoMicrophone("There is no microphone."))
     session = opened(tmp_path, make_recorder=lambda *_: recorder)
     session.begin()
+    session.give_consent("Ada Lovelace")
     assert session.runner.part is not None
     assert session.no_sound == "There is no microphone."
     session.close("test over")
@@ -348,8 +381,9 @@ def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) ->
     assert "alarm.raised" in kinds
     strict = write(tmp_path, GOOD + "recording: {audio: required}\n")
     session = opened(tmp_path, study=strict, make_recorder=lambda *_: recorder)
-    with pytest.raises(NoMicrophone):
-        session.begin()
+    session.begin()
+    session.give_consent("Ada Lovelace")
+    assert session.runner.state.ended == "the microphone could not be opened"
     session.close("no sound")
     assert "session.ended" in [row.kind for row in read_rows(session.folder.path)]
 

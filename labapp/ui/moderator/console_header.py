@@ -174,10 +174,12 @@ class ConsoleHeader(QFrame):
         if self._runner.stalled:
             return "! waiting for the disk", "alarm"
         if paused:
-            heard = state.sound.off is None and not state.sound.lost
+            heard = bool(state.sound.device) and not state.sound.lost
             return ("‖ paused, sound goes on" if heard else "‖ paused"), "warn"
         if state.sound.off is not None:
             return "○ running, no sound", "warn"
         if state.sound.lost:
             return "! no microphone", "alarm"
+        if not state.sound.device:
+            return "○ sound begins with consent", "warn"
         return "● recording", "alarm"

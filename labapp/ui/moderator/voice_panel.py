@@ -51,7 +51,7 @@ def hearing_of(
     if sound.off is not None:
         return Hearing("No sound", f"Recorded without sound: {sound.off}", "warn")
     if level is None:
-        return Hearing("Not recording", "The microphone is not open.", "warn")
+        return Hearing("Not recording", "Sound is recorded once consent is given.", "")
     if sound.lost or level.state == "lost":
         return Hearing("Microphone gone", level.problem or "Looking for it …", "alarm")
     match level.state:

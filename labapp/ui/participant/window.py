@@ -105,7 +105,7 @@ class ParticipantWindow(QWidget):
         self.bottom.right_pressed.connect(self._right)
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
         shortcut.activated.connect(self.moderator_requested)
-        self.show_recording(self._runner.recorder is not None)
+        self.show_recording(False)
         bridge.changed.connect(self._changed)
         self._changed()
 
