@@ -19,6 +19,6 @@ class CustomBuildHook(BuildHookInterface):
         root = Path(self.root)
         for name in ("assets", "models"):
             for child in sorted((root / name).iterdir()):
-                if not child.name.startswith("."):
+                if not child.name.startswith(".") and child.name != "readme":
                     inside = f"labapp/_data/{name}/{child.name}"
                     build_data["force_include"][str(child)] = inside

@@ -60,7 +60,11 @@ def shots(folder: Path) -> Iterator[Shot]:
 
 
 def summary(
-    participant: str, state: ListedState, length_s: float, lost: int | None, exported: bool = False
+    participant: str,
+    state: ListedState,
+    length_s: float,
+    lost: float | None,
+    exported: bool = False,
 ) -> SessionSummary:
     path = Path("/home/lab/sessions/quickstart") / f"sub-{participant}_ses-1_20260102T130200Z"
     bundle = ("bundle",) if exported else ()
@@ -88,7 +92,7 @@ def ready_home() -> HomeWindow:
     lines = [
         summary("P06", "complete", 3492, 0, exported=True),
         summary("P05", "interrupted", 1760, 0),
-        summary("P04", "complete", 3303, 120),
+        summary("P04", "complete", 3303, 0.4),
         summary("P03", "complete", 3687, 0, exported=True),
         summary("P02", "ended_early", 620, None),
         summary("P01", "complete", 3510, 0, exported=True),

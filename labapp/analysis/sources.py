@@ -9,6 +9,7 @@ from pathlib import Path
 
 from labapp.analysis.rows import SessionRecords
 from labapp.errors import RecordError
+from labapp.records.integrity import check_chain
 from labapp.records.opening import bundle_tree, is_session, iter_records
 from labapp.records.record import Record
 
@@ -32,6 +33,12 @@ def read_sessions(
         if progress is not None:
             progress(done / len(places), f"reading {place.name}")
         for record in iter_records(place):
+            if broken := check_chain(record.rows):
+                raise RecordError(
+                    f"{record.source}: the journal is not what was written ({broken}).",
+                    safe="It was only read; nothing was changed.",
+                    todo="`labapp sessions verify` tells more; leave this session out until then.",
+                )
             read = _Read.of(record)
             key = (record.study, record.participant, record.session)
             chosen[key] = _better(chosen[key], read, notes) if key in chosen else read

@@ -61,7 +61,7 @@ def session_line(record: Record) -> Mapping[str, object]:
         "pauses": kinds.count("pause"),
         "events": len(record.rows),
         "sound": sum(sound.frames / sound.nominal_rate for sound in outline.audio),
-        "sound_lost": sum(sound.lost_frames / sound.nominal_rate for sound in outline.audio),
+        "sound_lost": outline.lost_s,
         "sound_missing_because": outline.silent_because,
     }
 

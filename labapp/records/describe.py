@@ -24,8 +24,8 @@ def line(session: SessionSummary) -> str:
     state = session.state.replace("_", " ")
     if session.problem:
         return f"{session.id}  {state}: {session.problem}"
-    sound = f"sound, {session.lost_frames} frames lost" if session.sound else "no sound"
-    exported = f", exported {len(session.exported)} times" if session.exported else ""
+    sound = f"sound, {session.lost_s:.1f} s lost" if session.sound else "no sound"
+    exported = ", exported" if session.exported else ""
     length = duration(session.length_s)
     return f"{session.id}  {session.study}  {state}, {length}, {sound}{exported}"
 
@@ -55,7 +55,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "flags": sum(event.kind == "flag.added" for event in events),
         "alarms": sum(event.kind == "alarm.raised" for event in events),
         "sound_files": len(record.audio),
-        "lost_frames": record.outline.lost_frames,
+        "lost_s": round(record.outline.lost_s, 3),
         "redacted": record.redacted,
     }
 

@@ -108,6 +108,11 @@ class Outline:
     def lost_frames(self) -> int:
         return sum(sound.lost_frames for sound in self.audio)
 
+    @property
+    def lost_s(self) -> float:
+        """Seconds of sound that were filled with silence."""
+        return sum(sound.lost_frames / sound.nominal_rate for sound in self.audio)
+
 
 def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
     """Fold the journal; other kinds than an outline's may be left out.

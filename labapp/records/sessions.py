@@ -26,7 +26,7 @@ class SessionSummary:
     """A line of the list.
 
     id: name of the session folder; length_s: working time (without pauses and gaps) in s;
-    lost_frames: sound frames filled with silence; sound: whether there is any; exported: paths of
+    lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
     the bundles made of it, as logged; problem: why it is damaged.
     """
 
@@ -40,7 +40,7 @@ class SessionSummary:
     length_s: float = 0.0
     events: int = 0
     sound: bool = False
-    lost_frames: int = 0
+    lost_s: float = 0.0
     exported: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -106,7 +106,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "length_s": found.working_ns / 1e9,
         "events": events,
         "sound": bool(found.audio),
-        "lost_frames": found.lost_frames,
+        "lost_s": found.lost_s,
     }
 
 

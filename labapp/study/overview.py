@@ -88,7 +88,7 @@ class Overview:
         study = self.loaded.study
         out = [
             f"{study.title} ({study.id}, version {study.version})",
-            f"{self.recorded} participants recorded so far; sound {study.recording.audio}.",
+            f"Participants recorded so far: {self.recorded}. Sound: {study.recording.audio}.",
             "",
             "Flow:",
         ]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -239,3 +242,12 @@ def test_a_file_in_the_place_of_the_folder(golden: Path, tmp_path: Path) -> None
         write(tables, place)
     with pytest.raises(DataFolderError, match="cannot be written"):
         write(tables, place / "below")
+
+
+def test_a_changed_journal_is_not_analysed(golden: Path, tmp_path: Path) -> None:
+    copy = tmp_path / golden.name
+    shutil.copytree(golden, copy)
+    with closing(sqlite3.connect(copy / "journal.sqlite")) as connection, connection:
+        connection.execute("UPDATE events SET t_ns = t_ns + 1 WHERE kind = 'trial.ended'")
+    with pytest.raises(RecordError, match="not what was written"):
+        load(copy)

@@ -224,14 +224,14 @@ def summary(participant: str, state: str, **more: object) -> SessionSummary:
 def test_sessions_are_listed_with_state_length_and_voice(window: HomeWindow) -> None:
     view = window.view
     lines = [
-        summary("P03", "complete", exported=("bundle",), lost_frames=120),
+        summary("P03", "complete", exported=("bundle",), lost_s=1.24),
         summary("P02", "interrupted", sound=False),
     ]
     view.set_sessions(lines)
     table = view.so_far
     rows = [[table.item(r, c).text() for c in range(4)] for r in range(table.rowCount())]
     assert rows == [
-        ["P03", "✓  complete, exported", "58:12", "120 lost"],
+        ["P03", "✓  complete, exported", "58:12", "1.2 s lost"],
         ["P02", "!  interrupted", "58:12", "no sound"],
     ]
     assert view.none_yet.isHidden()

@@ -57,7 +57,7 @@ def voice_text(line: SessionSummary) -> str:
     """What there is of sound."""
     if not line.sound:
         return "no sound"
-    return f"{line.lost_frames:,} lost"
+    return f"{line.lost_s:.1f} s lost" if line.lost_s else "nothing lost"
 
 
 def length_text(line: SessionSummary) -> str:

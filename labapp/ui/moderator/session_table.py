@@ -61,7 +61,7 @@ class SessionTable(QTableWidget):
                 item = QTableWidgetItem(self._text(line, name))
                 if name == "State" and line.state in TONES:
                     item.setForeground(QColor(getattr(self._palette, TONES[line.state])))
-                if name == "Voice" and line.lost_frames > 0:
+                if name == "Voice" and line.lost_s > 0:
                     item.setForeground(QColor(self._palette.warn))
                 item.setToolTip(line.problem or item.text())
                 self.setItem(row, column, item)
