@@ -60,6 +60,7 @@ class SessionController(QObject):
         self._stay = stay
         self._over = False
         self._recording_shown = False
+        self._gone = False
         self._stalled = False
         self._failure: LabappError | None = None
         self._signal = ""
@@ -167,7 +168,10 @@ class SessionController(QObject):
             self.failed.emit(error)
 
     def _end(self) -> None:
-        """Take the windows down and tell how it went."""
+        """Take the windows down and tell how it went; once, whoever asks for it first."""
+        if self._gone:
+            return
+        self._gone = True
         ended = self.opened.runner.state.ended
         self._take_down(ended or "interrupted")
         whole = self._failure is None

@@ -61,6 +61,8 @@ class HomeController(QObject):
         self._screen: str | None = None
         self._left: set[Path] = set()
         self._cards = NumberCards(self)
+        self._first = self._once(self._begin_checks)
+        self._warming = self._once(self._warm_next)
         self._levels = QTimer(self)
         self._levels.setInterval(LEVEL_MS)
         self._levels.timeout.connect(self._show_level)
@@ -68,6 +70,12 @@ class HomeController(QObject):
         self._slow.setInterval(SLOW_CHECKS_MS)
         self._slow.timeout.connect(self._slow_checks)
         self._connect()
+
+    def _once(self, function: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.timeout.connect(function)
+        return timer
 
     def _connect(self) -> None:
         view = self.view
@@ -93,7 +101,7 @@ class HomeController(QObject):
         application.screenAdded.connect(self._show_screens)
         application.screenRemoved.connect(self._show_screens)
         self.window.show()
-        QTimer.singleShot(FIRST_PAINT_MS, self._begin_checks)
+        self._first.start(FIRST_PAINT_MS)
 
     def _title(self, path: Path) -> str:
         try:
@@ -112,8 +120,8 @@ class HomeController(QObject):
 
     def close(self) -> None:
         """The person closed the home: the program ends."""
-        self._levels.stop()
-        self._slow.stop()
+        for timer in (self._first, self._warming, self._levels, self._slow):
+            timer.stop()
         self._stop_probe()
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -159,7 +167,7 @@ class HomeController(QObject):
             self._needed = needed
             self._warm_problem = ""
             if self._levels.isActive():
-                QTimer.singleShot(0, self._warm_next)
+                self._warming.start(0)
         self._show_decoders()
 
     # --- decoders ---------------------------------------------------------------------------------
@@ -176,7 +184,7 @@ class HomeController(QObject):
             else:
                 self._warm.decoders.update(one.decoders)
                 self._warm.warmed.extend(one.warmed)
-                QTimer.singleShot(0, self._warm_next)
+                self._warming.start(0)
         self._show_decoders()
 
     def _show_decoders(self) -> None:
