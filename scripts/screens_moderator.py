@@ -28,7 +28,7 @@ from labapp.events.commands import (
     Skip,
 )
 from labapp.events.lifecycle import ScreenChanged
-from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
+from labapp.events.voice import AudioDeviceLost, AudioState
 from labapp.records.sessions import ListedState, SessionSummary
 from labapp.session.decoding import Decoder
 from labapp.study.loading import load
@@ -40,7 +40,13 @@ from labapp.ui.moderator.choices import Interrupted, StudyChoice
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.scheduler import QtScheduler
-from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, make_runner
+from tests.helpers.rooms import (
+    FormulaDecoder,
+    Room,
+    SilentRecorder,
+    decoder_of,
+    make_runner,
+)
 from tests.helpers.studies import ring_decoder, write_study
 
 Shot = tuple[str, QWidget]
@@ -165,11 +171,11 @@ class Desk:
         self.random = random.Random(3)
         self.level: Level | None = Level("heard", envelope=(0.1,) * 100, rate=48_000)
         bridge = Bridge(room.runner)
-        self.console = ConsoleWindow(bridge, room.loaded, "P07", lambda: self.level)
-        room.session.begin()
-        self.runner.emit(
-            AudioStarted("audio/segment-01.wav", "USB headset", "ALSA", 48_000, 1, "PCM_16")
+        session = room.session
+        self.console = ConsoleWindow(
+            bridge, room.loaded, "P07", lambda: self.level if session.recording else None
         )
+        session.begin()
 
     def talk(self, seconds: float) -> None:
         """Time passes, with sentences and pauses between them."""
@@ -223,7 +229,15 @@ def desk_of(folder: Path, study: str | Path, **decoders: Decoder) -> Iterator[De
         m: FormulaDecoder(m, gt.space, gt.latents, gt.decode) for m in MODELS[2:]
     }
     known |= {decoder.id: decoder for decoder in decoders.values()}
-    room = make_runner(folder, study, "P07", scheduler=QtScheduler, clock=clock, decoders=known)
+    room = make_runner(
+        folder,
+        study,
+        "P07",
+        scheduler=QtScheduler,
+        clock=clock,
+        decoders=known,
+        make_recorder=SilentRecorder,
+    )
     desk = Desk(room, clock)
     try:
         yield desk

@@ -90,10 +90,13 @@ class OpenSession:
     _private: Path
     _recording: bool = False
 
+    def __post_init__(self) -> None:
+        # Before any window listens, so that the one change shows consent and recording together.
+        self.runner.listen(self._record_with_consent)
+
     def begin(self) -> None:
         """Store the opening events, show the first screen, and record once there is consent."""
         self.runner.open(self._opening)
-        self.runner.listen(self._record_with_consent)
         self._record_with_consent()
         self.runner.go()
 

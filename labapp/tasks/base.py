@@ -14,14 +14,6 @@ from labapp.events import Body, Draft, Event
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 
-
-class TaskState(Protocol):
-    """outcome: None while the part runs; then completed, time_expired, skipped or declined."""
-
-    @property
-    def outcome(self) -> str | None: ...
-
-
 S = TypeVar("S")
 
 

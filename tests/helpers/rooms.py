@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.audio.devices import Device
+from labapp.audio.recorder import Level
 from labapp.clock import Clock, SessionClock
 from labapp.events.commands import GiveConsent, MoveDial, SkipStage
+from labapp.events.voice import AudioStarted
 from labapp.representations.package import load_package
 from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Decoder
-from labapp.session.opening import OpenSession, Surroundings, create
+from labapp.session.folder import SessionFolder
+from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, Surroundings, create
 from labapp.session.runner import Runner
 from labapp.session.scheduling import Scheduler
 from labapp.study.loading import LoadedStudy, load
@@ -74,6 +78,25 @@ class Room:
         return self.kinds().count(kind)
 
 
+class SilentRecorder:
+    """A recorder that says when it starts and records nothing."""
+
+    device = Device(0, "USB headset", "ALSA", 1, 48_000, True)
+
+    def __init__(self, folder: SessionFolder, segment: int, emit: EmitBody, clock: Clock) -> None:
+        self.emit, self.segment = emit, segment
+
+    def start(self) -> None:
+        file = f"audio/segment-{self.segment:02d}.wav"
+        self.emit(AudioStarted(file, self.device.name, self.device.host_api, 48_000, 1, "PCM_16"))
+
+    def stop(self, timeout_s: float = 5.0) -> None:
+        """There is nothing to close."""
+
+    def level(self) -> Level:
+        return Level("heard", rate=48_000, envelope=(0.1,) * 100)
+
+
 def make_runner(
     tmp_path: Path,
     study: str | Path = "quickstart",
@@ -82,6 +105,7 @@ def make_runner(
     scheduler: Callable[[Clock], Scheduler],
     clock: Clock | None = None,
     decoders: dict[str, Decoder] | None = None,
+    make_recorder: MakeRecorder | None = None,
 ) -> Room:
     """An open session on a real journal in tmp_path; `room.session.begin()` shows the first screen.
 
@@ -95,6 +119,7 @@ def make_runner(
         decoders=known,
         warmed=(),
         make_scheduler=scheduler,
+        make_recorder=make_recorder,
         private=tmp_path / "private",
         patience_s=1.0,
     )

@@ -16,7 +16,9 @@ from labapp.events import Source
 from labapp.events.commands import EndSession
 from labapp.records.sessions import list_sessions
 from labapp.session.past import read_past
+from labapp.ui import starting
 from labapp.ui.home import HomeController
+from tests.helpers.rooms import SilentRecorder
 
 
 @pytest.fixture
@@ -132,3 +134,21 @@ def test_what_breaks_in_a_thread_is_an_alarm(home: HomeController, qtbot: QtBot)
     (alarm,) = (event for event in events if event.kind == "alarm.raised")
     assert alarm.payload["code"] == "program_error"
     assert "sound-writer ended" in alarm.payload["detail"]
+
+
+def test_the_participant_sees_when_sound_is_recorded(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "_sound", lambda loaded, options: (SilentRecorder, ""))
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    session = home.session
+    assert session is not None
+    top = session.participant.top
+    assert top._recording.text() == "No sound recording"
+    session.console.refresh()
+    assert session.console.header.recording.text() == "○ sound begins with consent"
+    session.opened.give_consent("Ada Lovelace")
+    assert top._recording.text() == "Recording"
+    session.console.refresh()
+    assert session.console.header.recording.text() == "● recording"

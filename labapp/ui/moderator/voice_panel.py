@@ -150,7 +150,8 @@ class VoicePanel(QFrame):
         """The numbers below; each is marked when it is not as it should be."""
         rate = sound.rate or (level.rate if level else 0)
         khz = f" · {rate / 1000:g} kHz" if rate else ""
-        self._fact("Microphone", f"{sound.device}{khz}" if sound.device else "none", False)
+        absent = "none" if sound.off is not None else "not open yet"
+        self._fact("Microphone", f"{sound.device}{khz}" if sound.device else absent, False)
         # The recorder's count is of now, the journal's includes gaps it has not heard of yet.
         lost = max(sound.lost_frames, level.lost_frames if level else 0)
         self._fact("Lost sound", wording.sound_length(lost, rate), lost > 0)
