@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from labapp.representations import catalog, package
+from labapp.representations import benching, package
 from labapp.representations.decoders import Decoder
 from labapp.representations.random_weights import random_decoder
 
@@ -31,7 +31,7 @@ def main() -> None:
     asked = parser.parse_args()
     print(f"{'model':<22}{'device':<8}{'threads':>8}{'median':>10}{'p95':>10}{'p99':>10}")
     for decoder in _decoders(asked.device, asked.threads):
-        row = catalog.bench(decoder, asked.n)
+        row = benching.bench(decoder, asked.n)
         print(
             f"{row['model']:<22}{row['device']:<8}{row['threads']:>8}"
             f"{row['median_ms']:>10.4f}{row['p95_ms']:>10.4f}{row['p99_ms']:>10.4f}"

@@ -84,10 +84,10 @@ def models_bench(
     json_: Json = False,
 ) -> None:
     """Time single decodes. Example: labapp models bench sinelines/vae"""
-    from labapp.representations import catalog
+    from labapp.representations import benching
     from labapp.representations.package import load_package
 
-    result = catalog.bench(load_package(_model(model), device), n)
+    result = benching.bench(load_package(_model(model), device), n)
     if json_:
         show_json(result)
     else:

@@ -1,4 +1,4 @@
-"""What `labapp models` asks: list, show, bench and evaluate, as plain values for JSON."""
+"""What `labapp models` asks: list, show and evaluate, as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from labapp.errors import ModelError
 from labapp.representations import card as cards
 from labapp.representations import heldout, package
 from labapp.representations.architectures import ClosedForm
-from labapp.representations.decoders import Decoder
-from labapp.representations.warmup import warm_up
 
 TOLERANCE = 0.001
 """Relative difference from the card that rounding on another device or build explains."""
@@ -45,11 +43,6 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
     """The model card as plain values, and the package's folder. Raises ModelError."""
     folder = package.find(model, root)
     return {**cards.read(folder).to_json(), "folder": str(folder)}
-
-
-def bench(decoder: Decoder, n: int = 1_000) -> dict[str, Any]:
-    """model, device, threads, n and the median, p95 and p99 of single decodes in milliseconds."""
-    return {"model": decoder.id, **warm_up(decoder, n).to_json()}
 
 
 def evaluate(

@@ -6,9 +6,12 @@ import time
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labapp.representations.decoders import Decoder
 from labapp.representations.space import Continuous
+
+Float32 = NDArray[np.float32]
 
 FIRST = 5
 """Decodes before the clock starts: the first ones allocate and choose kernels."""
@@ -36,11 +39,7 @@ def warm_up(decoder: Decoder, n: int = 50) -> WarmUp:
     """
     if n < 1:
         raise ValueError(f"n must be 1 or more, found {n}")
-    generator = np.random.default_rng(0)
-    states = [
-        decoder.space.encode([_any_value(d, generator) for d in decoder.space.dimensions])[None]
-        for _ in range(FIRST + n)
-    ]
+    states = list(random_states(decoder, FIRST + n)[:, None])
     for z in states[:FIRST]:
         decoder.decode(z)
     times = np.empty(n)
@@ -50,6 +49,15 @@ def warm_up(decoder: Decoder, n: int = 50) -> WarmUp:
         times[index] = (time.perf_counter_ns() - began) / 1e6
     median, p95, p99 = (round(float(t), 4) for t in np.percentile(times, (50, 95, 99)))
     return WarmUp(decoder.device, decoder.threads, n, median, p95, p99)
+
+
+def random_states(decoder: Decoder, count: int, seed: int = 0) -> Float32:
+    """`count` encoded dial states, uniform within the dials' limits, float32 (count, width)."""
+    generator = np.random.default_rng(seed)
+    dials = decoder.space.dimensions
+    return np.stack(
+        [decoder.space.encode([_any_value(d, generator) for d in dials]) for _ in range(count)]
+    )
 
 
 def _any_value(dimension: object, generator: np.random.Generator) -> float:

@@ -119,13 +119,6 @@ def test_circles_have_no_data_to_evaluate() -> None:
         catalog.evaluate("circles/gt")
 
 
-def test_bench_gives_the_stable_keys() -> None:
-    result = catalog.bench(package.load_package("circles/gt"), n=5)
-    keys = ["model", "device", "threads", "n", "median_ms", "p95_ms", "p99_ms"]
-    assert list(result) == keys
-    assert result["model"] == "circles/gt"
-
-
 # --- finding ---------------------------------------------------------------------------------
 
 

@@ -1,0 +1,35 @@
+"""What `labapp models bench` states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labapp.representations import benching, package
+from labapp.representations.warmup import random_states
+
+
+def test_bench_gives_the_stable_keys_first() -> None:
+    result = benching.bench(package.load_package("circles/gt"), n=5)
+    keys = ["model", "device", "threads", "n", "median_ms", "p95_ms", "p99_ms"]
+    assert list(result)[: len(keys)] == keys
+    assert result["model"] == "circles/gt"
+
+
+def test_bench_sets_times_against_a_frame_and_times_the_sheets() -> None:
+    result = benching.bench(package.load_package("circles/gt"), n=5)
+    share = result["median_ms"] / result["frame_budget_ms"]
+    assert result["budget_share"] == pytest.approx(share, abs=1e-4)
+    assert result["batch_24_ms"] > 0
+    assert result["batch_35_ms"] > 0
+
+
+def test_random_states_lie_on_the_dials_and_repeat() -> None:
+    decoder = package.load_package("circles/gt")
+    states = random_states(decoder, 50)
+    assert states.dtype == np.float32
+    assert states.shape == (50, decoder.space.width)
+    for column, dimension in zip(states.T, decoder.card.dimensions, strict=True):
+        assert dimension.low <= column.min() < column.max() <= dimension.high
+    np.testing.assert_array_equal(states, random_states(decoder, 50))
+    assert not np.array_equal(states, random_states(decoder, 50, seed=1))
