@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 Display = Literal["series", "image"]
+Likelihood = Literal["gaussian", "bernoulli"]
 Float32 = NDArray[np.float32]
 
 
@@ -38,8 +39,10 @@ class Trained:
 
     decoder: Callable[[int], nn.Module]
     """Width of z -> the decoder, untrained."""
-    encoder: Callable[[int, bool], nn.Module] | None = None
-    """(width, with a log-variance head) -> the encoder; None while no recipe trains it."""
+    encoder: Callable[[int, bool], nn.Module] | None
+    """(width, with a log-variance head) -> the encoder; None for a generator, which has none."""
+    likelihood: Likelihood
+    """What a decoded x is of the data: the mean of a Gaussian, or Bernoulli probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +67,34 @@ def _sinelines_decoder(width: int) -> nn.Module:
     return MlpDecoder(width, points=sinelines.POINTS)
 
 
+def _dsprites_encoder(width: int, posterior: bool) -> nn.Module:
+    from labapp.representations.networks import DspritesEncoder
+
+    return DspritesEncoder(width, posterior=posterior)
+
+
 def _dsprites_decoder(width: int) -> nn.Module:
     from labapp.representations.networks import DspritesDecoder
 
     return DspritesDecoder(width)
 
 
+def _mnist_encoder(width: int, posterior: bool) -> nn.Module:
+    from labapp.representations.networks import MnistEncoder
+
+    return MnistEncoder(width, posterior=posterior)
+
+
 def _mnist_decoder(width: int) -> nn.Module:
     from labapp.representations.networks import MnistDecoder
 
     return MnistDecoder(width)
+
+
+def _mnist_generator(width: int) -> nn.Module:
+    from labapp.representations.networks import MnistDecoder
+
+    return MnistDecoder(width, generator=True)
 
 
 _ALL = (
@@ -93,10 +114,21 @@ _ALL = (
         "sinelines-mlp",
         (sinelines.POINTS,),
         "series",
-        Trained(_sinelines_decoder, _sinelines_encoder),
+        Trained(_sinelines_decoder, _sinelines_encoder, "gaussian"),
     ),
-    Architecture("dsprites-conv", (64, 64), "image", Trained(_dsprites_decoder)),
-    Architecture("mnist-conv", (28, 28), "image", Trained(_mnist_decoder)),
+    Architecture(
+        "dsprites-conv",
+        (64, 64),
+        "image",
+        Trained(_dsprites_decoder, _dsprites_encoder, "bernoulli"),
+    ),
+    Architecture(
+        "mnist-conv",
+        (28, 28),
+        "image",
+        Trained(_mnist_decoder, _mnist_encoder, "bernoulli"),
+    ),
+    Architecture("mnist-infogan", (28, 28), "image", Trained(_mnist_generator, None, "bernoulli")),
 )
 
 ARCHITECTURES: dict[str, Architecture] = {one.name: one for one in _ALL}

@@ -63,6 +63,35 @@ class MlpDecoder(nn.Module):
         return cast(Tensor, self.body(z))
 
 
+class DspritesEncoder(nn.Module):
+    """dSprites: four 4 x 4 stride-2 convolutions of 32 channels, dense 256 and 256, ReLU.
+
+    The network of Burgess et al. (2018) that paper 000 (4.2) names; x is (n, 64, 64).
+    """
+
+    def __init__(self, width: int, *, posterior: bool) -> None:
+        super().__init__()
+        self.conv = nn.Sequential(
+            nn.Conv2d(1, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(32, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(32, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(32, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+        )
+        self.dense = nn.Sequential(nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU())
+        self.mean = nn.Linear(256, width)
+        self.log_variance = nn.Linear(256, width) if posterior else None
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        hidden = self.dense(self.conv(x.unsqueeze(1)))
+        spread = None if self.log_variance is None else self.log_variance(hidden)
+        return self.mean(hidden), spread
+
+
 class DspritesDecoder(nn.Module):
     """dSprites: dense 256 and 512, then four 4 x 4 stride-2 deconvolutions from 4 x 4 x 32."""
 
@@ -87,28 +116,62 @@ class DspritesDecoder(nn.Module):
         return torch.sigmoid(self.logits(z))
 
 
+class MnistEncoder(nn.Module):
+    """MNIST: 4 x 4 stride-2 convolutions 64 and 128, dense 1024, each with batch norm and ReLU.
+
+    x is (n, 28, 28).
+    """
+
+    def __init__(self, width: int, *, posterior: bool) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(1, 64, 4, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(64),
+            nn.ReLU(),
+            nn.Conv2d(64, 128, 4, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(128),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(6272, 1024, bias=False),
+            nn.BatchNorm1d(1024),
+            nn.ReLU(),
+        )
+        self.mean = nn.Linear(1024, width)
+        self.log_variance = nn.Linear(1024, width) if posterior else None
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        hidden = self.body(x.unsqueeze(1))
+        spread = None if self.log_variance is None else self.log_variance(hidden)
+        return self.mean(hidden), spread
+
+
 class MnistDecoder(nn.Module):
     """MNIST: dense 1024 and 6272, then deconvolutions 64 and 1 from 7 x 7 x 128.
 
     Batch normalisation and leaky ReLU 0.2 after each but the last; a layer in front of batch
-    normalisation has no bias of its own, since the normalisation takes it away again.
+    normalisation has no bias of its own, since the normalisation takes it away again. The
+    `generator` of the published InfoGAN has plain ReLU and biases in its deconvolutions.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, generator: bool = False) -> None:
         super().__init__()
+
+        def bend() -> nn.Module:
+            return nn.ReLU() if generator else nn.LeakyReLU(0.2)
+
         self.dense = nn.Sequential(
             nn.Linear(width, 1024, bias=False),
             nn.BatchNorm1d(1024),
-            nn.LeakyReLU(0.2),
+            bend(),
             nn.Linear(1024, 6272, bias=False),
             nn.BatchNorm1d(6272),
-            nn.LeakyReLU(0.2),
+            bend(),
         )
         self.deconv = nn.Sequential(
             nn.Unflatten(1, (128, 7, 7)),
-            nn.ConvTranspose2d(128, 64, 4, stride=2, padding=1, bias=False),
+            nn.ConvTranspose2d(128, 64, 4, stride=2, padding=1, bias=generator),
             nn.BatchNorm2d(64),
-            nn.LeakyReLU(0.2),
+            bend(),
             nn.ConvTranspose2d(64, 1, 4, stride=2, padding=1),
         )
 
@@ -117,3 +180,38 @@ class MnistDecoder(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         return torch.sigmoid(self.logits(z))
+
+
+class MnistDiscriminator(nn.Module):
+    """InfoGAN's discriminator and recogniser on one body (Chen et al. 2016, C.1).
+
+    Convolutions 64 and 128, dense 1024, leaky ReLU 0.2, batch normalisation after the second and
+    third; one logit for "a real picture", and through a dense 128 the guess at the codes: logits
+    of the discrete one, means of the continuous ones.
+    """
+
+    def __init__(self, *, classes: int, codes: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(1, 64, 4, stride=2, padding=1),
+            nn.LeakyReLU(0.2),
+            nn.Conv2d(64, 128, 4, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(128),
+            nn.LeakyReLU(0.2),
+            nn.Flatten(),
+            nn.Linear(6272, 1024, bias=False),
+            nn.BatchNorm1d(1024),
+            nn.LeakyReLU(0.2),
+        )
+        self.real = nn.Linear(1024, 1)
+        self.recogniser = nn.Sequential(
+            nn.Linear(1024, 128, bias=False), nn.BatchNorm1d(128), nn.LeakyReLU(0.2)
+        )
+        self.discrete = nn.Linear(128, classes)
+        self.continuous = nn.Linear(128, codes)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Logits (n,), logits (n, classes) and means (n, codes) of pictures (n, 28, 28)."""
+        hidden = self.body(x.unsqueeze(1))
+        guess = self.recogniser(hidden)
+        return self.real(hidden).squeeze(1), self.discrete(guess), self.continuous(guess)

@@ -54,7 +54,7 @@ def test_a_good_recipe_is_read_with_the_published_defaults(tmp_path: Path) -> No
         ("name: vae", "name: vae, kl: .inf", ["line 6", "objective.kl", "inf", "finite"]),
         ("sinelines,", "moons,", ["line 3", "data.dataset", "'moons'", "allowed: sinelines"]),
         ("held_out: 40", "held_out: 400", ["line 3", "data.held_out", "1 to 399"]),
-        ("sinelines-mlp", "mnist-conv", ["line 4", "architecture", "allowed: sinelines-mlp"]),
+        ("sinelines-mlp", "closed-form:sinelines", ["line 4", "architecture", "allowed: sinelines-mlp"]),
         ("sinelines/test", "../escape", ["line 1", "id", "'../escape'"]),
         ("sinelines/test", "Sinelines/AE", ["line 1", "id"]),
         ("seed: 3", "seed: 3\nseed: 4", ["line 9", "'seed' is given twice"]),
