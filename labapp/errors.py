@@ -54,6 +54,10 @@ class StudyError(LabappError):
     pass
 
 
+class DatasetError(LabappError):
+    """The files of a data set are missing, damaged or not what they should be."""
+
+
 class ModelError(LabappError):
     pass
 
