@@ -44,7 +44,8 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """The whole file. Raises ModelError: missing, too large, or a link out of its folder."""
     if path.resolve().parent != path.parent.resolve():
         raise _refuse(f"{path} is a link out of its model package.")
     try:
@@ -87,7 +88,7 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
     ModelError : missing, too large, another hash than stated, a pickle, damaged, of another type
         than float32, or holding a value that is not finite.
     """
-    content = _read(path)
+    content = read_bytes(path)
     try:
         tensors = safetensors.deserialize(content)  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
@@ -115,7 +116,7 @@ def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:
     ModelError : missing, too large also once unpacked, another hash than stated, damaged, of
         another type than float32 (object arrays are pickles), or not finite.
     """
-    content = _read(path)
+    content = read_bytes(path)
     _check_digest(path, content, sha256)
     arrays: dict[str, Float32] = {}
     try:
