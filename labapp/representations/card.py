@@ -57,22 +57,31 @@ class Training(Part):
     versions: dict[str, str]
 
 
+class Origin(Part):
+    """Where an imported model came from: the files read, name -> SHA-256."""
+
+    format: Literal["tfjs"]
+    files: dict[str, Annotated[str, Field(pattern=SHA256_PATTERN)]]
+
+
 class HeldOutError(Part):
     """Sum of squared errors per instance, averaged over the held-out split.
 
     `mean` decodes the encoding (the posterior mean); `sampled` decodes one draw from the posterior,
-    as the published numbers do, and is absent where there is no posterior.
+    as the published numbers do, and is absent where there is no posterior. An imported model has
+    only what was `published` with it.
     """
 
     unit: Literal["sum of squares per instance"] = "sum of squares per instance"
-    mean: float = Field(ge=0, allow_inf_nan=False)
+    mean: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     sampled: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     published: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     @property
-    def as_published(self) -> float:
+    def as_published(self) -> float | None:
         """The number to set beside the paper's: sampled where there is a posterior."""
-        return self.mean if self.sampled is None else self.sampled
+        ours = self.mean if self.sampled is None else self.sampled
+        return self.published if ours is None else ours
 
 
 class ModelCard(Part):
@@ -90,6 +99,7 @@ class ModelCard(Part):
     objective: Objective | None = None
     data: Data | None = None
     training: Training | None = None
+    origin: Origin | None = None
     held_out_error: HeldOutError | None = None
     weights_sha256: str | None = Field(default=None, pattern=SHA256_PATTERN)
     latents_sha256: str | None = Field(default=None, pattern=SHA256_PATTERN)
