@@ -212,20 +212,21 @@ def write_package(
     weights: dict[str, Float32],
     latents: Float32,
     spread: Float32 | None = None,
+    percentiles: Float32 | None = None,
 ) -> Path:
     """Write a trained model's package, whole or not at all.
 
-    The hashes are set here; the rest of the card is the caller's.
+    The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
+    (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
 
     Raises
     ------
     ModelError : `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
-    arrays = {
-        "latents": latents,
-        "percentiles": np.stack(list(percentiles_of(latents).values())),
-    }
+    if percentiles is None:
+        percentiles = np.stack(list(percentiles_of(latents).values()))
+    arrays = {"latents": latents, "percentiles": percentiles}
     if spread is not None:
         arrays["spread"] = spread
     contents = {
