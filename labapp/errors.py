@@ -4,6 +4,7 @@ LabappError                  what happened, what is safe, what to do next
 ├── UsageError               the command line was wrong (exit status 2)
 ├── StudyError               a study, text or instrument file is missing or wrong
 ├── ModelError               a model package is missing, foreign, corrupt or not safe to open
+├── MetricError              a representation cannot be scored from the numbers given
 ├── SetupError               the machine lacks something (display, library, screen)
 ├── SessionError             a session cannot be made, opened or continued
 │   ├── ParticipantTaken     the participant already has a session in this study
@@ -59,6 +60,10 @@ class DatasetError(LabappError):
 
 
 class ModelError(LabappError):
+    pass
+
+
+class MetricError(LabappError):
     pass
 
 
