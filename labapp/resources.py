@@ -20,6 +20,10 @@ def in_checkout() -> bool:
     return not (_PACKAGE / "_data").is_dir() and (_CHECKOUT / "pyproject.toml").is_file()
 
 
+def _user_data() -> Path:
+    return Path(platformdirs.user_data_dir("labapp", appauthor=False))
+
+
 def _shipped(name: str) -> Path:
     inside = _PACKAGE / "_data" / name
     return inside if inside.is_dir() else _CHECKOUT / name
@@ -35,6 +39,23 @@ def models() -> Path:
     return _shipped("models")
 
 
+def user_models() -> Path:
+    """Folder of the packages that this user trained or imported; it need not exist.
+
+    $LABAPP_MODELS, else in the user data folder, in a checkout too: the shipped folder is written
+    to only by whoever ships models, and in an installed program perhaps by nobody.
+    """
+    if named := os.environ.get("LABAPP_MODELS"):
+        return Path(named)
+    return _user_data() / "models"
+
+
+def model_roots() -> tuple[Path, ...]:
+    """The folders in which a model's id is looked up: the shipped one and the user's."""
+    shipped, own = models(), user_models()
+    return (shipped,) if own.resolve() == shipped.resolve() else (shipped, own)
+
+
 def data_root(option: Path | None = None) -> Path:
     """Data root: the option, else $LABAPP_DATA, else ./sessions in a checkout, else user data."""
     if option is not None:
@@ -43,7 +64,7 @@ def data_root(option: Path | None = None) -> Path:
         return Path(named)
     if in_checkout():
         return _CHECKOUT / "sessions"
-    return Path(platformdirs.user_data_dir("labapp", appauthor=False)) / "sessions"
+    return _user_data() / "sessions"
 
 
 def private_root(option: Path | None = None) -> Path:
@@ -52,4 +73,4 @@ def private_root(option: Path | None = None) -> Path:
         return option
     if named := os.environ.get("LABAPP_PRIVATE"):
         return Path(named)
-    return Path(platformdirs.user_data_dir("labapp", appauthor=False)) / "private"
+    return _user_data() / "private"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from labapp import __version__, resources
+from labapp import __version__
 from labapp.analysis.rows import SessionRecords
 from labapp.bundle.codebook import TRIAL_COLUMNS
 from labapp.bundle.folder import BundleFolder
@@ -32,7 +32,7 @@ from labapp.records.layout import (
     STUDY,
 )
 from labapp.records.record import Record
-from labapp.representations import card
+from labapp.representations import card, package
 from labapp.study.loading import decoded
 
 TASK = "reconstruction"
@@ -137,23 +137,29 @@ def _add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
     }
     for model, dimensions in _models(record).items():
         name = f"{SOURCEDATA}/models/{model}/{card.CARD}"
-        folder = resources.models() / model
-        try:
-            same = card.read(folder).space.to_json() == dimensions
-        except ModelError:
-            said[model] = "not installed here at export"
-            continue
-        if not same:
-            said[model] = "the model installed at export has other dials"
-            continue
-        content = (folder / card.CARD).read_bytes()
-        if hashes.get(model) and sha256(content).hexdigest() != hashes[model]:
-            said[model] = "the model installed at export is another version"
-            continue
-        said[model] = "included"
-        if name not in bundle.files:
+        said[model], content = _card_now(model, dimensions, hashes.get(model))
+        if content is not None and name not in bundle.files:
             bundle.add_bytes(name, content)
     return said
+
+
+def _card_now(
+    model: str, dimensions: list[dict[str, Any]], stated: str | None
+) -> tuple[str, bytes | None]:
+    """What is said of a model's card, and its content if it is the session's; stated: its hash."""
+    said = "not installed here at export"
+    try:
+        for folder in package.places(model):
+            content = (folder / card.CARD).read_bytes()
+            if card.read(folder).space.to_json() != dimensions:
+                said = "the model installed at export has other dials"
+            elif stated and sha256(content).hexdigest() != stated:
+                said = "the model installed at export is another version"
+            else:
+                return "included", content
+    except ModelError:
+        pass
+    return said, None
 
 
 def _models(record: Record) -> dict[str, list[dict[str, Any]]]:

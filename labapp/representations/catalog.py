@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from labapp import resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
 from labapp.representations import heldout, package
@@ -15,20 +16,28 @@ TOLERANCE = 0.001
 
 
 def models(root: Path | None = None) -> list[dict[str, Any]]:
-    """Every package: id, title, dataset, architecture, dimensions, held_out_error or None.
+    """Every package under `root`, by default the shipped ones and the user's.
 
-    A package whose card is refused is listed with the reason under "problem" instead.
+    Returns
+    -------
+    Rows of id, source ("shipped" or "own"), folder, title, dataset, architecture, dimensions,
+    held_out_error (None where there is none). A package that is refused has the reason under
+    "problem" instead of what its card says; an id that names two has no source either.
     """
     rows: list[dict[str, Any]] = []
     for name in package.list_packages(root):
+        row: dict[str, Any] = {"id": name}
+        rows.append(row)
         try:
-            card = cards.read(package.find(name, root))
+            folder = package.find(name, root)
+            shipped = folder.is_relative_to(resources.models())
+            row |= {"source": "shipped" if shipped else "own", "folder": str(folder)}
+            card = cards.read(folder)
         except ModelError as error:
-            rows.append({"id": name, "problem": error.what})
+            row["problem"] = error.what
             continue
-        rows.append(
+        row.update(
             {
-                "id": name,
                 "title": card.title,
                 "dataset": card.dataset,
                 "architecture": card.architecture,

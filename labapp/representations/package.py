@@ -45,24 +45,25 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     ----------
     reference : an id `<dataset>/<name>`, or a folder. A relative path with `..` in it is refused
         when it comes as text (it may stand in a study file); give a Path or the full path.
-    root : where ids are looked up; the shipped models by default.
+    root : where ids are looked up; by default the shipped models and the user's.
 
     Raises
     ------
-    ModelError : no such package, or an id that leads out of `root` by a link.
+    ModelError : no such package, an id that leads out of its root by a link, or one that names two
+        packages: which one a study means must not depend on an order of folders.
     """
-    root = resources.models() if root is None else root
     text = str(reference)
     if isinstance(reference, str) and re.fullmatch(ID_PATTERN, text):
-        folder = root / text
-        if (folder / cards.CARD).is_file():
-            if folder.resolve() != root.resolve() / text:
-                raise ModelError(
-                    f"The model {text!r} is a link out of the models folder.",
-                    safe=_SAFE,
-                    todo="Give the folder's full path if that model is meant.",
-                )
-            return folder
+        found = places(text, root)
+        if len(found) > 1:
+            raise ModelError(
+                f"The id {text!r} names two models: {' and '.join(map(str, found))}.",
+                safe=f"{_SAFE} Both are as they were.",
+                todo="Move one of the two out of its models folder, or make it anew under "
+                "another id.",
+            )
+        if found:
+            return found[0]
     folder = Path(reference)
     if isinstance(reference, str) and not folder.is_absolute() and ".." in folder.parts:
         raise ModelError(
@@ -71,20 +72,50 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
             todo="Give the folder's full path if a folder is meant.",
         )
     if not (folder / cards.CARD).is_file():
+        where = " and ".join(map(str, _roots(root)))
         known = ", ".join(list_packages(root))
         raise ModelError(
             f"There is no model {text!r}: neither an id nor a folder with a {cards.CARD}.",
             safe=_SAFE,
-            todo=f"Models here: {known or 'none'}.",
+            todo=f"Ids are looked up in {where}. Import a published model (labapp models "
+            "import-tfjs) or train one (labapp models train) to have it there. "
+            f"Models there now: {known or 'none'}.",
         )
     return folder
 
 
+def places(model: str, root: Path | None = None) -> list[Path]:
+    """The folders that hold a package under this id: none, one, or two with the same id.
+
+    Raises ModelError when one of them is a link out of its root.
+    """
+    found = []
+    for one in _roots(root):
+        folder = one / model
+        if not (folder / cards.CARD).is_file():
+            continue
+        if folder.resolve() != one.resolve() / model:
+            raise ModelError(
+                f"The model {model!r} is a link out of the models folder {one}.",
+                safe=_SAFE,
+                todo="Give the folder's full path if that model is meant.",
+            )
+        found.append(folder)
+    return found
+
+
 def list_packages(root: Path | None = None) -> list[str]:
-    """Ids of the packages under `root` (the shipped models by default), sorted."""
-    root = resources.models() if root is None else root
-    found = (path.parent.relative_to(root).as_posix() for path in root.glob(f"*/*/{cards.CARD}"))
+    """Ids of the packages under `root` (by default the shipped and the user's), sorted."""
+    found = {
+        path.parent.relative_to(one).as_posix()
+        for one in _roots(root)
+        for path in one.glob(f"*/*/{cards.CARD}")
+    }
     return sorted(name for name in found if re.fullmatch(ID_PATTERN, name))
+
+
+def _roots(root: Path | None) -> tuple[Path, ...]:
+    return resources.model_roots() if root is None else (root,)
 
 
 def load_package(
@@ -102,7 +133,7 @@ def load_package(
     device : "cuda", "mps" or "cpu"; by default the first of these that is there. Closed forms
         are computed on the CPU whatever is asked.
     threads : CPU threads of torch, set for the *whole process*; 1 is right for the slider path.
-    root : where ids are looked up.
+    root : where ids are looked up; see `find`.
 
     Raises
     ------
@@ -254,10 +285,22 @@ def write_package(
 
 
 def refuse_existing(folder: Path) -> None:
-    """Raises ModelError when there is something at `folder`."""
+    """Raises ModelError when there is something at `folder`, or when its id is taken.
+
+    A package in one of the folders where ids are looked up must not make another one's id name two.
+    """
     if folder.exists():
         raise ModelError(
             f"{folder} exists; a model package is never overwritten.",
             safe="The package there was not touched.",
             todo="Give another output folder, or move the old package away.",
+        )
+    root, model = folder.parent.parent, f"{folder.parent.name}/{folder.name}"
+    roots = resources.model_roots()
+    if root.resolve() in [one.resolve() for one in roots] and (taken := places(model)):
+        raise ModelError(
+            f"The id {model!r} is taken by the model in {taken[0]}; with another one in {root} "
+            "it would name two.",
+            safe="The model there was not touched, and nothing was written.",
+            todo="Choose another id, or give an output folder of its own.",
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from labapp import resources
 from labapp.bundle import folder as bundle_folder
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
@@ -18,7 +20,8 @@ from labapp.records.layout import EXPORTS, JOURNAL
 from labapp.records.opening import open_record
 from labapp.session.folder import SessionFolder
 from tests.helpers.golden import golden_builder
-from tests.helpers.journals import SessionBuilder, golden_session
+from tests.helpers.journals import GOLDEN, SessionBuilder, golden_session
+from tests.helpers.packages import copied
 from tests.helpers.trees import flip, snapshot
 
 SOURCE = "sourcedata/labapp/sub-P01/ses-1"
@@ -48,6 +51,21 @@ def test_the_session_folder_is_not_touched(tmp_path: Path) -> None:
     log = [json.loads(line) for line in (folder.parent / EXPORTS).read_text().splitlines()]
     assert [Path(entry["bundle"]).name for entry in log] == ["bundle", "bundle.zip"]
     assert log[0]["sessions"] == [folder.name]
+
+
+def test_cards_come_from_the_folder_where_the_sessions_own_models_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "own"))
+    monkeypatch.setattr(resources, "models", lambda: tmp_path / "shipped")
+    shutil.copytree(GOLDEN / "models/sinelines", tmp_path / "own/sinelines")
+    copied(tmp_path / "shipped", "sinelines/gt", of="circles/gt", models=GOLDEN / "models")
+    bundle = export([golden_session(tmp_path / "data")], tmp_path / "bundle")
+    said = json.loads((bundle / SOURCE / "session.json").read_text())["model_cards"]
+    assert said["sinelines/gt"] == "included", "of two with this id, the one with its dials"
+    assert said["circles/gt"] == "not installed here at export"
+    kept = bundle / "sourcedata/labapp/models/sinelines/gt/model.yaml"
+    assert kept.read_bytes() == (tmp_path / "own/sinelines/gt/model.yaml").read_bytes()
 
 
 def test_the_trials_are_those_computed_by_hand(tmp_path: Path) -> None:

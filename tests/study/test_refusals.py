@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
-from labapp.errors import StudyError
+from labapp.errors import LabappError, StudyError
 from labapp.study import loading
-from labapp.study.overview import check
+from labapp.study.overview import check, overview
+from tests.helpers.packages import copied
 
 GOOD = """\
 id: mine
@@ -188,6 +189,21 @@ def test_empty_and_unreadable_texts(tmp_path: Path, content: bytes) -> None:
 def test_a_missing_model_is_told_with_its_line(tmp_path: Path, model: str) -> None:
     said = refused(tmp_path, GOOD.replace("sinelines/ae", model))
     assert model in said, said
+
+
+def test_a_missing_model_is_told_with_where_it_belongs_and_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "own"))
+    path = write(tmp_path, GOOD.replace("sinelines/ae", "mnist/ae5"))
+    for read in (check, lambda study: overview(str(study), 1, tmp_path)):
+        with pytest.raises(LabappError) as caught:
+            read(path)
+        assert "mnist/ae5" in caught.value.what
+        for part in (tmp_path / "own", resources.models(), "import-tfjs", "train"):
+            assert str(part) in caught.value.todo
+    copied(tmp_path / "own", "mnist/ae5")
+    assert check(path).study.id == "mine", "by its id alone, once it is there"
 
 
 def test_what_a_model_cannot_draw_from_is_refused_before_anyone_sits_down(tmp_path: Path) -> None:
