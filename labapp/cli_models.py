@@ -60,6 +60,38 @@ def models_train(
     typer.echo(f"model: {folder}")
 
 
+@models_app.command("import-tfjs")
+def models_import_tfjs(
+    source: Annotated[
+        Path, typer.Argument(help="Published folder: config.json and decoder_web.", metavar="DIR")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write; it must not exist. Default: <id> in your models folder, where "
+            "studies find the model by its id.",
+        ),
+    ] = None,
+    model_id: Annotated[
+        str | None,
+        typer.Option("--id", help="Default: <data set>/published-<name of the published folder>."),
+    ] = None,
+) -> None:
+    """Make a model package of a published TensorFlow.js decoder.
+
+    Example: labapp models import-tfjs models/mnist/ae5 --out my-models/mnist/published-ae5
+    """
+    from labapp.representations import card as cards
+    from labapp.representations.tfjs.importing import import_package
+
+    folder = import_package(source, out, model_id)
+    card = cards.read(folder)
+    typer.echo(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} dials)")
+    typer.echo(f"model: {folder}")
+
+
 @models_app.command("evaluate")
 def models_evaluate(
     model: Annotated[str, typer.Argument(help="A model's id or folder.")], json_: Json = False
