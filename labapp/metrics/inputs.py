@@ -1,0 +1,70 @@
+"""Codes and factors, checked once for every metric."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labapp.errors import MetricError
+
+Float64 = NDArray[np.float64]
+
+LARGEST = 1e100
+"""Values beyond this are refused: their squares, and sums of these, would leave float64."""
+
+
+def checked(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
+    """Both as float64, shapes (n, C) and (n, K).
+
+    A code that takes one value only is allowed: it is a code that knows nothing. A factor that
+    does is not, because there is nothing to know about it and every answer would be made up.
+
+    Raises
+    ------
+    MetricError : other shapes, different lengths, fewer than two rows, no column, values that are
+        no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
+    """
+    c, f = _table("codes", codes), _table("factors", factors)
+    if len(c) != len(f):
+        raise _refuse(
+            f"codes have {len(c)} rows and factors {len(f)}.",
+            "Give the same instances in the same order in both.",
+        )
+    if len(c) < 2:
+        raise _refuse(f"codes and factors have {len(c)} rows.", "Two are the least that can vary.")
+    for index, column in enumerate(f.T):
+        if column.min() == column.max():
+            raise _refuse(
+                f"factors: column {index} is {column[0]:g} in every row; no code can be scored "
+                "on a factor that does not vary.",
+                "Leave that column out.",
+            )
+    return c, f
+
+
+def _table(name: str, values: ArrayLike) -> Float64:
+    found = np.asarray(values)
+    if found.dtype.kind not in "buif":
+        raise _refuse(f"{name} are of type {found.dtype}.", "Give real numbers.")
+    if found.ndim != 2 or found.shape[1] == 0:
+        raise _refuse(
+            f"{name} have shape {found.shape}.",
+            "Give one row an instance and one column a dimension, shape (n, columns).",
+        )
+    table = found.astype(np.float64)
+    # Written so that NaN, which compares as false, is refused too.
+    bad = ~(np.abs(table) <= LARGEST)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise _refuse(
+            f"{name}: row {row}, column {column} is {table[row, column]}; "
+            f"values must be finite and at most {LARGEST:g} in size.",
+            "Leave the row out or put it right.",
+        )
+    return table
+
+
+def _refuse(what: str, todo: str) -> MetricError:
+    return MetricError(
+        f"The representation cannot be scored: {what}", safe="Nothing was written.", todo=todo
+    )

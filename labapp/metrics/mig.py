@@ -1,0 +1,81 @@
+"""MIG: by how much the best code of a factor knows more of it than the second best.
+
+Chen et al. (2018), as printed in paper 002, 3.2.2: the mean over factors of
+(I_first - I_second) / H(factor).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from labapp.metrics.information import BINS, Binning, mutual_information
+from labapp.metrics.score import Score
+
+
+def mig(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    bins: int = BINS,
+    binning: Binning = "equal-width",
+    seed: int = 0,
+    as_published: bool = False,
+) -> Score:
+    """The mutual information gap, between 0 and 1, higher is better.
+
+    Codes are binned; a factor with more than `bins` distinct values is binned likewise, any other
+    is taken as it is, each value a class.
+
+    It falls below 1 for a perfect representation where factors depend on each other (the second
+    code truly knows of the factor), and by finite samples: the ground truth of Sinelines scores
+    0.984 on 5,000 rows. With equal-width bins it also falls under monotone maps with heavy tails
+    (paper 002 holds in Fact 7 that it does not: that is the definition's promise, which this
+    estimate breaks); equal-frequency bins keep the promise.
+
+    Parameters
+    ----------
+    codes : real numbers, shape (n, C). With one code the runner-up knows nothing: 0 nats. A code
+        that takes one value only shares 0 nats with every factor.
+    factors : real numbers, shape (n, K), none of them constant.
+    bins, binning : see `information.discretise`.
+    seed : taken so that all metrics are called alike; nothing is drawn.
+    as_published : as in papers 000 and 001, whose released code counts in one two-dimensional
+        histogram of 20 x 20 equal widths: every factor is binned, also one with few values. That
+        differs from the default only where a factor has at most `bins` values that are not evenly
+        spaced: values that share a bin become one. (The released code's bits cancel out of the
+        score; all parts are in nats here too.)
+
+    Returns
+    -------
+    Score with the parts `per_factor` (each factor's gap over its entropy), `mutual_information`
+    (C, K), `code_entropies` and `factor_entropies`, in nats.
+
+    Raises
+    ------
+    MetricError : see `information.mutual_information`; a constant factor has no entropy to divide
+        by and is refused.
+    """
+    found = mutual_information(
+        codes, factors, bins=bins, binning=binning, label_factors=not as_published
+    )
+    ranked = np.sort(found.matrix, axis=0)
+    second = ranked[-2] if len(ranked) > 1 else 0.0
+    gaps = (ranked[-1] - second) / found.factor_entropies
+    return Score(
+        metric="mig",
+        score=float(gaps.mean()),
+        parts={
+            "per_factor": gaps,
+            "mutual_information": found.matrix,
+            "code_entropies": found.code_entropies,
+            "factor_entropies": found.factor_entropies,
+        },
+        settings={
+            "bins": bins,
+            "binning": binning,
+            "factors": "binned" if as_published else f"labels up to {bins} values, else binned",
+            "as_published": as_published,
+            "rows": len(np.asarray(codes)),
+        },
+    )

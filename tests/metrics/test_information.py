@@ -1,0 +1,144 @@
+"""Bins and mutual information: by hand, against other implementations, and their invariances."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from sklearn.metrics import mutual_info_score
+
+from labapp.errors import MetricError
+from labapp.metrics.information import Binning, discretise, mutual_information
+
+Float64 = NDArray[np.float64]
+BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
+columns = arrays(np.float64, st.integers(2, 60), elements=st.floats(-1e6, 1e6))
+seeds = st.integers(0, 2**32 - 1)
+
+
+def test_equal_widths_by_hand() -> None:
+    # Cuts at 0.25, 0.5, 0.75: a value on a cut belongs above it, the greatest value below the end.
+    column = np.array([0.0, 0.24, 0.25, 0.5, 0.74, 0.75, 1.0])
+    assert discretise(column, bins=4).tolist() == [0, 0, 1, 2, 2, 3, 3]
+
+
+def test_equal_frequencies_by_hand() -> None:
+    column = np.array([1000.0, -5.0, 0.0, 0.1, 0.2, 7.0, 30.0, -90.0])
+    assert discretise(column, 4, "equal-frequency").tolist() == [3, 0, 1, 1, 2, 2, 3, 0]
+
+
+def test_equal_values_are_never_parted() -> None:
+    column = np.array([1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0])
+    assert discretise(column, 4, "equal-frequency").tolist() == [0, 2, 2, 2, 2, 2, 2, 3]
+
+
+@pytest.mark.parametrize("binning", BINNINGS)
+def test_a_constant_column_is_one_bin(binning: Binning) -> None:
+    assert len(set(discretise(np.full(9, 3.7), 20, binning).tolist())) == 1
+
+
+@settings(deadline=None)
+@given(column=columns, bins=st.integers(2, 30), binning=st.sampled_from(BINNINGS))
+def test_bins_follow_the_order_of_the_values(column: Float64, bins: int, binning: Binning) -> None:
+    found = discretise(column, bins, binning)
+    assert found.min() >= 0
+    assert found.max() <= bins - 1
+    order = np.argsort(column, kind="stable")
+    assert (np.diff(found[order]) >= 0).all()
+    assert ((np.diff(column[order]) > 0) | (np.diff(found[order]) == 0)).all()
+    if column.min() < column.max():
+        assert found[column.argmin()] < found[column.argmax()]
+
+
+@given(seed=seeds, count=st.integers(20, 400))
+def test_equal_frequency_bins_differ_by_a_row_at_most(seed: int, count: int) -> None:
+    column = np.random.default_rng(seed).normal(size=count)
+    filled = np.bincount(discretise(column, 20, "equal-frequency"), minlength=20)
+    assert filled.max() - filled.min() <= 1
+
+
+@given(column=columns)
+def test_equal_frequency_bins_stay_under_increasing_maps(column: Float64) -> None:
+    ranks = np.unique(column, return_inverse=True)[1].astype(np.float64)
+    for mapped in (ranks, np.exp(ranks / 10)):
+        assert np.array_equal(
+            discretise(mapped, 20, "equal-frequency"), discretise(column, 20, "equal-frequency")
+        )
+
+
+@pytest.mark.parametrize(("bins", "binning"), [(1, "equal-width"), (20, "equal-hope")])
+def test_impossible_bins_are_refused(bins: int, binning: Binning) -> None:
+    with pytest.raises(MetricError, match=r"bins is 1|'equal-hope'"):
+        discretise(np.arange(5.0), bins, binning)
+
+
+def test_two_coins_by_hand() -> None:
+    # Three rows in four agree: I = log 2 - H(1/4).
+    first = np.array([[0, 0, 0, 0, 1, 1, 1, 1]]).T
+    second = np.array([[0, 0, 0, 1, 1, 1, 1, 0]]).T
+    found = mutual_information(first, second)
+    entropy = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
+    assert found.matrix[0, 0] == pytest.approx(math.log(2) - entropy, abs=1e-14)
+    assert found.code_entropies[0] == pytest.approx(math.log(2), abs=1e-14)
+
+
+def test_labels_are_classes_however_they_lie() -> None:
+    factor = np.array([[0.0, 1e-6, 1.0, 100.0] * 10]).T
+    assert mutual_information(factor, factor).factor_entropies[0] == pytest.approx(math.log(4))
+    # As a histogram the first three share a bin.
+    binned = mutual_information(factor, factor, label_factors=False).factor_entropies[0]
+    assert binned == pytest.approx(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25)))
+
+
+def test_as_many_values_as_bins_are_labels_and_one_more_is_binned() -> None:
+    values = np.array([[*range(19), 100]]).T.astype(float)
+    assert mutual_information(values, values).factor_entropies[0] == pytest.approx(math.log(20))
+    values = np.vstack([values, [[19.0]]])
+    assert mutual_information(values, values).factor_entropies[0] < math.log(5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, binning=st.sampled_from(BINNINGS), bins=st.integers(2, 25))
+def test_against_a_histogram_and_against_scikit_learn(
+    seed: int, binning: Binning, bins: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    codes = rng.normal(size=(300, 3))
+    factors = codes[:, :2] + rng.normal(size=(300, 2))
+    found = mutual_information(codes, factors, bins=bins, binning=binning)
+    for i, code in enumerate(codes.T):
+        for j, factor in enumerate(factors.T):
+            a, b = discretise(code, bins, binning), discretise(factor, bins, binning)
+            assert found.matrix[i, j] == pytest.approx(mutual_info_score(a, b), abs=1e-12)
+            if binning == "equal-width":
+                joint = np.histogram2d(code, factor, bins=bins)[0]
+                other = mutual_info_score(None, None, contingency=joint.astype(int))
+                assert found.matrix[i, j] == pytest.approx(other, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, binning=st.sampled_from(BINNINGS))
+def test_information_is_symmetric_bounded_by_entropy_and_0_for_constants(
+    seed: int, binning: Binning
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(100, 3)) @ rng.normal(size=(3, 3))
+    found = mutual_information(table, table, binning=binning)
+    np.testing.assert_allclose(found.matrix, found.matrix.T, atol=1e-12)
+    assert (found.matrix >= 0).all()
+    limit = np.minimum.outer(found.code_entropies, found.factor_entropies)
+    assert (found.matrix <= limit + 1e-12).all()
+    np.testing.assert_allclose(found.matrix.diagonal(), found.factor_entropies, atol=1e-12)
+    assert mutual_information(np.full((100, 1), 2.5), table, binning=binning).matrix.max() == 0
+
+
+def test_independent_columns_share_what_bins_by_chance_do() -> None:
+    # The plug-in estimate's bias, (bins - 1)^2 / 2n, is stated and not corrected.
+    rng = np.random.default_rng(3)
+    found = mutual_information(rng.random((20_000, 10)), rng.random((20_000, 10)))
+    assert found.matrix.mean() == pytest.approx(19**2 / 40_000, rel=0.05)

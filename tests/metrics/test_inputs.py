@@ -1,0 +1,61 @@
+"""What metrics refuse, and that every one of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labapp.errors import MetricError
+from labapp.metrics.dci import dci
+from labapp.metrics.information import mutual_information
+from labapp.metrics.inputs import checked
+from labapp.metrics.mig import mig
+
+RNG = np.random.default_rng(0)
+CODES, FACTORS = RNG.normal(size=(40, 3)), RNG.normal(size=(40, 2))
+
+
+def changed(table: np.ndarray, row: int, column: int, value: float) -> np.ndarray:
+    table = table.copy()
+    table[row, column] = value
+    return table
+
+
+REFUSED = {
+    "one column as a vector": (CODES[:, 0], FACTORS, r"codes have shape \(40,\)"),
+    "no code": (CODES[:, :0], FACTORS, r"codes have shape \(40, 0\)"),
+    "three axes": (CODES, FACTORS[..., None], r"factors have shape \(40, 2, 1\)"),
+    "other lengths": (CODES[:-1], FACTORS, "codes have 39 rows and factors 40"),
+    "no rows": (CODES[:0], FACTORS[:0], "codes and factors have 0 rows"),
+    "one row": (CODES[:1], FACTORS[:1], "codes and factors have 1 rows"),
+    "text": (CODES.astype(str), FACTORS, "codes are of type <U"),
+    "complex": (CODES, FACTORS + 1j, "factors are of type complex128"),
+    "not a number": (changed(CODES, 7, 1, np.nan), FACTORS, "codes: row 7, column 1 is nan"),
+    "infinite": (CODES, changed(FACTORS, 0, 1, -np.inf), "factors: row 0, column 1 is -inf"),
+    "beyond squaring": (changed(CODES, 2, 2, 1e200), FACTORS, "codes: row 2, column 2 is 1e\\+200"),
+    "a factor that does not vary": (CODES, FACTORS * [1, 0] + 4, "factors: column 1 is 4 in every"),
+}
+
+
+@pytest.mark.parametrize("metric", [checked, mutual_information, mig, dci])
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_tables_are_refused_by_name_and_place(metric: Callable[..., Any], case: str) -> None:
+    codes, factors, message = REFUSED[case]
+    with pytest.raises(MetricError, match=message) as refused:
+        metric(codes, factors)
+    assert refused.value.todo
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.uint8, np.int64, np.float32, np.float64])
+def test_any_kind_of_real_number_becomes_float64(kind: type) -> None:
+    codes, factors = checked((CODES > 0).astype(kind), (FACTORS > 0).astype(kind).tolist())
+    assert codes.dtype == factors.dtype == np.float64
+    assert np.array_equal(codes, CODES > 0)
+    assert np.array_equal(factors, FACTORS > 0)
+
+
+def test_a_code_that_does_not_vary_is_let_through() -> None:
+    checked(np.zeros((5, 2)), FACTORS[:5])
