@@ -43,8 +43,8 @@ class Grid:
         Raises ValueError where there is no such row.
         """
         low, high = np.array(LIMITS, dtype=np.float64).T
-        steps: Float64 = self.indices(rows) / (np.array(self.sizes) - 1)
-        return low + (high - low) * steps
+        steps = self.indices(rows) / (np.array(self.sizes, dtype=np.float64) - 1.0)
+        return np.asarray(low + (high - low) * steps, dtype=np.float64)
 
 
 FULL = Grid()

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO
 
 import numpy as np
@@ -27,6 +28,9 @@ NAME = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
 _BLOCK = 4096
 """Pictures unpacked at a time: 16 MB."""
+
+_NO_HEADER = (KeyError, TypeError, ValueError, SyntaxError, TokenError, MemoryError, RecursionError)
+"""What numpy and the parser that it leans on raise at a header that is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ def read(path: Path, grid: Grid = FULL) -> Official:
         with zipfile.ZipFile(path) as archive:
             _check_order(archive, path, grid)
             packed = _pictures(archive, path, grid)
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    # RuntimeError: encrypted, or packed in a way that zipfile does not know.
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
         raise _refused(f"{path} cannot be read: {error}.") from error
     return Official(packed, grid, np.arange(grid.count))
 
@@ -106,9 +111,6 @@ def _pictures(archive: zipfile.ZipFile, path: Path, grid: Grid) -> NDArray[np.ui
             if block.max() > 1:
                 raise _refused(f"Pictures of {path} hold other values than 0 and 1.")
             packed[start : start + count] = np.packbits(block.reshape(count, -1), axis=1)
-        # Reading past the end makes the archive compare its checksum.
-        if stream.read(1):
-            raise _refused(f"imgs of {path} is longer than its header says.")
     return packed
 
 
@@ -128,13 +130,16 @@ def _array(
                 (2, 0): npy.read_array_header_2_0,
             }[npy.read_magic(stream)]
             found, by_columns, kind = read_header(stream)
-        except (KeyError, ValueError) as error:
+        except _NO_HEADER as error:
             raise _refused(f"The header of {name} in {path} cannot be read.") from error
         if found != shape or by_columns or kind != dtype:
             raise _refused(
                 f"{name} of {path} must be {dtype} of shape {shape}, found {kind} of shape {found}."
             )
         yield stream
+        # Reading past the end makes the archive compare its checksum.
+        if stream.read(1):
+            raise _refused(f"{name} of {path} is longer than its header says.")
 
 
 def _exactly(stream: IO[bytes], count: int) -> bytes:
