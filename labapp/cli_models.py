@@ -15,6 +15,10 @@ models_app = typer.Typer(
     no_args_is_help=True,
 )
 
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", help="Folder of the data set's files, e.g. MNIST's.")
+]
+
 
 @models_app.command("list")
 def models_list(json_: Json = False) -> None:
@@ -49,6 +53,8 @@ def models_train(
     out: Annotated[Path | None, typer.Option("--out", help="Folder of models.")] = None,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
+    data: DataFolder = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")] = 1,
 ) -> None:
     """Train a model; interrupt it with Ctrl+C and give the same command to go on.
 
@@ -56,7 +62,9 @@ def models_train(
     """
     from labapp.representations.console import train_with_progress
 
-    folder = train_with_progress(recipe, out, device, resume=not fresh)
+    folder = train_with_progress(
+        recipe, out, device, resume=not fresh, data_folder=data, threads=threads
+    )
     typer.echo(f"model: {folder}")
 
 
@@ -94,12 +102,14 @@ def models_import_tfjs(
 
 @models_app.command("evaluate")
 def models_evaluate(
-    model: Annotated[str, typer.Argument(help="A model's id or folder.")], json_: Json = False
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    data: DataFolder = None,
+    json_: Json = False,
 ) -> None:
-    """Compute a model's held-out error again. Example: labapp models evaluate sinelines/vae"""
-    from labapp.representations import catalog
+    """Compute the numbers of a model's card again. Example: labapp models evaluate sinelines/vae"""
+    from labapp.representations import evaluation
 
-    result = catalog.evaluate(_model(model))
+    result = evaluation.evaluate(_model(model), data_folder=data)
     if json_:
         show_json(result)
     else:

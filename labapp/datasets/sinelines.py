@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.datasets.split import ArrayRows, Split, check
+
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
@@ -78,3 +80,24 @@ def generate(count: int, seed: int) -> tuple[Float32, Float64]:
     """Series, float32 (count, 64), and their unclamped factors, float64 (count, 5)."""
     factors = draw_factors(count, seed)
     return series(factors), factors
+
+
+def split(*, count: int, held_out: int, seed: int) -> Split:
+    """`count` series of the prior, divided.
+
+    Rows are independent draws, so the last `held_out` of them are the held-out part: the same seed
+    gives the same division for ever, whatever is trained on it.
+
+    Raises
+    ------
+    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
+    """
+    check(count, held_out)
+    x, factors = generate(count, seed)
+    cut = count - held_out
+    return Split(
+        train=ArrayRows(x[:cut], factors[:cut]),
+        held=ArrayRows(x[cut:], factors[cut:]),
+        factor_names=NAMES,
+        generative=True,
+    )

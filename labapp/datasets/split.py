@@ -1,55 +1,95 @@
-"""A data set divided once into the part that models learn from and the part held out."""
+"""A data set divided once into the part that models learn from and the part held out.
+
+Rows are asked for by number, because not every data set fits into memory as pictures: dSprites are
+drawn when they are needed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets import sinelines
-
 Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+CHUNK = 500
+"""Rows at a time where all of them are gone through."""
+
+
+class Rows(Protocol):
+    """Instances x and the factors that made them, by row number."""
+
+    def __len__(self) -> int: ...
+
+    def instances(self, rows: Int64) -> Float32:
+        """Instances of the rows, float32, shape (n, *shape)."""
+        ...
+
+    def factors(self, rows: Int64) -> Float64:
+        """Factors of the rows, float64, shape (n, k)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRows:
+    """Rows that are in memory: `x` float32 of shape (n, *shape), `f` float64 of shape (n, k)."""
+
+    x: Float32
+    f: Float64
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def instances(self, rows: Int64) -> Float32:
+        return self.x[rows]
+
+    def factors(self, rows: Int64) -> Float64:
+        return self.f[rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Instances x and the factors that made them, row for row.
+    """A data set, divided.
 
-    `train_x` is float32 of shape (n, *shape), `train_factors` float64 of shape (n, k); `held_x`
-    and `held_factors` likewise for the held-out rows.
+    `factor_names` names the columns of the factors. `generative` says that the factors made the
+    instances and are all there is to them, so that a representation can be measured against them;
+    the digits of MNIST are labels only.
     """
 
-    train_x: Float32
-    train_factors: NDArray[np.float64]
-    held_x: Float32
-    held_factors: NDArray[np.float64]
+    train: Rows
+    held: Rows
+    factor_names: tuple[str, ...]
+    generative: bool
 
 
-def _sinelines(count: int, held_out: int, seed: int) -> Split:
-    x, factors = sinelines.generate(count, seed)
-    cut = count - held_out
-    return Split(x[:cut], factors[:cut], x[cut:], factors[cut:])
+def chunks(count: int, size: int = CHUNK) -> Iterator[Int64]:
+    """The row numbers 0 to count - 1, `size` at a time."""
+    for start in range(0, count, size):
+        yield np.arange(start, min(start + size, count))
 
 
-_SOURCES: dict[str, Callable[[int, int, int], Split]] = {"sinelines": _sinelines}
+def divide(count: int, held_out: int, seed: int) -> tuple[Int64, Int64]:
+    """Numbers of the rows to train on and of those held out, both ascending.
 
-NAMES = tuple(_SOURCES)
-"""Data sets that a recipe can name."""
-
-
-def load(dataset: str, *, count: int, held_out: int, seed: int) -> Split:
-    """The named data set, divided.
-
-    Rows are independent draws, so the last `held_out` of the `count` rows are the held-out part:
-    the same seed gives the same division for ever, whatever is trained on it.
+    Only uniform numbers are taken from the generator and sorted here, because numpy may change how
+    it shuffles and a division of data must not change.
 
     Raises
     ------
-    KeyError : no such data set.
     ValueError : `held_out` leaves nothing to learn from, or nothing held out.
     """
+    check(count, held_out)
+    draws = np.random.Generator(np.random.PCG64(seed)).random(count)
+    order = np.argsort(draws, kind="stable")
+    return np.sort(order[held_out:]), np.sort(order[:held_out])
+
+
+def check(count: int, held_out: int) -> None:
+    """Raises ValueError when `held_out` of `count` rows leave nothing on one side."""
     if not 0 < held_out < count:
         raise ValueError(f"held_out must lie between 1 and {count - 1}, found {held_out}")
-    return _SOURCES[dataset](count, held_out, seed)

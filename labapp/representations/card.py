@@ -16,7 +16,8 @@ from labapp.representations.architectures import (
     ClosedForm,
     Display,
 )
-from labapp.representations.recipe import ID_PATTERN, Data, Objective, Optimizer, Part
+from labapp.representations.data import Data, Part
+from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
 from labapp.representations.space import LatentSpace
 
 CARD = "model.yaml"
@@ -84,6 +85,53 @@ class HeldOutError(Part):
         return self.published if ours is None else ours
 
 
+class HeldOutNll(Part):
+    """-ln p(x|z) per instance, averaged over the held-out split: Bernoulli for pictures, for
+    series Gaussian of variance 1/2. `mean` and `sampled` as for `HeldOutError`.
+    """
+
+    unit: Literal["nats per instance"] = "nats per instance"
+    mean: float = Field(allow_inf_nan=False)
+    sampled: float | None = Field(default=None, allow_inf_nan=False)
+
+
+class Dci(Part):
+    """Disentanglement, completeness and informativeness (R2 on held-back rows)."""
+
+    disentanglement: float = Field(allow_inf_nan=False)
+    completeness: float = Field(allow_inf_nan=False)
+    informativeness: float = Field(allow_inf_nan=False)
+
+
+class Disentanglement(Part):
+    """Encodings against the true factors, over the first `instances` held-out rows.
+
+    `dci` predicts factors from codes, as Eastwood and Williams define it; `dci_exchanged` codes
+    from factors, as the released code behind the published numbers does.
+    """
+
+    instances: int = Field(ge=1)
+    mig: float = Field(allow_inf_nan=False)
+    mig_published: float | None = Field(default=None, allow_inf_nan=False)
+    dci: Dci
+    dci_exchanged: Dci
+    dci_published: float | None = Field(default=None, allow_inf_nan=False)
+
+
+class CodeAgreement(Part):
+    """Do the values of a discrete code each draw one digit?
+
+    Pictures of random codes are named by a classifier trained on the same digits; each value of
+    the code is matched with one digit, and `agreement` is the share of pictures of that digit.
+    """
+
+    pictures: int = Field(ge=1)
+    agreement: float = Field(ge=0, le=1)
+    digits: list[int]
+    classifier: str
+    classifier_accuracy: float = Field(ge=0, le=1)
+
+
 class ModelCard(Part):
     """What a package says of its model. Fields that do not apply are left out."""
 
@@ -101,6 +149,9 @@ class ModelCard(Part):
     training: Training | None = None
     origin: Origin | None = None
     held_out_error: HeldOutError | None = None
+    held_out_nll: HeldOutNll | None = None
+    disentanglement: Disentanglement | None = None
+    code_agreement: CodeAgreement | None = None
     weights_sha256: str | None = Field(default=None, pattern=SHA256_PATTERN)
     latents_sha256: str | None = Field(default=None, pattern=SHA256_PATTERN)
 
@@ -155,15 +206,19 @@ def dials_over(latents: NDArray[np.float32], step: float = 0.01) -> list[Dial]:
     4.3). A column that takes one value only makes a card that is refused: it is no dial.
     """
     return [
-        ContinuousDial(
-            type="continuous",
-            name=f"z{index}",
-            low=float(column.min()),
-            high=float(column.max()),
-            step=step,
-        )
+        slider(f"z{index}", float(column.min()), float(column.max()), step)
         for index, column in enumerate(latents.T, start=1)
     ]
+
+
+def slider(name: str, low: float, high: float, step: float = 0.01) -> ContinuousDial:
+    """A continuous dial with the published step."""
+    return ContinuousDial(type="continuous", name=name, low=low, high=high, step=step)
+
+
+def choice(k: int) -> DiscreteDial:
+    """The discrete dial in front of the sliders."""
+    return DiscreteDial(type="discrete", name="c1", k=k)
 
 
 def read(folder: Path) -> ModelCard:

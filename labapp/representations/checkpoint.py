@@ -15,45 +15,56 @@ from pathlib import Path
 import safetensors
 import safetensors.torch
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from labapp.errors import ModelError
 from labapp.representations import files
+from labapp.representations.learners import Learner
 
 FILE = "checkpoint.safetensors"
 
 
 @dataclass(slots=True)
 class Run:
-    """The networks and optimizer of a run, and how far it has come."""
+    """The networks and optimizers of a run, and how far it has come."""
 
-    networks: nn.ModuleDict
-    optimizer: torch.optim.Adam
+    learner: Learner
     iteration: int = 0
     seconds: float = 0.0
 
     def tensors(self) -> dict[str, Tensor]:
-        out = {f"network.{name}": value for name, value in self.networks.state_dict().items()}
-        for index, state in self.optimizer.state_dict()["state"].items():
-            out |= {f"adam.{index}.{name}": value for name, value in state.items()}
+        networks = self.learner.networks
+        out = {f"network.{name}": value for name, value in networks.state_dict().items()}
+        for number, adam in enumerate(self.learner.optimizers):
+            for index, state in adam.state_dict()["state"].items():
+                out |= {f"adam.{number}.{index}.{name}": value for name, value in state.items()}
         return {name: value.detach().cpu().contiguous() for name, value in out.items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Put back what `tensors` gave. Raises RuntimeError or KeyError if it does not fit."""
-        self.networks.load_state_dict(
+        self.learner.networks.load_state_dict(
             {
                 name.removeprefix("network."): value
                 for name, value in tensors.items()
                 if name.startswith("network.")
             }
         )
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, value in tensors.items():
-            if name.startswith("adam."):
-                _, index, key = name.split(".")
-                state.setdefault(int(index), {})[key] = value
-        whole = self.optimizer.state_dict()
-        self.optimizer.load_state_dict({"state": state, "param_groups": whole["param_groups"]})
+        for number, adam in enumerate(self.learner.optimizers):
+            parameters = [p for group in adam.param_groups for p in group["params"]]
+            state: dict[int, dict[str, Tensor]] = {}
+            for name, value in tensors.items():
+                if name.startswith(f"adam.{number}."):
+                    _, _, index, key = name.split(".")
+                    state.setdefault(int(index), {})[key] = _laid_out(value, parameters[int(index)])
+            whole = adam.state_dict()
+            adam.load_state_dict({"state": state, "param_groups": whole["param_groups"]})
+
+
+def _laid_out(value: Tensor, parameter: Tensor) -> Tensor:
+    """A moment in its parameter's order of memory: the fused Adam goes through both in step."""
+    if value.shape != parameter.shape:
+        return value
+    return torch.empty_like(parameter, device="cpu").copy_(value)
 
 
 def save(folder: Path, run: Run, recipe_sha256: str) -> None:

@@ -17,6 +17,8 @@ def train_with_progress(
     device: str | None = None,
     *,
     resume: bool = True,
+    data_folder: Path | None = None,
+    threads: int = 1,
     console: Console | None = None,
 ) -> Path:
     """Train a recipe while telling how far it is; see `training.train`.
@@ -45,7 +47,15 @@ def train_with_progress(
                 losses="  ".join(f"{name} {value:.3f}" for name, value in progress.losses.items()),
             )
 
-        return training.train(recipe, out=out, device=device, resume=resume, progress=show)
+        return training.train(
+            recipe,
+            out=out,
+            device=device,
+            resume=resume,
+            progress=show,
+            data_folder=data_folder,
+            threads=threads,
+        )
 
 
 def _remaining(seconds: float) -> str:

@@ -12,7 +12,7 @@ import io
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,6 +30,9 @@ LATENTS = "latents.npz"
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of a model file, or of an array unpacked from one. The largest real one has 26 MB."""
+
+_KEPT = {"F32": "<f4", "F16": "<f2"}
+"""Types of weights: the large models keep half the digits, which no picture shows."""
 
 _TODO = "Take a fresh copy of the model package from where it was published."
 _SAFE = "The file was not opened as a model and nothing in it was run."
@@ -81,12 +84,12 @@ def _nature(content: bytes) -> str:
 
 
 def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
-    """The tensors of a safetensors file, float32, by name.
+    """The tensors of a safetensors file, by name: float32, also where the file keeps float16.
 
     Raises
     ------
-    ModelError : missing, too large, another hash than stated, a pickle, damaged, of another type
-        than float32, or holding a value that is not finite.
+    ModelError : missing, too large, another hash than stated, a pickle, damaged, of another type,
+        or holding a value that is not finite.
     """
     content = read_bytes(path)
     try:
@@ -99,9 +102,9 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
     _check_digest(path, content, sha256)
     weights: dict[str, Float32] = {}
     for name, tensor in tensors:
-        if tensor["dtype"] != "F32":
-            raise _refuse(f"{path}: tensor {name!r} is {tensor['dtype']}; weights are F32.")
-        values = np.frombuffer(tensor["data"], dtype="<f4").reshape(tensor["shape"])
+        if tensor["dtype"] not in _KEPT:
+            raise _refuse(f"{path}: tensor {name!r} is {tensor['dtype']}; weights are F32 or F16.")
+        values = np.frombuffer(tensor["data"], _KEPT[tensor["dtype"]]).reshape(tensor["shape"])
         if not np.isfinite(values).all():
             raise _refuse(f"{path}: tensor {name!r} holds values that are not finite.")
         weights[name] = values.astype(np.float32)
@@ -171,8 +174,8 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
-def pack_weights(weights: dict[str, Float32]) -> bytes:
-    """A safetensors file, the same bytes for the same weights."""
+def pack_weights(weights: Mapping[str, NDArray[np.floating]]) -> bytes:
+    """A safetensors file, the same bytes for the same weights, each in its own type."""
     return safetensors.numpy.save({name: np.ascontiguousarray(w) for name, w in weights.items()})
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,7 @@ def load_package(
     threads: int = 1,
     *,
     root: Path | None = None,
+    exact: bool = False,
 ) -> Decoder:
     """A decoder, checked and ready.
 
@@ -150,7 +152,7 @@ def load_package(
         )
     if isinstance(card.made_by.source, ClosedForm):
         return _closed_form(folder, card, card.made_by.source)
-    return _trained(folder, card, device, threads)
+    return _trained(folder, card, device, threads, exact)
 
 
 def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Decoder:
@@ -175,7 +177,9 @@ def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Decoder:
     )
 
 
-def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) -> Decoder:
+def _trained(
+    folder: Path, card: ModelCard, device: str | None, threads: int, exact: bool
+) -> Decoder:
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
             f"The card in {folder} states no weights_sha256 and latents_sha256: "
@@ -189,7 +193,7 @@ def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) ->
 
     chosen = torch_backend.choose_device(device)
     forward = torch_backend.build(
-        card.made_by, card.space.width, weights, device=chosen, threads=threads
+        card.made_by, card.space.width, weights, device=chosen, threads=threads, exact=exact
     )
     return Decoder(
         id=card.id,
@@ -240,7 +244,7 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
 def write_package(
     folder: Path,
     card: ModelCard,
-    weights: dict[str, Float32],
+    weights: Mapping[str, NDArray[np.floating]],
     latents: Float32,
     spread: Float32 | None = None,
     percentiles: Float32 | None = None,

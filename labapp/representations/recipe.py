@@ -9,72 +9,84 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.datasets import split
 from labapp.representations import document
 from labapp.representations.architectures import ARCHITECTURES, Trained
+from labapp.representations.data import Data, MnistData, Part
 
 ID_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$"
 """`<dataset>/<name>`, lower case: no dot, no slash beyond the one, hence no way out of a folder."""
 
 
-class Part(BaseModel):
-    """A value that does not change and refuses keys that it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Ae(Part):
-    """Autoencoder: the sum of squared errors of decode(encode(x))."""
+    """Autoencoder: the reconstruction error of decode(encode(x))."""
 
     name: Literal["ae"]
-    squared_error: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    reconstruction: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+
+
+class Gt(Part):
+    """Ground truth: a decoder alone, which learns x from the true factors."""
+
+    name: Literal["gt"]
+    reconstruction: float = Field(default=1.0, gt=0, allow_inf_nan=False)
 
 
 class Vae(Part):
-    """Variational autoencoder: squared_error * sum of squares + kl * KL(q(z|x) || N(0, I))."""
+    """Variational autoencoder: reconstruction * error + kl * KL(q(z|x) || N(0, I))."""
 
     name: Literal["vae"]
-    squared_error: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    reconstruction: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     kl: float = Field(default=1.0, ge=0, allow_inf_nan=False)
 
 
-Objective = Annotated[Ae | Vae, Field(discriminator="name")]
+class TcVae(Part):
+    """beta-TCVAE: the variational autoencoder's loss + (beta - 1) * total correlation of q(z)."""
+
+    name: Literal["tcvae"]
+    beta: float = Field(default=10.0, ge=1, allow_inf_nan=False)
 
 
-class Data(Part):
-    """Which instances: `held_out` of `count` rows are kept from training."""
+class SsTcVae(Part):
+    """beta-TCVAE whose decoder is told the label, a one-hot of `classes` in front of z."""
 
-    dataset: str
-    count: int = Field(ge=2)
-    held_out: int = Field(ge=1)
-    seed: int = Field(ge=0)
+    name: Literal["ss-tcvae"]
+    beta: float = Field(default=10.0, ge=1, allow_inf_nan=False)
+    classes: int = Field(default=10, ge=2, le=1000)
 
-    @field_validator("dataset")
-    @classmethod
-    def _known(cls, value: str) -> str:
-        if value not in split.NAMES:
-            raise ValueError(f"allowed: {', '.join(split.NAMES)}")
-        return value
 
-    @field_validator("held_out")
-    @classmethod
-    def _leaves_some(cls, value: int, info: ValidationInfo) -> int:
-        count = info.data.get("count")
-        if count is not None and value >= count:
-            raise ValueError(f"allowed: 1 to {count - 1}, below count")
-        return value
+class InfoGan(Part):
+    """InfoGAN: a generator of a discrete code and continuous codes in (-1, 1), no further noise.
 
-    def load(self) -> split.Split:
-        """The instances, divided."""
-        return split.load(self.dataset, count=self.count, held_out=self.held_out, seed=self.seed)
+    `discrete` and `continuous` weigh the two parts of the mutual-information bound;
+    `generator_rate` multiplies the learning rate of the generator and the recogniser's heads.
+    """
+
+    name: Literal["infogan"]
+    classes: int = Field(default=10, ge=2, le=1000)
+    discrete: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    continuous: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    generator_rate: float = Field(default=5.0, gt=0, allow_inf_nan=False)
+
+
+Objective = Annotated[
+    Ae | Gt | Vae | TcVae | SsTcVae | InfoGan,
+    Field(discriminator="name"),
+]
+
+
+def classes_of(objective: Objective) -> int:
+    """Width of the one-hot in front of z: 0 where there is none."""
+    return objective.classes if isinstance(objective, SsTcVae | InfoGan) else 0
 
 
 class Optimizer(Part):
     """Adam with TensorFlow's and the paper's constants but for the learning rate.
 
     `schedule`: "constant" as in the paper, or "cosine" from the learning rate down to 0.
+    `beta1`: how long the first moment remembers. `precision`: "bfloat16" multiplies matrices at
+    half the width and keeps weights, moments and losses in float32.
     """
 
     name: Literal["adam"] = "adam"
@@ -82,10 +94,27 @@ class Optimizer(Part):
     schedule: Literal["constant", "cosine"] = "constant"
     batch: int = Field(ge=1)
     epochs: int = Field(ge=1)
+    beta1: float = Field(default=0.9, ge=0, lt=1)
+    precision: Literal["float32", "bfloat16"] = "float32"
+
+
+class Published(Part):
+    """What Table 2 of paper 000 says of the model that this recipe follows.
+
+    `error` is the sum of squared errors, sampled from the posterior where there is one.
+    """
+
+    error: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    mig: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    dci: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class Recipe(Part):
-    """A model to train, whole: the same recipe on the same device gives the same weights."""
+    """A model to train, whole: the same recipe on the same device gives the same weights.
+
+    `dimensions` counts the continuous ones. `weights` is the type in which the package keeps them;
+    the errors on the card are those of the weights as they are kept.
+    """
 
     id: str = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
@@ -95,27 +124,40 @@ class Recipe(Part):
     dimensions: int = Field(ge=1, le=64)
     objective: Objective
     optimizer: Optimizer
+    weights: Literal["float32", "float16"] = "float32"
     seed: int = Field(ge=0)
     checkpoint_iterations: int = Field(default=5_000, ge=1)
-    published_error: float | None = Field(default=None, ge=0)
+    published: Published = Published()
 
     @field_validator("architecture")
     @classmethod
-    def _trainable(cls, value: str) -> str:
-        able = [
-            name
-            for name, one in ARCHITECTURES.items()
-            if isinstance(one.source, Trained) and one.source.encoder is not None
-        ]
+    def _trainable(cls, value: str, info: ValidationInfo) -> str:
+        able = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)]
+        data = info.data.get("data")
+        if data is not None:
+            able = [name for name in able if name.startswith(f"{data.dataset}-")]
         if value not in able:
             raise ValueError(f"allowed: {', '.join(able)}")
         return value
+
+    @model_validator(mode="after")
+    def _go_together(self) -> Recipe:
+        source = ARCHITECTURES[self.architecture].source
+        assert isinstance(source, Trained)
+        adversarial = isinstance(self.objective, InfoGan)
+        if adversarial != (source.encoder is None):
+            raise ValueError("the objective infogan and the architecture mnist-infogan go together")
+        if isinstance(self.objective, SsTcVae) and not isinstance(self.data, MnistData):
+            raise ValueError("ss-tcvae needs labels: its data must be mnist")
+        if isinstance(self.objective, Gt) and isinstance(self.data, MnistData):
+            raise ValueError("gt needs the factors that made the data, which mnist has not")
+        return self
 
     @property
     def digest(self) -> str:
         """SHA-256 of everything that decides the weights (not of titles and notes)."""
         deciding = self.model_dump_json(
-            include={"data", "architecture", "dimensions", "objective", "optimizer", "seed"}
+            exclude={"id", "title", "notes", "checkpoint_iterations", "published"}
         )
         return hashlib.sha256(deciding.encode()).hexdigest()
 

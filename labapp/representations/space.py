@@ -114,6 +114,25 @@ class LatentSpace:
             at += dimension.width
         return out
 
+    def encode_rows(self, rows: Float32) -> Float32:
+        """The decoder's inputs of many dial states.
+
+        Parameters
+        ----------
+        rows : float32, shape (n, dimensions).
+
+        Returns
+        -------
+        float32, shape (n, width).
+        """
+        parts = [
+            np.eye(dimension.k, dtype=np.float32)[column.astype(np.int64)]
+            if isinstance(dimension, Discrete)
+            else column[:, None]
+            for dimension, column in zip(self.dimensions, rows.T, strict=True)
+        ]
+        return np.concatenate(parts, axis=1)
+
     def to_json(self) -> list[dict[str, Any]]:
         """Plain values for the journal and model card."""
         return [

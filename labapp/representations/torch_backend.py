@@ -65,8 +65,11 @@ def build(
     *,
     device: torch.device,
     threads: int,
+    exact: bool = False,
 ) -> Callable[[Float32], Float32]:
     """The decoder of `architecture` with these weights, as a function of float32 z.
+
+    `exact` keeps every step in float32, as the numbers on a card are measured.
 
     Raises
     ------

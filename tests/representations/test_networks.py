@@ -10,10 +10,9 @@ import torch
 from torch import nn
 
 from labapp.errors import ModelError
-from labapp.representations import networks, objectives, torch_backend
+from labapp.representations import networks, torch_backend
 from labapp.representations.architectures import ARCHITECTURES, ClosedForm, Trained
 from labapp.representations.random_weights import random_decoder
-from labapp.representations.recipe import Ae, Vae
 from labapp.representations.warmup import warm_up
 
 TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)]
@@ -125,56 +124,6 @@ def test_weights_begin_glorot_uniform_from_the_seed() -> None:
     assert weight.abs().max() <= bound
     assert weight.abs().max() > 0.99 * bound
     assert not layer.bias.any()
-
-
-class Fixed(nn.Module):
-    """Gives the same output for every input, repeated along the batch."""
-
-    def __init__(self, *outputs: list[float] | None) -> None:
-        super().__init__()
-        self.outputs = [None if one is None else torch.tensor([one]) for one in outputs]
-
-    def forward(self, _: torch.Tensor) -> object:
-        return self.outputs[0] if len(self.outputs) == 1 else tuple(self.outputs)
-
-
-def test_the_autoencoders_loss_is_the_sum_of_squares() -> None:
-    x = torch.tensor([[1.0, 2.0, 3.0]])
-    total, parts = objectives.loss(
-        Ae(name="ae", squared_error=2.0),
-        Fixed([0.5], None),
-        Fixed([0.0, 2.0, 5.0]),
-        x,
-        torch.zeros(1, 1),
-    )
-    assert parts["squared_error"].item() == 5
-    assert total.item() == 10
-
-
-def test_the_variational_loss_adds_the_divergence() -> None:
-    x = torch.tensor([[1.0, 2.0, 3.0]])
-    total, parts = objectives.loss(
-        Vae(name="vae", squared_error=1.0, kl=2.0),
-        Fixed([1.0, 0.0], [0.0, math.log(4)]),
-        Fixed([0.0, 2.0, 5.0]),
-        x,
-        torch.zeros(1, 2),
-    )
-    # KL = 1/2 (mean^2) for the first dimension, 1/2 (4 - 1 - ln 4) for the second.
-    kl = 0.5 + 0.5 * (3 - math.log(4))
-    assert parts["kl"].item() == pytest.approx(kl)
-    assert total.item() == pytest.approx(5 + 2 * kl)
-
-
-def test_the_variational_loss_decodes_a_draw_from_the_posterior() -> None:
-    _, parts = objectives.loss(
-        Vae(name="vae"),
-        Fixed([1.0], [math.log(4)]),
-        nn.Identity(),
-        torch.tensor([[0.0]]),
-        torch.tensor([[1.5]]),
-    )
-    assert parts["squared_error"].item() == pytest.approx((1 + 2 * 1.5) ** 2)
 
 
 def test_warming_up_tells_what_a_decode_takes() -> None:

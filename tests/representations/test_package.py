@@ -20,7 +20,7 @@ import torch
 
 from labapp import resources
 from labapp.errors import ModelError
-from labapp.representations import card, catalog, files, package
+from labapp.representations import card, catalog, evaluation, files, package
 
 SHIPPED = ["circles/gt", "sinelines/ae", "sinelines/gt", "sinelines/vae"]
 
@@ -83,7 +83,7 @@ def test_a_shipped_package_loads_and_decodes_its_sample(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sinelines/ae", "sinelines/gt", "sinelines/vae"])
 def test_the_held_out_error_of_a_shipped_model_is_its_cards(name: str) -> None:
-    result = catalog.evaluate(name, "cpu")
+    result = evaluation.evaluate(name, "cpu")
     assert result["instances"] == 5_000
     assert result["agrees"], result
 
@@ -116,7 +116,7 @@ def test_ground_truth_states_are_draws_of_the_prior_on_the_dials() -> None:
 
 def test_circles_have_no_data_to_evaluate() -> None:
     with pytest.raises(ModelError, match="no held-out data"):
-        catalog.evaluate("circles/gt")
+        evaluation.evaluate("circles/gt")
 
 
 # --- finding ---------------------------------------------------------------------------------

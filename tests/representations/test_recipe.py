@@ -39,7 +39,7 @@ def refusal(folder: Path, text: str) -> str:
 def test_a_good_recipe_is_read_with_the_published_defaults(tmp_path: Path) -> None:
     found = recipe.read(write(tmp_path, GOOD))
     assert found.optimizer.schedule == "constant"
-    assert found.objective == recipe.Vae(name="vae", squared_error=1.0, kl=1.0)
+    assert found.objective == recipe.Vae(name="vae", reconstruction=1.0, kl=1.0)
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,15 @@ def test_a_good_recipe_is_read_with_the_published_defaults(tmp_path: Path) -> No
         ("seed: 3", "seed: -1", ["line 8", "seed", "-1"]),
         ("seed: 3", "sed: 3", ["line 8, sed: unknown key", "did you mean 'seed'", "seed: missing"]),
         ("epochs: 2", "epochs: 2, lr: 1", ["line 7", "optimizer.lr: unknown key"]),
-        ("name: vae", "name: gan", ["line 6", "objective", "gan", "ae, vae"]),
+        ("name: vae", "name: gan", ["line 6", "objective", "gan", "ae, gt, vae, tcvae"]),
         ("name: vae", "name: vae, kl: .inf", ["line 6", "objective.kl", "inf", "finite"]),
-        ("sinelines,", "moons,", ["line 3", "data.dataset", "'moons'", "allowed: sinelines"]),
+        ("sinelines,", "moons,", ["line 3", "data", "'moons'", "one of sinelines, dsprites"]),
         ("held_out: 40", "held_out: 400", ["line 3", "data.held_out", "1 to 399"]),
-        ("sinelines-mlp", "closed-form:sinelines", ["line 4", "architecture", "allowed: sinelines-mlp"]),
+        (
+            "sinelines-mlp",
+            "closed-form:sinelines",
+            ["line 4", "architecture", "allowed: sinelines-mlp"],
+        ),
         ("sinelines/test", "../escape", ["line 1", "id", "'../escape'"]),
         ("sinelines/test", "Sinelines/AE", ["line 1", "id"]),
         ("seed: 3", "seed: 3\nseed: 4", ["line 9", "'seed' is given twice"]),

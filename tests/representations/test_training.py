@@ -17,7 +17,7 @@ import torch
 from rich.console import Console
 
 from labapp.errors import ModelError
-from labapp.representations import card, catalog, checkpoint, package, training
+from labapp.representations import card, checkpoint, evaluation, package, training
 from labapp.representations.console import train_with_progress
 from labapp.representations.training import Progress
 
@@ -148,7 +148,7 @@ def test_limits_are_the_extremes_of_the_held_out_encodings(root: Path) -> None:
 
 
 def test_evaluating_gives_the_cards_error(root: Path) -> None:
-    result = catalog.evaluate("tiny/vae", "cpu", root)
+    result = evaluation.evaluate("tiny/vae", "cpu", root)
     assert result["agrees"]
     assert result["computed"]["mean"] == pytest.approx(result["card"]["mean"], rel=1e-5)
     assert result["computed"]["sampled"] == pytest.approx(result["card"]["sampled"], rel=1e-5)
@@ -160,7 +160,7 @@ def test_evaluating_notices_a_card_that_flatters(root: Path) -> None:
     assert stated is not None
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(f"mean: {stated.mean}", "mean: 0.1"), encoding="utf-8")
-    assert not catalog.evaluate("tiny/vae", "cpu", root)["agrees"]
+    assert not evaluation.evaluate("tiny/vae", "cpu", root)["agrees"]
 
 
 def test_a_package_is_never_overwritten(root: Path, recipe_path: Path) -> None:

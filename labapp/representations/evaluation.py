@@ -1,0 +1,136 @@
+"""`labapp models evaluate`: a card's numbers computed again, from the package and the data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labapp.errors import ModelError
+from labapp.representations import measuring, package
+from labapp.representations.architectures import ClosedForm
+from labapp.representations.decoders import Decoder
+from labapp.representations.measuring import Measured
+from labapp.representations.recipe import InfoGan, Published
+
+TOLERANCE = 0.001
+"""Relative difference from the card that rounding on another device or build explains."""
+
+TREES_TOLERANCE = 0.02
+"""Absolute difference of DCI that another release of scikit-learn explains."""
+
+AGREEMENT_TOLERANCE = 0.01
+"""Absolute difference of the codes' agreement that rounding explains: 20 of 2,000 pictures."""
+
+
+def evaluate(
+    model: str | Path,
+    device: str | None = None,
+    root: Path | None = None,
+    data_folder: Path | None = None,
+) -> dict[str, Any]:
+    """The card's numbers computed again from the recipe's data, beside the card's.
+
+    Returns
+    -------
+    model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
+    with mean and sampled error (None where there is no posterior) and, where they apply, nll,
+    disentanglement and code_agreement as they stand in cards; published; "agrees": whether they
+    differ by no more than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
+
+    Raises
+    ------
+    ModelError : the package is refused, or states no data to evaluate on.
+    DatasetError : the files of its data are not in `data_folder`.
+    """
+    decoder = package.load_package(model, device, root=root, exact=True)
+    card = decoder.card
+    if card.data is None or (card.held_out_error is None and card.code_agreement is None):
+        raise ModelError(
+            f"{card.id} has no held-out data: there is nothing to evaluate.",
+            safe="The model is in order.",
+            todo="Evaluate a model of a data set.",
+        )
+    data = card.data.load(data_folder)
+    latents, spread = decoder.latents, None
+    if isinstance(card.made_by.source, ClosedForm):
+        latents = data.held.factors(np.arange(len(data.held))).astype(np.float32)
+    else:
+        spread = package.read_arrays(package.find(model, root), card).get("spread")
+        _match(decoder, len(data.held))
+    stated = Measured(
+        card.held_out_error, card.held_out_nll, card.disentanglement, card.code_agreement
+    )
+    computed = measuring.measure(
+        card, decoder.decode, latents, spread, data, published=_published(stated)
+    )
+    return {
+        "model": card.id,
+        "device": decoder.device,
+        "instances": len(data.held),
+        "unit": "sum of squares per instance",
+        "computed": _plain(computed),
+        "card": _plain(stated),
+        "published": card.held_out_error and card.held_out_error.published,
+        "agrees": _agree(computed, stated),
+    }
+
+
+def _match(decoder: Decoder, held: int) -> None:
+    if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
+        raise ModelError(
+            f"{decoder.id} holds {len(decoder.latents)} encodings for {held} held-out instances: "
+            "its latents and its card do not belong together.",
+            todo="Take a fresh copy of the package.",
+        )
+
+
+def _published(stated: Measured) -> Published:
+    error, measured = stated.held_out_error, stated.disentanglement
+    return Published(
+        error=None if error is None else error.published,
+        mig=None if measured is None else measured.mig_published,
+        dci=None if measured is None else measured.dci_published,
+    )
+
+
+def _plain(measured: Measured) -> dict[str, Any]:
+    error, nll = measured.held_out_error, measured.held_out_nll
+    rows: dict[str, Any] = {"mean": error and error.mean, "sampled": error and error.sampled}
+    if nll is not None:
+        rows["nll"] = nll.model_dump(mode="json", include={"mean", "sampled"})
+    if measured.disentanglement is not None:
+        rows["disentanglement"] = measured.disentanglement.model_dump(mode="json")
+    if measured.code_agreement is not None:
+        rows["code_agreement"] = measured.code_agreement.model_dump(mode="json")
+    return rows
+
+
+def _agree(computed: Measured, stated: Measured) -> bool:
+    """Whether all that the card states was found again; it may state less than is computed."""
+    found = True
+    for name in ("held_out_error", "held_out_nll"):
+        one, other = getattr(computed, name), getattr(stated, name)
+        if other is not None:
+            found &= _near(one.mean, other.mean) and _near(one.sampled, other.sampled)
+    if stated.disentanglement is not None:
+        one, other = computed.disentanglement, stated.disentanglement
+        assert one is not None
+        found &= _near(one.mig, other.mig)
+        for reading in ("dci", "dci_exchanged"):
+            ours, theirs = getattr(one, reading), getattr(other, reading)
+            found &= abs(ours.disentanglement - theirs.disentanglement) <= TREES_TOLERANCE
+            found &= abs(ours.completeness - theirs.completeness) <= TREES_TOLERANCE
+            found &= abs(ours.informativeness - theirs.informativeness) <= TREES_TOLERANCE
+    if stated.code_agreement is not None:
+        assert computed.code_agreement is not None
+        difference = computed.code_agreement.agreement - stated.code_agreement.agreement
+        found &= abs(difference) <= AGREEMENT_TOLERANCE
+    return found
+
+
+def _near(found: float | None, stated: float | None) -> bool:
+    if found is None or stated is None:
+        return found is stated
+    return abs(found - stated) <= TOLERANCE * max(abs(stated), TOLERANCE)
