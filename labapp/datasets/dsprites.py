@@ -83,7 +83,7 @@ def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
     Parameters
     ----------
     official : the published file; its pictures are used in place of drawn ones. It is unpacked
-        into memory once, which takes about 380 MB and some minutes.
+        into memory at once, which takes some seconds and about 400 MB.
 
     Raises
     ------

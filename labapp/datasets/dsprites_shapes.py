@@ -3,10 +3,12 @@
 A pixel is white when its centre lies inside the shape. Only the pixels that a shape of full size
 can reach, a window round its centre, are looked at, many pictures at a time.
 
-The measures were read off the published decoder of the true factors, which had learned the
-official pictures: its output for thousands of factor settings, turned and moved back into the
-shape's own frame, gives a picture of each shape at a quarter of a pixel, and the outline is where
-that crosses one half. Sizes were found proportional to scale, centres at 15.5 + 32 times position.
+The measures were fitted to the published decoder of the true factors, which had learned the
+official pictures. Its output for 6,000 random rotations and positions at scale 1, turned and moved
+back into the shape's own frame, gives a mean picture of each shape at a quarter of a pixel. The
+heart's points are those whose outline, blurred (by 0.49 pixels, fitted too), comes nearest to it;
+side and semi-axes are those whose drawn pictures differ least. Sizes were found proportional to
+scale; moving or turning all shapes a little further brings the difference down by 0.3 % at most.
 """
 
 from __future__ import annotations
