@@ -1,7 +1,7 @@
 """The report's figures, as SVG text. One style: ink on white, no colour carries meaning alone.
 
-Drawn without pyplot, so that nothing global is touched and any thread may draw. This is the only
-module that imports matplotlib (slow to load).
+Drawn without pyplot, so that nothing global is touched and any thread may draw. matplotlib is slow
+to load: nothing imports this module before a figure is due.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -22,28 +21,8 @@ from numpy.typing import NDArray
 
 from labapp.analysis.columns import METRICS, Metric
 from labapp.analysis.rows import Row
+from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 
-INK, SECONDARY, HAIRLINE, ACCENT = "#1F2328", "#57606A", "#D8DEE4", "#1F5FD6"
-STYLE: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Arial"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.edgecolor": SECONDARY,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.8,
-    "xtick.color": SECONDARY,
-    "ytick.color": SECONDARY,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "text.color": INK,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "labapp",
-}
 WIDTH_IN = 10.0
 BOX_FROM = 5
 """A box is drawn from so many values on; below, the points say more."""

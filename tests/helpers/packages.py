@@ -1,11 +1,17 @@
-"""Model packages for tests of where models are found; no torch is needed to read them."""
+"""Models for tests of where packages are found and what is drawn of them; none needs torch."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from labapp import resources
 from labapp.representations import card
+from labapp.representations.architectures import ARCHITECTURES
+from labapp.representations.card import ModelCard
+from labapp.representations.decoders import Decoder, percentiles_of
+from tests.helpers.studies import ring_decoder
 
 
 def copied(root: Path, model: str, *, of: str = "sinelines/gt", models: Path | None = None) -> Path:
@@ -16,3 +22,32 @@ def copied(root: Path, model: str, *, of: str = "sinelines/gt", models: Path | N
     text = ((models or resources.models()) / of / card.CARD).read_text(encoding="utf-8")
     (folder / card.CARD).write_text(text.replace(f"id: {of}", f"id: {model}"), encoding="utf-8")
     return folder
+
+
+def ring_model(model: str, continuous: int, discrete: int = 0) -> Decoder:
+    """`ring_decoder` as a loaded model, with a card and percentiles."""
+    rings = ring_decoder(model, continuous, discrete)
+    assert rings.latents is not None
+    architecture = {"mnist8k": "mnist-conv", "dsprites": "dsprites-conv"}[model.split("/")[0]]
+    stated = ModelCard.model_validate(
+        {
+            "card": 1,
+            "id": model,
+            "title": "Rings that every dial changes",
+            "dataset": model.split("/")[0],
+            "architecture": architecture,
+            "display": ARCHITECTURES[architecture].display,
+            "sampling": "held-out",
+            "dimensions": rings.space.to_json(),
+        }
+    )
+    return Decoder(
+        id=model,
+        space=rings.space,
+        card=stated,
+        latents=rings.latents,
+        percentiles=percentiles_of(rings.latents.astype(np.float32)),
+        device="cpu",
+        threads=1,
+        forward=rings.formula,
+    )

@@ -1,0 +1,97 @@
+"""Where everything on a traversal sheet goes: the same on paper and on the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from labapp.representations.sheets import Float32, Sheet, Traversal
+from labapp.representations.space import Continuous
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Sizes in pixels. label: the column of the dials' names; marks: height of the column marks;
+    gap: between cells, also between rows' neighbours; group: between states; row: between rows."""
+
+    label: float
+    cell_width: float
+    cell_height: float
+    marks: float
+    gap: float
+    group: float
+    row: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A word above a column: its middle, and the top of its line."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An instance and the corner where it begins."""
+
+    x: float
+    y: float
+    instance: Float32
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """labels: the top of each row."""
+
+    width: float
+    height: float
+    marks: tuple[Mark, ...]
+    labels: tuple[tuple[float, Traversal], ...]
+    cells: tuple[Cell, ...]
+
+
+def lay_out(sheet: Sheet, measures: Measures) -> Layout:
+    """Rows below each other, states side by side; marks above the first row of a kind."""
+    m = measures
+    marks: list[Mark] = []
+    labels: list[tuple[float, Traversal]] = []
+    cells: list[Cell] = []
+    y, marked, right = 0.0, "", m.label
+    for row in sheet.rows:
+        kind = _kind(row)
+        if kind != marked:
+            y += m.row if marked else 0.0
+            for state in range(len(row.instances)):
+                marks += [
+                    Mark(_x(row, m, state, column) + m.cell_width / 2, y, text)
+                    for column, text in _marks(row).items()
+                ]
+            y += m.marks
+            marked = kind
+        labels.append((y, row))
+        for state, instances in enumerate(row.instances):
+            for column, instance in enumerate(instances):
+                cells.append(Cell(_x(row, m, state, column), y, instance))
+        right = max(right, cells[-1].x + m.cell_width)
+        y += m.cell_height + m.row
+    return Layout(right, y - m.row, tuple(marks), tuple(labels), tuple(cells))
+
+
+def _kind(row: Traversal) -> str:
+    """Rows of one kind share their marks."""
+    return "continuous" if isinstance(row.dimension, Continuous) else f"{row.values}"
+
+
+def _marks(row: Traversal) -> dict[int, str]:
+    """What stands above the columns, by column; the values of a discrete dial count from 1."""
+    last = len(row.values) - 1
+    if not isinstance(row.dimension, Continuous):
+        return {column: f"{value + 1:.0f}" for column, value in enumerate(row.values)}
+    return {0: "Low", last: "High"} | ({last // 2: "Medium"} if last % 2 == 0 else {})
+
+
+def _x(row: Traversal, m: Measures, state: int, column: int) -> float:
+    own = len(row.values)
+    group = own * (m.cell_width + m.gap) - m.gap + m.group
+    return m.label + state * group + column * (m.cell_width + m.gap)

@@ -1,0 +1,118 @@
+"""Traversal sheets: what each dial of a model does, at a few states of the others.
+
+The numbers of a sheet, without any drawing: `labapp models show` draws them as a PNG file
+(sheet_figure.py) and the moderator's study view as widgets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.representations.architectures import Display
+from labapp.representations.decoders import Decoder
+from labapp.representations.space import Continuous, Dimension
+
+Float32 = NDArray[np.float32]
+
+STATES = 3
+"""States of the sample that a dial is turned at."""
+STEPS = 7
+"""Linear steps of a continuous dial from Low to High (paper 000, single-dimension task)."""
+SEED = 0
+"""Which states are drawn; fixed, so that a model has one sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traversal:
+    """One row of a sheet: a dial turned from end to end, at one state after another.
+
+    values : what the dial is set to, column by column; indices of a discrete one.
+    instances : float32, shape (states, len(values), *shape of an instance).
+    """
+
+    dimension: Dimension
+    values: tuple[float, ...]
+    instances: Float32
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """All dials of a model. columns: how many instances a row holds at most."""
+
+    model: str
+    title: str
+    display: Display
+    sampling: str
+    columns: int
+    rows: tuple[Traversal, ...]
+
+    @property
+    def about(self) -> str:
+        """What the sheet shows, as one sentence."""
+        states = max(len(row.instances) for row in self.rows)
+        drawn = "the prior" if self.sampling == "prior" else "the held-out sample"
+        number = {1: "one state", 2: "two states", 3: "three states"}.get(
+            states, f"{states} states"
+        )
+        return f"Each row turns one dial and leaves the others, at {number} drawn from {drawn}." + (
+            " Charts: y from −10 to 10." if self.display == "series" else ""
+        )
+
+
+def traversals(decoder: Decoder, states: int = STATES, steps: int = STEPS) -> Sheet:
+    """The sheet of a model, the same at each call.
+
+    A continuous dial goes in linear steps from the middle of its 1st to 5th percentiles (Low) to
+    that of its 95th to 99th (High), each value on the dial's own step; a discrete one through its
+    values, at fewer states where more would make the row longer, and through values evenly spaced
+    where there are more than a row holds.
+
+    Parameters
+    ----------
+    states : how many states of `decoder.latents` to turn the dials at; the same for every dial.
+    steps : columns of a continuous dial, 2 or more.
+    """
+    columns = states * steps
+    drawn = np.random.default_rng(SEED).permutation(len(decoder.latents))[:states]
+    base = [decoder.space.snap([float(v) for v in decoder.latents[row]]) for row in drawn]
+    rows = []
+    for index, dimension in enumerate(decoder.space.dimensions):
+        if isinstance(dimension, Continuous):
+            values = _linear(decoder, index, dimension, steps)
+        else:
+            number = min(dimension.k, columns)
+            values = tuple(map(float, np.linspace(0, dimension.k - 1, number).round().astype(int)))
+        fitting = base[: max(1, columns // len(values))]
+        rows.append(Traversal(dimension, values, _turned(decoder, fitting, index, values)))
+    return Sheet(
+        model=decoder.id,
+        title=decoder.card.title,
+        display=decoder.card.display,
+        sampling=decoder.card.sampling,
+        columns=columns,
+        rows=tuple(rows),
+    )
+
+
+def _linear(decoder: Decoder, index: int, dimension: Continuous, steps: int) -> tuple[float, ...]:
+    at = {name: float(values[index]) for name, values in decoder.percentiles.items()}
+    low, high = (at[1] + at[5]) / 2, (at[95] + at[99]) / 2
+    return tuple(dimension.snap(float(value)) for value in np.linspace(low, high, steps))
+
+
+def _turned(
+    decoder: Decoder, base: list[tuple[float, ...]], index: int, values: tuple[float, ...]
+) -> Float32:
+    """Instances with dial `index` at each value, decoded as one batch."""
+    z = np.stack(
+        [
+            decoder.space.encode((*state[:index], value, *state[index + 1 :]))
+            for state in base
+            for value in values
+        ]
+    )
+    x = decoder.decode(z)
+    return x.reshape(len(base), len(values), *x.shape[1:])
