@@ -7,15 +7,15 @@ therefore sets the *process-wide* number of torch's CPU threads, to 1 unless tol
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
 from labapp.errors import ModelError
+from labapp.representations import cuda_decode, fast_decode, folding
 from labapp.representations.architectures import Architecture, Trained
+from labapp.representations.forward import Forward
 
 Float32 = NDArray[np.float32]
 
@@ -66,35 +66,96 @@ def build(
     device: torch.device,
     threads: int,
     exact: bool = False,
-) -> Callable[[Float32], Float32]:
-    """The decoder of `architecture` with these weights, as a function of float32 z.
+) -> Forward:
+    """The decoder of `architecture` with these weights, as a fast function of float32 z.
 
-    `exact` keeps every step in float32, as the numbers on a card are measured.
+    Parameters
+    ----------
+    width : of z.
+    threads : CPU threads of torch, for the whole process.
+    exact : keep every weight float32, as the numbers on a card are measured. Otherwise a large
+        layer may be read as float16 where that is faster; `Forward.how` says whether it is.
 
     Raises
     ------
     ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
         finite or not of the architecture's shape.
     """
-    assert isinstance(architecture.source, Trained)
     torch.set_num_threads(threads)
+    network = _network(architecture, width, weights)
+    layers = folding.fold(network) if device.type == "cpu" else None
+    if layers is not None:
+        forward = _in_steps(architecture, layers, exact)
+    elif device.type == "cuda":
+        recorded = cuda_decode.OneByOne(network.to(device), width, device)
+        forward = Forward(lambda z: recorded(_tensor(z)).numpy(), "float32, one CUDA graph")
+    else:
+        forward = _as_trained(network, device)
+    return _tried(architecture, width, forward)
+
+
+def plain(
+    architecture: Architecture,
+    width: int,
+    weights: dict[str, Float32],
+    *,
+    device: torch.device,
+    threads: int,
+) -> Forward:
+    """As `build`, but the network as it was trained, layer by layer: what `build` is held against.
+
+    Raises ModelError as `build` does.
+    """
+    torch.set_num_threads(threads)
+    forward = _as_trained(_network(architecture, width, weights), device)
+    return _tried(architecture, width, forward)
+
+
+def _network(architecture: Architecture, width: int, weights: dict[str, Float32]) -> nn.Module:
+    assert isinstance(architecture.source, Trained)
     with torch.device("meta"):
         network = architecture.source.decoder(width)
     _check(architecture, network, weights)
-    state = {name: torch.from_numpy(_own(values)) for name, values in weights.items()}
+    state = {name: _tensor(values) for name, values in weights.items()}
     state |= {
         name: torch.zeros((), dtype=tensor.dtype)
         for name, tensor in network.state_dict().items()
         if not tensor.is_floating_point()
     }
     network.load_state_dict(state, assign=True)
-    network.requires_grad_(False).eval().to(device)
+    return network.requires_grad_(False).eval()
 
-    def forward(z: Float32) -> Float32:
+
+def _as_trained(network: nn.Module, device: torch.device) -> Forward:
+    network.to(device)
+
+    def compute(z: Float32) -> Float32:
         with torch.inference_mode():
-            decoded = network(torch.from_numpy(_own(z)).to(device)).cpu().numpy()
+            decoded = network(_tensor(z).to(device)).cpu().numpy()
         return np.asarray(decoded, dtype=np.float32)
 
+    return Forward(compute, "float32, layer by layer")
+
+
+def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bool) -> Forward:
+    assert isinstance(architecture.source, Trained)
+    sigmoid = architecture.source.likelihood == "bernoulli"
+    steps, how = fast_decode.steps(layers, sigmoid=sigmoid, exact=exact)
+    shape = architecture.output_shape
+
+    def compute(z: Float32) -> Float32:
+        with torch.inference_mode():
+            x = _tensor(z)
+            for step in steps:
+                x = step(x)
+            decoded: Float32 = x.reshape(-1, *shape).numpy()
+        return decoded
+
+    return Forward(compute, how)
+
+
+def _tried(architecture: Architecture, width: int, forward: Forward) -> Forward:
+    """The decoder, once it has decoded something."""
     trial = forward(np.zeros((1, width), dtype=np.float32))
     if trial.shape != (1, *architecture.output_shape) or not np.isfinite(trial).all():
         raise ModelError(
@@ -105,9 +166,9 @@ def build(
     return forward
 
 
-def _own(values: Float32) -> Float32:
-    """The array as torch needs it: in row order and writable, copied only where it is not."""
-    return np.require(values, requirements=["C", "W"])
+def _tensor(values: Float32) -> torch.Tensor:
+    """The array's memory as torch takes it: in row order and writable, copied only where not."""
+    return torch.from_numpy(np.require(values, requirements=["C", "W"]))
 
 
 def _check(architecture: Architecture, network: nn.Module, weights: dict[str, Float32]) -> None:
