@@ -22,29 +22,54 @@ DataFolder = Annotated[
 
 @models_app.command("list")
 def models_list(json_: Json = False) -> None:
-    """The models that come with the program. Example: labapp models list"""
+    """The models that studies can name: shipped ones and your own. Example: labapp models list"""
+    from labapp import resources
     from labapp.representations import catalog
 
     rows = catalog.models()
     if json_:
         show_json(rows)
         return
+    wide = max((len(row["id"]) for row in rows), default=0)
     for row in rows:
         error = row.get("held_out_error")
         text = row.get("problem") or row["title"]
-        typer.echo(f"{row['id']:20} {text}" + (f" (error {error:.2f})" if error else ""))
+        said = f"{row['id']:{wide}}  {row.get('source', ''):7}  {text}"
+        typer.echo(said + (f" (error {error:.2f})" if error else ""))
+    typer.echo(f"\nshipped: {resources.models()}\nown:     {resources.user_models()}")
 
 
 @models_app.command("show")
-def models_show(model: Annotated[str, typer.Argument(help="A model's id or folder.")]) -> None:
-    """A model's card. Example: labapp models show sinelines/vae"""
+def models_show(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    sheet: Annotated[
+        Path | None,
+        typer.Option(
+            "--sheet",
+            metavar="FILE.png",
+            help="Where the sheet goes. Default: <id>-traversals.png in this folder.",
+        ),
+    ] = None,
+    no_sheet: Annotated[bool, typer.Option("--no-sheet", help="The card only.")] = False,
+    json_: Json = False,
+) -> None:
+    """A model's card, and a picture of what each of its dials does.
+
+    Example: labapp models show sinelines/vae --sheet vae.png
+    """
     import yaml
 
     from labapp.representations import catalog
 
-    typer.echo(
-        yaml.safe_dump(catalog.show(_model(model)), sort_keys=False, allow_unicode=True).rstrip()
-    )
+    card = catalog.show(_model(model))
+    if not json_:
+        typer.echo(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
+    if not no_sheet:
+        card["sheet"] = str(catalog.write_sheet(_model(model), sheet))
+        if not json_:
+            typer.echo(f"sheet: {card['sheet']}")
+    if json_:
+        show_json(card)
 
 
 @models_app.command("train")

@@ -8,7 +8,7 @@ from typing import Any
 from labapp import resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
-from labapp.representations import package
+from labapp.representations import package, sheets
 
 
 def models(root: Path | None = None) -> list[dict[str, Any]]:
@@ -48,3 +48,20 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
     """The model card as plain values, and the package's folder. Raises ModelError."""
     folder = package.find(model, root)
     return {**cards.read(folder).to_json(), "folder": str(folder)}
+
+
+def write_sheet(model: str | Path, path: Path | None = None, root: Path | None = None) -> Path:
+    """Draw a model's traversal sheet as a PNG file.
+
+    path : by default `<id with a dash>-traversals.png` in the folder one works in.
+
+    Raises
+    ------
+    ModelError : the package is refused, or another file of this name is there.
+    """
+    from labapp.representations import sheet_figure  # matplotlib
+
+    decoder = package.load_package(model, root=root)
+    if path is None:
+        path = Path(sheet_figure.default_name(decoder.id))
+    return sheet_figure.write(sheets.traversals(decoder), path)

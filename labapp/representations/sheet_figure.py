@@ -83,9 +83,14 @@ def write(sheet: Sheet, path: Path) -> Path:
 
     Raises
     ------
-    ModelError : there is another file of this name (the same sheet is left as it is), or the disk
-        refuses.
+    ModelError : the name does not end in .png, there is another file of this name (the same sheet
+        is left as it is), or the disk refuses.
     """
+    if path.suffix.lower() != ".png":
+        raise ModelError(
+            f"A sheet is a PNG file; {path} is not called one.",
+            todo="Name a file that ends in .png with --sheet.",
+        )
     content = draw(sheet)
     try:
         if path.exists():

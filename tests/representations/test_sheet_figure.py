@@ -103,8 +103,9 @@ def test_a_file_is_written_once_and_another_never_overwritten(tmp_path: Path) ->
     assert path.read_bytes() == b"somebody's notes"
 
 
-@pytest.mark.parametrize("name", [".", "no/such/folder/sheet.png"])
+@pytest.mark.parametrize("name", ["folder.png", "no/such/folder/sheet.png", "sheet.jpg"])
 def test_what_cannot_be_written_is_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.png").mkdir()
     with pytest.raises(ModelError) as caught:
         sheet_figure.write(sheet_of("circles/gt"), tmp_path / name)
     assert caught.value.todo
