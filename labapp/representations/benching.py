@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from labapp.representations.decoders import Decoder
+from labapp.representations.forward import Forward
 from labapp.representations.warmup import random_states, warm_up
 
 FRAME_BUDGET_MS = 16.7
@@ -25,15 +26,18 @@ def bench(decoder: Decoder, n: int = 1_000) -> dict[str, Any]:
     Returns
     -------
     model, device, threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and
-    budget_share, the part of it that the median takes; batch_24_ms and batch_35_ms, medians.
+    budget_share, the part of it that the median takes; batch_24_ms and batch_35_ms, medians;
+    arithmetic, in words.
     """
     times = warm_up(decoder, n)
+    forward = decoder.forward
     return {
         "model": decoder.id,
         **times.to_json(),
         "frame_budget_ms": FRAME_BUDGET_MS,
         "budget_share": round(times.median_ms / FRAME_BUDGET_MS, 4),
         **{f"batch_{size}_ms": batch_ms(decoder, size) for size in BATCHES},
+        "arithmetic": forward.how if isinstance(forward, Forward) else "closed form",
     }
 
 

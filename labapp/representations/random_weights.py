@@ -26,7 +26,7 @@ def random_decoder(
 
     Parameters
     ----------
-    architecture : "sinelines-mlp", "dsprites-conv" or "mnist-conv".
+    architecture : "sinelines-mlp", "dsprites-conv", "mnist-conv" or "mnist-infogan".
     dimensions : continuous dials, with standard normal latents.
     device, threads : as for `load_package`.
 

@@ -22,6 +22,11 @@ def test_bench_sets_times_against_a_frame_and_times_the_sheets() -> None:
     assert result["budget_share"] == pytest.approx(share, abs=1e-4)
     assert result["batch_24_ms"] > 0
     assert result["batch_35_ms"] > 0
+    assert result["arithmetic"] == "closed form"
+
+
+def test_bench_states_the_arithmetic_of_a_trained_model() -> None:
+    assert benching.bench(package.load_package("sinelines/ae", "cpu"), 5)["arithmetic"] == "float32"
 
 
 def test_random_states_lie_on_the_dials_and_repeat() -> None:
