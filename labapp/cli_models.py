@@ -10,8 +10,8 @@ import typer
 from labapp.cli_options import Json, show_json
 
 models_app = typer.Typer(
-    help="Model packages: list, show, train, evaluate, bench. Example: labapp models list",
-    short_help="Model packages: list, show, train, evaluate, bench.",
+    help="Model packages: list, show, train, import, evaluate, bench. Example: labapp models list",
+    short_help="Model packages: list, show, train, import, evaluate, bench.",
     no_args_is_help=True,
 )
 

@@ -71,7 +71,7 @@ class Draws:
     def norm(self, size: int) -> BatchNorm:
         gamma, beta, mean = (self._normal((size,), 0.5) for _ in range(3))
         # Small variances, so that a wrong epsilon shows.
-        return BatchNorm(1 + gamma, beta, mean, self._generator.uniform(0.005, 1.0, size))
+        return BatchNorm(1 + gamma, beta, mean, self._generator.uniform(0.05, 1.0, size))
 
 
 def relu(x: Float64) -> Float64:
@@ -234,7 +234,7 @@ def infogan(width: int = 15, seed: int = 3) -> Network:
 def config(outputs: int, dz: int = 5, dc: Sequence[int] = (), *, pcts: bool = True) -> Any:
     """config.json as published: rows of a sample, its limits a little wider than the rows."""
     generator = np.random.default_rng(9)
-    z = generator.normal(0, 2, (60, dz))
+    z = generator.normal(0, 1, (60, dz))
     hots = [np.eye(k, dtype=int)[generator.integers(k, size=60)] for k in dc]
     limits = np.stack([z.min(axis=0) - 0.5, z.max(axis=0) + 0.5], axis=1)
     limits[0] = z[:, 0].min(), z[:, 0].max()  # as in a split whose extremes are in the sample
