@@ -169,8 +169,8 @@ def writing(path: Path) -> Iterator[None]:
         raise ModelError(
             f"{path} cannot be written: {error.strerror}.",
             safe="What was there before is untouched.",
-            todo="Free some space or choose another output folder, and start again: "
-            "training goes on from its last checkpoint.",
+            todo="Free some space or choose another output folder, and start again. "
+            "A training run goes on from its last checkpoint.",
         ) from error
 
 
