@@ -22,11 +22,14 @@ from numpy.typing import NDArray
 from labapp.representations import card as cards
 from labapp.representations import distance, files, networks, package, torch_backend
 from labapp.representations.architectures import ARCHITECTURES, Architecture, Trained
+from labapp.representations.space import Continuous, LatentSpace
+from labapp.representations.warmup import random_states
 
 Float32 = NDArray[np.float32]
 Decode = Callable[[Float32], Float32]
 
 DIMENSIONS = 10
+ANY = LatentSpace(tuple(Continuous(f"z{i + 1}", -2.0, 2.0, 0.01) for i in range(DIMENSIONS)))
 BLOCK = 25
 STATES = 1_000
 PEERS_MS = {"dsprites-conv": 2.51, "mnist-conv": 2.16}
@@ -37,7 +40,7 @@ PEERS_MS = {"dsprites-conv": 2.51, "mnist-conv": 2.16}
 class Subject:
     name: str
     architecture: Architecture
-    width: int
+    space: LatentSpace
     weights: dict[str, Float32]
 
 
@@ -46,18 +49,14 @@ def subjects(models: list[str]) -> Iterator[Subject]:
         folder = package.find(model)
         card = cards.read(folder)
         weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256 or "")
-        yield Subject(card.id, card.made_by, card.space.width, weights)
+        yield Subject(card.id, card.made_by, card.space, weights)
     if models:
         return
     for name, architecture in ARCHITECTURES.items():
         if isinstance(architecture.source, Trained):
             network = architecture.source.decoder(DIMENSIONS)
             networks.initialise(network, torch.Generator().manual_seed(0))
-            yield Subject(name, architecture, DIMENSIONS, torch_backend.weights_of(network))
-
-
-def states(width: int, count: int) -> Float32:
-    return np.random.default_rng(0).standard_normal((count, width), dtype=np.float32)
+            yield Subject(name, architecture, ANY, torch_backend.weights_of(network))
 
 
 def milliseconds(decode: Decode, z: Float32) -> float:
@@ -82,14 +81,14 @@ def loaded(make: Callable[[], Decode]) -> tuple[Decode, float]:
 
 def report(subject: Subject, device: torch.device, threads: int, n: int) -> None:
     where = {"device": device, "threads": threads}
-    given = (subject.architecture, subject.width, subject.weights)
+    given = (subject.architecture, subject.space.width, subject.weights)
     plain, plain_load = loaded(lambda: torch_backend.plain(*given, **where))
     fast, fast_load = loaded(lambda: torch_backend.build(*given, **where))
     how = torch_backend.build(*given, **where).how
     print(f"\n{subject.name} ({how}); loaded in {fast_load:.0f} ms, plainly in {plain_load:.0f} ms")
     print(f"{'batch':>8}{'plain':>10}{'median':>10}{'p95':>10}{'p99':>10}{'ratio':>8}")
     for size, count in ((1, n), (24, max(n // 20, BLOCK)), (35, max(n // 20, BLOCK))):
-        z = states(subject.width, size * count).reshape(count, size, subject.width)
+        z = random_states(subject.space, size * count).reshape(count, size, -1)
         slow, quick = alternating([plain, fast], list(z))
         median, p95, p99 = np.percentile(quick, (50, 95, 99))
         base = float(np.median(slow))
@@ -97,7 +96,7 @@ def report(subject: Subject, device: torch.device, threads: int, n: int) -> None
         peer = PEERS_MS.get(subject.architecture.name)
         if size == 1 and peer is not None:
             print(f"         {peer / median:.1f} times as fast as the browser peer's {peer} ms")
-    z = states(subject.width, STATES + 1)
+    z = random_states(subject.space, STATES + 1)
     expected, found = plain(z), fast(z)
     print(f"         pixels differ by at most {np.abs(found - expected).max():.1e}")
     if "float16" in how:

@@ -43,7 +43,7 @@ def bench(decoder: Decoder, n: int = 1_000) -> dict[str, Any]:
 
 def batch_ms(decoder: Decoder, size: int) -> float:
     """Median time of decoding `size` states at once, milliseconds."""
-    z = random_states(decoder, size)
+    z = random_states(decoder.space, size)
     decoder.decode(z)
     times = np.empty(REPEATS)
     for index in range(REPEATS):

@@ -62,7 +62,8 @@ def halves(weight: Tensor) -> bool:
     """Whether this build and processor multiply float32 by float16 weights, and these fit."""
     if "fbgemm" not in torch.backends.quantized.supported_engines:
         return False
-    return float(weight.abs().max()) <= LARGEST_HALF
+    low, high = torch.aminmax(weight)
+    return float(max(-low, high)) <= LARGEST_HALF
 
 
 def _activation(slope: float | None) -> Step:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations.decoders import Decoder
-from labapp.representations.space import Continuous
+from labapp.representations.space import Continuous, LatentSpace
 
 Float32 = NDArray[np.float32]
 
@@ -39,7 +39,7 @@ def warm_up(decoder: Decoder, n: int = 50) -> WarmUp:
     """
     if n < 1:
         raise ValueError(f"n must be 1 or more, found {n}")
-    states = list(random_states(decoder, FIRST + n)[:, None])
+    states = list(random_states(decoder.space, FIRST + n)[:, None])
     for z in states[:FIRST]:
         decoder.decode(z)
     times = np.empty(n)
@@ -51,13 +51,11 @@ def warm_up(decoder: Decoder, n: int = 50) -> WarmUp:
     return WarmUp(decoder.device, decoder.threads, n, median, p95, p99)
 
 
-def random_states(decoder: Decoder, count: int, seed: int = 0) -> Float32:
+def random_states(space: LatentSpace, count: int, seed: int = 0) -> Float32:
     """`count` encoded dial states, uniform within the dials' limits, float32 (count, width)."""
     generator = np.random.default_rng(seed)
-    dials = decoder.space.dimensions
-    return np.stack(
-        [decoder.space.encode([_any_value(d, generator) for d in dials]) for _ in range(count)]
-    )
+    dials = space.dimensions
+    return np.stack([space.encode([_any_value(d, generator) for d in dials]) for _ in range(count)])
 
 
 def _any_value(dimension: object, generator: np.random.Generator) -> float:

@@ -31,10 +31,10 @@ def test_bench_states_the_arithmetic_of_a_trained_model() -> None:
 
 def test_random_states_lie_on_the_dials_and_repeat() -> None:
     decoder = package.load_package("circles/gt")
-    states = random_states(decoder, 50)
+    states = random_states(decoder.space, 50)
     assert states.dtype == np.float32
     assert states.shape == (50, decoder.space.width)
     for column, dimension in zip(states.T, decoder.card.dimensions, strict=True):
         assert dimension.low <= column.min() < column.max() <= dimension.high
-    np.testing.assert_array_equal(states, random_states(decoder, 50))
-    assert not np.array_equal(states, random_states(decoder, 50, seed=1))
+    np.testing.assert_array_equal(states, random_states(decoder.space, 50))
+    assert not np.array_equal(states, random_states(decoder.space, 50, seed=1))
