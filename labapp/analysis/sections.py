@@ -19,6 +19,12 @@ from labapp.analysis.tables import Tables
 SHOWN_SESSIONS = 12
 """Small multiples are drawn for so many sessions of a study; the tables hold the others."""
 SHOWN_ROWS = 150
+NOT_PUBLISHED = {
+    "mnist8k/": "trained on 8,000 digits of MNIST, not on 60,000 as in the paper.",
+    "dsprites/": "trained on pictures that labapp drew, not on the official ones.",
+}
+"""Shipped models named like the paper's that are others, by how their ids begin. Imported ones are
+called dsprites/published-… and mnist/…."""
 NONE = "–"
 
 
@@ -43,6 +49,7 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
     yield sessions(own)
     if len(tables.stages):
         yield heading(3, "Metrics by model")
+        yield from comparability(tables.stages)
         yield summary(tables.stages)
         drawing = figures.by_model(tables.stages, f"{anchor}-models")
         yield figure(
@@ -57,6 +64,23 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
     yield from labels(tables.labels)
     yield heading(3, "Deviations and data quality")
     yield from deviations(tables.deviations, len(own))
+
+
+def comparability(stages: pd.DataFrame) -> Iterator[Html]:
+    """Which models are not those of the published study, though named like them."""
+    models = sorted({str(model) for model in stages["model"]})
+    for prefix, why in NOT_PUBLISHED.items():
+        found = [
+            model
+            for model in models
+            if model.startswith(prefix) and not model.startswith(f"{prefix}published-")
+        ]
+        if found:
+            yield paragraph(
+                f"{', '.join(found)}: {why} The published tables (Table 2 and those after it) are "
+                "of other models and not comparable.",
+                "note",
+            )
 
 
 def sessions(participants: pd.DataFrame) -> Html:

@@ -103,6 +103,8 @@ def train(
     package.refuse_existing(folder)
     chosen = torch_backend.choose_device(device)
     torch.set_num_threads(threads)
+    # Without these the same seed gives other weights on the same CUDA device.
+    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
 
     data = recipe.data.load(data_folder)
     run = Run(learners.build(recipe, chosen))

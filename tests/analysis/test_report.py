@@ -178,6 +178,29 @@ def test_spread_over_participants_and_change_over_questions(tmp_path: Path) -> N
     assert "mnist8k/ss2 0 (n = 2) 0.0 (n = 2) +0.15 (n = 2)" in text
 
 
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("mnist8k/ss2", "mnist8k/ss2: trained on 8,000 digits of MNIST"),
+        ("dsprites/vae", "dsprites/vae: trained on pictures that labapp drew"),
+        ("dsprites/published-gt", None),
+        ("mnist/ss5", None),
+        ("sinelines/vae", None),
+    ],
+)
+def test_models_that_are_not_the_papers_are_said_not_to_be(
+    tmp_path: Path, model: str, said: str | None
+) -> None:
+    made = builder({**stage_row(), "model": model}, participant="P01", study="wide")
+    made.at(1, PartStarted(0), "stage-1")
+    begin_trial(made, 10)
+    end_trial(made, 16)
+    made.at(70, PartEnded(0, "completed"), "stage-1")
+    text = Page(report(load(made.write(tmp_path)), MADE)).text
+    assert ("not comparable" in text) == (said is not None)
+    assert said is None or said in text
+
+
 def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> None:
     for number in range(1, SHOWN_SESSIONS + 3):
         made = quiet_session(f"P{number:02d}")

@@ -1,0 +1,86 @@
+"""Training on digits from recipe to package: labels, discrete dials, float16, a code's agreement.
+
+The files of MNIST are written here, with digits that a network learns at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from labapp.errors import DatasetError
+from labapp.representations import card, evaluation, package, training
+from tests.helpers import digits
+
+RECIPE = """\
+id: tiny/digits
+title: Tiny
+data: {{dataset: mnist, digits: t10k, held_out: 9700, seed: 0}}
+architecture: {architecture}
+dimensions: 2
+objective: {{name: {objective}}}
+optimizer: {{learning_rate: 0.002, batch: 50, epochs: 2, precision: bfloat16}}
+weights: float16
+seed: 0
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("mnist")
+    digits.write(where, "t10k", *digits.draw(10_000, seed=0))
+    return where
+
+
+def train(out: Path, folder: Path | None, architecture: str, objective: str) -> Path:
+    recipe = out / "recipe.yaml"
+    recipe.write_text(RECIPE.format(architecture=architecture, objective=objective), "utf-8")
+    return training.train(recipe, out=out, device="cpu", data_folder=folder)
+
+
+def test_a_semi_supervised_model_has_a_dial_of_labels(tmp_path: Path, folder: Path) -> None:
+    where = train(tmp_path, folder, "mnist-conv", "ss-tcvae")
+    found = card.read(where)
+    assert [dial.type for dial in found.dimensions] == ["discrete", "continuous", "continuous"]
+    assert found.sampling == "held-out"
+    assert found.disentanglement is None  # digits have no true factors
+    assert found.held_out_error is not None
+    assert found.held_out_error.sampled is not None
+    tensors = safetensors.numpy.load_file(where / "decoder.safetensors")
+    assert {values.dtype for values in tensors.values()} == {np.dtype(np.float16)}
+
+    decoder = package.load_package(where, "cpu")
+    assert decoder.decode(decoder.space.encode((3, 0.1, -0.1))[None]).shape == (1, 28, 28)
+    result = evaluation.evaluate(where, "cpu", data_folder=folder)
+    assert result["agrees"], result
+    assert result["instances"] == 9_700
+
+
+def test_an_infogan_is_drawn_from_its_prior_and_asked_for_its_digits(
+    tmp_path: Path, folder: Path
+) -> None:
+    where = train(tmp_path, folder, "mnist-infogan", "infogan")
+    found = card.read(where)
+    assert found.sampling == "prior"
+    assert found.held_out_error is None
+    assert found.code_agreement is not None
+    assert found.code_agreement.classifier_accuracy > 0.9
+    assert sorted(found.code_agreement.digits) == list(range(10))
+    limits = [(dial.low, dial.high) for dial in found.dimensions if dial.type == "continuous"]
+    assert limits == [(-1, 1), (-1, 1)]
+    assert evaluation.evaluate(where, "cpu", data_folder=folder)["agrees"]
+    text = (where / "model.yaml").read_text(encoding="utf-8")
+    flattering = text.replace(f"agreement: {found.code_agreement.agreement}", "agreement: 0.999")
+    assert flattering != text
+    (where / "model.yaml").write_text(flattering, encoding="utf-8")
+    assert not evaluation.evaluate(where, "cpu", data_folder=folder)["agrees"]
+
+
+def test_without_their_folder_digits_cannot_be_trained_on(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError) as caught:
+        train(tmp_path, None, "mnist-conv", "ss-tcvae")
+    assert "--data" in caught.value.todo
+    assert not (tmp_path / "tiny").exists()
