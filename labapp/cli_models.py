@@ -138,8 +138,7 @@ def models_evaluate(
     if json_:
         show_json(result)
     else:
-        for key, value in result.items():
-            typer.echo(f"{key:10} {value}")
+        typer.echo("\n".join(evaluation.table(result)))
     raise typer.Exit(0 if result["agrees"] else 1)
 
 

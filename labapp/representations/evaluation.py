@@ -77,6 +77,59 @@ def evaluate(
     }
 
 
+def table(result: dict[str, Any]) -> list[str]:
+    """`evaluate`'s result as lines to read: a number a line, computed, as on the card, published."""
+    computed, stated = _flat(result["computed"]), _flat(result["card"])
+    published = {"error": result["published"]}
+    for row in (computed, stated):
+        published |= {
+            "mig": row.pop("mig_published", None),
+            "dci_exchanged": row.pop("dci_published", None),
+        }
+    has_posterior = computed.get("error, z sampled") is not None
+    published["error, z sampled" if has_posterior else "error"] = published.pop("error")
+    width = max(len(name) for name in computed)
+    lines = [f"{'':{width}}  {'computed':>10}  {'card':>10}  {'published':>10}"]
+    for name, value in computed.items():
+        if value is None and stated.get(name) is None:
+            continue
+        cells = (value, stated.get(name), published.get(name))
+        lines.append(f"{name:{width}}  " + "  ".join(f"{_cell(cell):>10}" for cell in cells))
+    return [
+        f"{result['model']} on {result['device']}: {result['instances']:,} held-out instances",
+        *lines,
+        "agrees" if result["agrees"] else "The numbers differ from the card's.",
+    ]
+
+
+def _flat(numbers: dict[str, Any]) -> dict[str, Any]:
+    """One name a number, in the order in which they are read."""
+    flat: dict[str, Any] = {
+        "error": numbers["mean"],
+        "error, z sampled": numbers["sampled"],
+    }
+    nll = numbers.get("nll", {})
+    flat |= {"nll": nll.get("mean"), "nll, z sampled": nll.get("sampled")}
+    measured = dict(numbers.get("disentanglement", {}))
+    flat["mig"] = measured.pop("mig", None)
+    for reading in ("dci", "dci_exchanged"):
+        parts = measured.pop(reading, {})
+        flat[reading] = parts.get("disentanglement")
+        flat[f"{reading} completeness"] = parts.get("completeness")
+        flat[f"{reading} informativeness"] = parts.get("informativeness")
+    measured.pop("instances", None)
+    flat |= measured
+    agreement = numbers.get("code_agreement", {})
+    return flat | {
+        "agreement of codes and digits": agreement.get("agreement"),
+        "accuracy of the classifier": agreement.get("classifier_accuracy"),
+    }
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
 def _match(decoder: Decoder, held: int) -> None:
     if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
         raise ModelError(

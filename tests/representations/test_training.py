@@ -154,6 +154,21 @@ def test_evaluating_gives_the_cards_error(root: Path) -> None:
     assert result["computed"]["sampled"] == pytest.approx(result["card"]["sampled"], rel=1e-5)
 
 
+def test_an_evaluation_reads_as_a_table(root: Path) -> None:
+    lines = evaluation.table(evaluation.evaluate("tiny/vae", "cpu", root))
+    assert lines[0] == "tiny/vae on cpu: 40 held-out instances"
+    assert lines[1].split() == ["computed", "card", "published"]
+    rows = {line.split("  ")[0]: line for line in lines[2:-1]}
+    stated = card.read(root / "tiny/vae")
+    assert stated.held_out_error is not None
+    assert stated.disentanglement is not None
+    assert f"{stated.held_out_error.sampled:.4f}" in rows["error, z sampled"]
+    assert f"{stated.disentanglement.mig:.4f}" in rows["mig"]
+    assert f"{stated.disentanglement.dci_exchanged.disentanglement:.4f}" in rows["dci_exchanged"]
+    assert "agreement of codes and digits" not in rows
+    assert lines[-1] == "agrees"
+
+
 def test_evaluating_notices_a_card_that_flatters(root: Path) -> None:
     path = root / "tiny/vae/model.yaml"
     stated = card.read(path.parent).held_out_error
