@@ -1,0 +1,167 @@
+"""The home's page on the chosen study: its parts, and what each dial of its models does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from labapp.representations.card import ModelCard
+from labapp.representations.sheets import Sheet
+from labapp.study.plan import PagesPart, PlannedPart, ReconstructionPart
+from labapp.study.schema import Study
+from labapp.ui import theme
+from labapp.ui.moderator import bits
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.traversals import TraversalView
+
+SOUND = {"required": "sound required", "optional": "sound optional", "off": "no sound"}
+BLIND = (
+    "Hidden while the session is blind: the pictures would tell which representation is on the "
+    "participant’s screen."
+)
+
+
+def models_shown(parts: Sequence[PlannedPart]) -> list[str]:
+    """The models of a plan in an order that tells nothing of it: stages' first, by name."""
+    stages = [part for part in parts if isinstance(part, ReconstructionPart)]
+    compared = {part.model for part in stages if part.role == "stage"}
+    return [*sorted(compared), *sorted({part.model for part in stages} - compared)]
+
+
+def flow_of(parts: Sequence[PlannedPart]) -> str:
+    """The parts of a plan in few words, the texts between them left out."""
+    titles = [
+        part.title.replace(" ", "\N{NO-BREAK SPACE}")  # lines break between parts, not in one
+        for part in parts
+        if not isinstance(part, PagesPart) or part.part == "debrief"
+    ]
+    return "  →  ".join(titles)
+
+
+def facts_of(card: ModelCard) -> str:
+    """What is known of a model, in one line."""
+    facts = [card.title]
+    error = card.held_out_error
+    if error is not None and error.as_published is not None:
+        published = "" if error.published is None else f" (published {error.published:g})"
+        facts.append(f"held-out error {error.as_published:.3g}{published}")
+    return "  ·  ".join(facts)
+
+
+class SheetCard(QFrame):
+    """One model: its id, what is known of it, and its sheet once it is made."""
+
+    def __init__(self, model: str, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self._palette = palette
+        self.sheet: TraversalView | None = None
+        self.facts = bits.label(role="secondary", wrap=True)
+        self.note = bits.label("Its pictures are being made …", "secondary", wrap=True)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(*[theme.SPACE_XL] * 4)
+        self.column.setSpacing(theme.SPACE_XS)
+        self.column.addWidget(bits.label(model, "title"))
+        self.column.addWidget(self.facts)
+        self.column.addWidget(self.note)
+        self.facts.hide()
+
+    def show_sheet(self, sheet: Sheet, facts: str) -> None:
+        if self.sheet is not None:
+            return
+        self.sheet = TraversalView(sheet, self._palette)
+        self.column.addSpacing(theme.SPACE_M)
+        self.column.addWidget(self.sheet)
+        bits.set_text(self.facts, facts)
+        self.facts.show()
+        self.sheet.placed.connect(self._say_states)
+        self._say_states()
+
+    def show_problem(self, text: str) -> None:
+        bits.set_property(self.note, "tone", "alarm")
+        bits.set_text(self.note, text)
+
+    def _say_states(self) -> None:
+        if self.sheet is not None:
+            bits.set_text(self.note, self.sheet.about())
+
+
+class StudyPage(QScrollArea):
+    """Told through its setters, as the home is; it asks for nothing."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self._models: list[str] = []
+        self.cards: dict[str, SheetCard] = {}
+        self.setProperty("role", "page")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("The study and its models")
+        about = bits.card()
+        self.title = bits.label(role="title", wrap=True)
+        self.facts = bits.label(role="secondary", wrap=True)
+        self.flow = bits.label(wrap=True)
+        head = about.layout()
+        assert isinstance(head, QVBoxLayout)
+        head.setSpacing(theme.SPACE_S)
+        for one in (self.title, self.facts, self.flow):
+            head.addWidget(one)
+        self.blind = bits.card()
+        body = self.blind.layout()
+        assert body is not None
+        body.addWidget(bits.label(BLIND, "secondary", wrap=True))
+        self.blind.hide()
+        self.sheets = QWidget()
+        self.stack = QVBoxLayout(self.sheets)
+        self.stack.setContentsMargins(0, 0, 0, 0)
+        self.stack.setSpacing(theme.SPACE_L)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        column.setSpacing(theme.SPACE_L)
+        for part in (about, self.blind, self.sheets):
+            column.addWidget(part)
+        column.addStretch(1)
+        self.setWidget(inside)
+
+    def set_study(self, study: Study) -> None:
+        bits.set_text(self.title, study.title)
+        facts = [f"{study.id}, version {study.version}", SOUND[study.recording.audio]]
+        bits.set_text(self.facts, "  ·  ".join(facts))
+
+    def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
+        """The plan of the chosen participant; its models get a card each. problem: why there is
+        none."""
+        bits.set_property(self.flow, "tone", "alarm" if problem else "")
+        bits.set_text(self.flow, problem or flow_of(parts))
+        models = models_shown(parts)
+        if models == self._models:
+            return
+        self._models = models
+        for card in self.cards.values():
+            self.stack.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.cards = {model: SheetCard(model, self._palette) for model in models}
+        for card in self.cards.values():
+            self.stack.addWidget(card)
+        self.verticalScrollBar().setValue(0)
+
+    def set_sheet(self, model: str, sheet: Sheet, facts: str) -> None:
+        """The sheet of a model; one that the study does not use is not shown."""
+        if model in self.cards:
+            self.cards[model].show_sheet(sheet, facts)
+
+    def set_problem(self, model: str, text: str) -> None:
+        """Why there is no sheet of a model."""
+        if model in self.cards:
+            self.cards[model].show_problem(text)
+
+    def set_blind(self, blind: bool) -> None:
+        """Blind: no pictures, for they would name what the console must not."""
+        self.sheets.setVisible(not blind)
+        self.blind.setVisible(blind)

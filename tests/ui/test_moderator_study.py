@@ -1,0 +1,235 @@
+"""The home's page on the study: what each dial of its models does, made without blocking."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from labapp import resources
+from labapp.audio import devices
+from labapp.errors import NoMicrophone
+from labapp.representations.package import load_package
+from labapp.representations.sheets import traversals
+from labapp.study.loading import load
+from labapp.study.plan import realise
+from labapp.ui import sheet_maker, theme
+from labapp.ui.home import HomeController
+from labapp.ui.moderator.home import HomeWindow
+from labapp.ui.moderator.study_page import facts_of
+from labapp.ui.sheet_maker import SheetMaker
+from labapp.ui.widgets.traversals import TraversalView
+from tests.helpers.packages import ring_model
+from tests.helpers.studies import write_study
+
+QUICKSTART = ["sinelines/ae", "sinelines/gt", "sinelines/vae", "circles/gt"]
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[HomeWindow]:
+    made = HomeWindow()
+    made.resize(1366, 768)
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def open_page(window: HomeWindow) -> None:
+    loaded = load("quickstart")
+    space = load_package("sinelines/gt").space
+    window.view.set_study(loaded.study)
+    window.view.set_plan(realise(loaded, "P01", space_of=lambda model: space).parts)
+    window.view.tabs[2].click()
+
+
+def test_the_page_tells_the_study_and_its_models_in_no_order_of_the_plan(
+    window: HomeWindow, qtbot: QtBot
+) -> None:
+    open_page(window)
+    page = window.view.study
+    assert page.title.text() == "Quick start: wavy lines"
+    assert page.facts.text() == "quickstart, version 1  ·  sound optional"
+    assert page.flow.text().replace("\xa0", " ").startswith("Consent  →  Tutorial  →  Practice")
+    assert list(page.cards) == QUICKSTART
+    assert all("being made" in card.note.text() for card in page.cards.values())
+    decoder = load_package("sinelines/gt")
+    window.view.set_sheet("sinelines/gt", traversals(decoder), facts_of(decoder.card))
+    card = page.cards["sinelines/gt"]
+    qtbot.waitUntil(lambda: "at two states drawn from the prior" in card.note.text())
+    assert "held-out error 0 (published 0)" in card.facts.text()
+    window.view.set_sheet("mnist/other", traversals(decoder), "")
+    assert list(page.cards) == QUICKSTART
+
+
+def test_where_there_is_room_for_one_state_one_is_shown_and_said(
+    window: HomeWindow, qtbot: QtBot
+) -> None:
+    open_page(window)
+    decoder = load_package("circles/gt")
+    window.view.set_sheet("circles/gt", traversals(decoder), "")
+    card = window.view.study.cards["circles/gt"]
+    assert card.sheet is not None
+    for width, said in ((980, "at one state"), (1366, "at two states"), (980, "at one state")):
+        window.resize(width, 700)
+        qtbot.waitUntil(lambda said=said: said in card.note.text())
+        shown = card.sheet.layout_shown
+        assert shown.width <= card.sheet.width()
+        assert shown.height <= card.sheet.height()
+        assert window.view.study.horizontalScrollBar().maximum() == 0
+
+
+def test_blind_shows_no_pictures(window: HomeWindow) -> None:
+    told: list[bool] = []
+    window.view.study_opened.connect(lambda: told.append(True))
+    window.view.session.blind.setChecked(True)
+    open_page(window)
+    page = window.view.study
+    assert not page.sheets.isVisible()
+    assert page.blind.isVisible()
+    assert told == []
+    window.view.tabs[0].click()
+    window.view.session.blind.setChecked(False)
+    window.view.tabs[2].click()
+    assert page.sheets.isVisible()
+    assert not page.blind.isVisible()
+    assert told == [True]
+
+
+def test_the_page_scrolls_by_keyboard(window: HomeWindow, qtbot: QtBot) -> None:
+    open_page(window)
+    for model in QUICKSTART:
+        window.view.set_sheet(model, traversals(ring_model("dsprites/vae", 5)), "")
+    page = window.view.study
+    page.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(lambda: page.verticalScrollBar().maximum() > 0)
+    qtbot.keyClick(page, Qt.Key.Key_PageDown)
+    assert page.verticalScrollBar().value() > 0
+
+
+def pixels(view: TraversalView) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """What a view shows, red, green and blue, uint8 (height, width, 3)."""
+    image = view.grab().toImage().convertToFormat(view.grab().toImage().Format.Format_RGB888)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
+    return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3)
+
+
+@pytest.mark.parametrize("model", ["dsprites/vae", "mnist8k/ss5"])
+def test_the_pictures_are_the_decoded_ones(qtbot: QtBot, model: str) -> None:
+    view = TraversalView(traversals(ring_model(model, 4, 10)), theme.LIGHT)
+    qtbot.addWidget(view)
+    view.resize(1040, 400)
+    view.show()
+    shown = pixels(view)
+    times = 64 // 64 if model.startswith("dsprites") else 2
+    for cell in view.layout_shown.cells[::5]:
+        rows, columns = (side * times for side in cell.instance.shape)
+        x, y = round(cell.x), round(cell.y)
+        found = shown[y : y + rows : times, x : x + columns : times, 0].astype(int)
+        assert np.abs(found - np.rint(cell.instance * 255)).max() <= 1
+
+
+def test_charts_are_cut_off_at_their_frames(qtbot: QtBot) -> None:
+    sheet = traversals(load_package("sinelines/gt"))
+    high = [replace(row, instances=row.instances * 4) for row in sheet.rows]
+    view = TraversalView(replace(sheet, rows=tuple(high)), theme.LIGHT)
+    qtbot.addWidget(view)
+    view.resize(1040, 400)
+    view.show()
+    shown = pixels(view).astype(int)
+    blue = shown[..., 2] - shown[..., 0] > 60
+    assert blue.any()
+    for cell in view.layout_shown.cells:
+        x, y = round(cell.x), round(cell.y)
+        blue[y : y + 52, x : x + 64] = False
+    assert not blue.any()
+
+
+# --- at work -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HomeController]:
+    def no_microphone(**_: object) -> list[devices.Device]:
+        raise NoMicrophone("No microphone was found.")
+
+    monkeypatch.setattr(devices, "list_devices", no_microphone)
+    controller = HomeController(tmp_path / "data", tmp_path / "private")
+    controller.show()
+    yield controller
+    controller.window.close()
+    controller.window.deleteLater()
+
+
+def test_sheets_come_as_decoders_do_made_once_and_in_a_thread(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makers: list[str] = []
+
+    def watched(decoder: object) -> object:
+        makers.append(threading.current_thread().name)
+        return traversals(decoder)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sheet_maker, "traversals", watched)
+    home.view.tabs[2].click()  # before any decoder is warm
+    cards = home.view.study.cards
+    assert list(cards) == QUICKSTART
+    qtbot.waitUntil(lambda: all(card.sheet for card in cards.values()), timeout=30_000)
+    assert len(makers) == len(QUICKSTART)
+    assert all(name.startswith("sheets") for name in makers)
+
+    home.view.tabs[0].click()
+    home.choose_study("quickstart")
+    home.view.tabs[2].click()
+    assert all(card.sheet for card in home.view.study.cards.values())
+    assert len(makers) == len(QUICKSTART), "they are kept"
+
+
+def test_no_sheet_is_made_before_the_page_is_looked_at(home: HomeController, qtbot: QtBot) -> None:
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+    assert not [t for t in threading.enumerate() if t.name.startswith("sheets")]
+
+
+def test_closing_while_sheets_are_made_leaves_no_thread(home: HomeController, qtbot: QtBot) -> None:
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+    home.view.tabs[2].click()
+    home.window.close()
+    assert not [t for t in threading.enumerate() if t.name.startswith("sheets")]
+
+
+def test_a_model_that_does_not_decode_is_told_on_its_card(window: HomeWindow, qtbot: QtBot) -> None:
+    open_page(window)
+
+    def broken(z: object) -> object:
+        raise RuntimeError("out of memory")
+
+    maker = SheetMaker(window)
+    maker.failed.connect(window.view.set_sheet_problem)
+    decoder = replace(load_package("sinelines/gt"), forward=broken)  # type: ignore[arg-type]
+    maker.want(decoder)
+    note = window.view.study.cards["sinelines/gt"].note
+    qtbot.waitUntil(lambda: "out of memory" in note.text())
+    assert note.property("tone") == "alarm"
+    maker.close()
+
+
+def test_a_missing_model_is_told_with_where_it_belongs(
+    home: HomeController, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "own"))
+    home.choose_study(str(write_study(tmp_path, "mnist/ae5")))
+    assert home.view.error.isVisible()
+    said = home.view.error.text.text()
+    for part in (tmp_path / "own", resources.models(), "import-tfjs"):
+        assert str(part) in said
+    assert "mnist/ae5" in home.view.study.flow.text()
+    assert home.view.study.cards == {}
+    home.choose_study("quickstart")
+    assert home.view.error.isHidden()
+    assert list(home.view.study.cards) == QUICKSTART
