@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,8 @@ from labapp.events.commands import (
 from labapp.events.lifecycle import ScreenChanged
 from labapp.events.voice import AudioDeviceLost, AudioState
 from labapp.records.sessions import ListedState, SessionSummary
+from labapp.representations.package import load_package
+from labapp.representations.sheets import traversals
 from labapp.session.decoding import Decoder
 from labapp.study.loading import load
 from labapp.study.plan import realise
@@ -39,7 +42,9 @@ from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
 from labapp.ui.moderator.choices import Interrupted, StudyChoice
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
+from labapp.ui.moderator.study_page import facts_of
 from labapp.ui.scheduler import QtScheduler
+from tests.helpers.packages import ring_model
 from tests.helpers.rooms import (
     FormulaDecoder,
     Room,
@@ -160,6 +165,39 @@ def home() -> Iterator[Shot]:
     view.tabs[0].click()
     view.ready.read.click()
     yield "m06-home-consent", window
+    window.close()
+    yield from studies()
+
+
+def studies() -> Iterator[Shot]:
+    """The study's page: charts, pictures, a discrete dial and ten others, and none while blind."""
+    window = ready_home()
+    view = window.view
+    loaded = load("quickstart")
+    view.set_study(loaded.study)
+    view.tabs[2].setFocus()
+    view.tabs[2].click()
+    yield "m07-study-loading", on_screen(window)
+    for model in MODELS:
+        decoder = load_package(model, "cpu")
+        view.set_sheet(model, traversals(decoder), facts_of(decoder.card))
+    yield "m08-study-charts", window
+    view.study.ensureWidgetVisible(view.study.cards["circles/gt"])
+    yield "m09-study-practice", window
+    view.session.blind.setChecked(True)
+    yield "m09-study-blind", window
+    view.session.blind.setChecked(False)
+    for number, model in enumerate(("dsprites/vae", "mnist8k/ss5", "mnist8k/ss10")):
+        decoder = ring_model(model, 10 if model.endswith("10") else 5, 10 * ("ss" in model))
+        plan = realise(
+            load(write_study(Path(tempfile.mkdtemp()), model)),
+            "P01",
+            space_of=lambda model, space=decoder.space: space,
+        )
+        view.set_plan(plan.parts)
+        view.set_sheet(model, traversals(decoder), facts_of(decoder.card))
+        window.repaint()
+        yield f"m09-study-pictures-{number}", window
     window.close()
 
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from labapp.errors import ModelError
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 from labapp.representations.sheet_layout import Cell, Layout, Measures, lay_out
-from labapp.representations.sheets import Sheet
-from labapp.representations.space import Continuous, Dimension
+from labapp.representations.sheets import Sheet, limits
 
 DPI = 144
 PX = 72 / DPI
@@ -61,7 +60,7 @@ def figure_of(sheet: Sheet) -> Figure:
         FigureCanvasAgg(figure)
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         ax.set_axis_off()
-        _write_head(ax, sheet, width)
+        _write_head(ax, sheet, layout.states, width)
         _write_labels(ax, layout, measures.cell_height)
         if sheet.display == "series":
             for cell in layout.cells:
@@ -130,11 +129,11 @@ def _magnification(pixels: int) -> int:
     return max(1, -(-LEAST_SIDE // pixels))
 
 
-def _write_head(ax: Axes, sheet: Sheet, width: int) -> None:
+def _write_head(ax: Axes, sheet: Sheet, states: int, width: int) -> None:
     room = width - 2 * MARGIN
     _write(ax, MARGIN, MARGIN, sheet.model, TITLE_PX, weight="bold", room=room)
     _write(ax, MARGIN, MARGIN + 32, sheet.title, BODY_PX, room=room)
-    _write(ax, MARGIN, MARGIN + 58, sheet.about, SMALL_PX, color=SECONDARY, room=room)
+    _write(ax, MARGIN, MARGIN + 58, sheet.about(states), SMALL_PX, color=SECONDARY, room=room)
 
 
 def _write_labels(ax: Axes, layout: Layout, cell_height: float) -> None:
@@ -147,13 +146,6 @@ def _write_labels(ax: Axes, layout: Layout, cell_height: float) -> None:
         _write(ax, MARGIN, top, row.dimension.name, BODY_PX, weight="bold", room=room)
         said = limits(row.dimension)
         _write(ax, MARGIN, top + LINE, said, SMALL_PX, color=SECONDARY, room=room)
-
-
-def limits(dimension: Dimension) -> str:
-    """What a dial can be set to, in few characters."""
-    if isinstance(dimension, Continuous):
-        return f"{dimension.low:.3g} … {dimension.high:.3g}".replace("-", "−")
-    return f"{dimension.k} values"
 
 
 def _write(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from labapp.representations.sheets import Float32, Sheet, Traversal
@@ -42,8 +43,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """labels: the top of each row."""
+    """states: how many there is room for; labels: the top of each row."""
 
+    states: int
     width: float
     height: float
     marks: tuple[Mark, ...]
@@ -51,18 +53,24 @@ class Layout:
     cells: tuple[Cell, ...]
 
 
-def lay_out(sheet: Sheet, measures: Measures) -> Layout:
-    """Rows below each other, states side by side; marks above the first row of a kind."""
+def lay_out(sheet: Sheet, measures: Measures, room: float = math.inf) -> Layout:
+    """Rows below each other, states side by side; marks above the first row of a kind.
+
+    room : width that is not exceeded where that can be: states that do not fit are left out, but
+        for the first.
+    """
     m = measures
     marks: list[Mark] = []
     labels: list[tuple[float, Traversal]] = []
     cells: list[Cell] = []
-    y, marked, right = 0.0, "", m.label
+    y, marked, right, most = 0.0, "", m.label, 1
     for row in sheet.rows:
         kind = _kind(row)
+        states = _states(row, m, room)
+        most = max(most, states)
         if kind != marked:
             y += m.row if marked else 0.0
-            for state in range(len(row.instances)):
+            for state in range(states):
                 marks += [
                     Mark(_x(row, m, state, column) + m.cell_width / 2, y, text)
                     for column, text in _marks(row).items()
@@ -70,17 +78,27 @@ def lay_out(sheet: Sheet, measures: Measures) -> Layout:
             y += m.marks
             marked = kind
         labels.append((y, row))
-        for state, instances in enumerate(row.instances):
+        for state, instances in enumerate(row.instances[:states]):
             for column, instance in enumerate(instances):
                 cells.append(Cell(_x(row, m, state, column), y, instance))
-        right = max(right, cells[-1].x + m.cell_width)
+        right = max(right, _right(row, m, states))
         y += m.cell_height + m.row
-    return Layout(right, y - m.row, tuple(marks), tuple(labels), tuple(cells))
+    return Layout(most, right, y - m.row, tuple(marks), tuple(labels), tuple(cells))
 
 
 def _kind(row: Traversal) -> str:
     """Rows of one kind share their marks."""
     return "continuous" if isinstance(row.dimension, Continuous) else f"{row.values}"
+
+
+def _states(row: Traversal, m: Measures, room: float) -> int:
+    """How many states of a row fit, at least one."""
+    there = len(row.instances)
+    return max(n for n in range(1, there + 1) if n == 1 or _right(row, m, n) <= room)
+
+
+def _right(row: Traversal, m: Measures, states: int) -> float:
+    return _x(row, m, states - 1, len(row.values) - 1) + m.cell_width
 
 
 def _marks(row: Traversal) -> dict[int, str]:

@@ -49,15 +49,12 @@ class Sheet:
     columns: int
     rows: tuple[Traversal, ...]
 
-    @property
-    def about(self) -> str:
-        """What the sheet shows, as one sentence."""
-        states = max(len(row.instances) for row in self.rows)
+    def about(self, states: int) -> str:
+        """What a drawing shows that has room for so many states, as one sentence."""
         drawn = "the prior" if self.sampling == "prior" else "the held-out sample"
-        number = {1: "one state", 2: "two states", 3: "three states"}.get(
-            states, f"{states} states"
-        )
-        return f"Each row turns one dial and leaves the others, at {number} drawn from {drawn}." + (
+        words = {1: "one state", 2: "two states", 3: "three states"}
+        at = words.get(states, f"{states} states")
+        return f"Each row turns one dial and leaves the others, at {at} drawn from {drawn}." + (
             " Charts: y from −10 to 10." if self.display == "series" else ""
         )
 
@@ -116,3 +113,14 @@ def _turned(
     )
     x = decoder.decode(z)
     return x.reshape(len(base), len(values), *x.shape[1:])
+
+
+def limits(dimension: Dimension) -> str:
+    """What a dial can be set to, in few characters."""
+    if isinstance(dimension, Continuous):
+        return f"{_brief(dimension.low)} … {_brief(dimension.high)}"
+    return f"{dimension.k} values"
+
+
+def _brief(value: float) -> str:
+    return (f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}").replace("-", "−")

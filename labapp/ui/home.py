@@ -13,9 +13,10 @@ from PySide6.QtGui import QGuiApplication
 from labapp.audio import devices
 from labapp.audio.check import MicrophoneProbe
 from labapp.audio.devices import Device
-from labapp.errors import AudioError, LabappError
+from labapp.errors import AudioError, LabappError, ModelError
 from labapp.records.journal import last_utc
 from labapp.records.sessions import list_sessions
+from labapp.representations.sheets import Sheet
 from labapp.session import folder, opening
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
@@ -28,6 +29,8 @@ from labapp.ui.moderator.checklist import Microphone, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
+from labapp.ui.moderator.study_page import facts_of
+from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.starting import RunOptions, open_again, open_new
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ class HomeController(QObject):
         self._screen: str | None = None
         self._left: set[Path] = set()
         self._cards = NumberCards(self)
+        self._sheets = SheetMaker(self)
         self._first = self._once(self._begin_checks)
         self._warming = self._once(self._warm_next)
         self._levels = QTimer(self)
@@ -87,6 +91,9 @@ class HomeController(QObject):
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
         view.leave_requested.connect(self._leave)
+        view.study_opened.connect(self._want_sheets)
+        self._sheets.made.connect(self._show_sheet)
+        self._sheets.failed.connect(view.set_sheet_problem)
         self.window.closed.connect(self.close)
 
     def show(self) -> None:
@@ -123,6 +130,7 @@ class HomeController(QObject):
         for timer in (self._first, self._warming, self._levels, self._slow):
             timer.stop()
         self._stop_probe()
+        self._sheets.close()
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.screenAdded.disconnect(self._show_screens)
@@ -143,6 +151,7 @@ class HomeController(QObject):
             return
         self.view.forget_error()
         study_ = self._loaded.study
+        self.view.set_study(study_)
         self.view.set_participants(study_.participants, folder.taken(self.data, study_.id))
         consent = [item.consent for item in study_.flow if isinstance(item, ConsentItem)]
         text = self._loaded.text(consent[0]) if consent else None
@@ -160,6 +169,8 @@ class HomeController(QObject):
             made = plan.realise(self._loaded, participant, session, space_of=space_of)
         except LabappError as error:
             self.view.set_plan((), error.what)
+            if isinstance(error, ModelError):  # its last part says where models are looked up
+                self.view.show_error(error)
             return
         self.view.set_plan(made.parts)
         needed = models_of(made.parts)
@@ -191,6 +202,17 @@ class HomeController(QObject):
         warm = [Warm(w.model, w.device, w.p99_ms) for w in self._warm.warmed]
         row = checklist.decoder_row(self._needed, warm, self._warm_problem)
         self.view.set_checklist([row])
+        if self.view.study_shown:
+            self._want_sheets()
+
+    def _want_sheets(self) -> None:
+        """Sheets of the models that are warm, in a thread; those of others follow theirs."""
+        for model in self._needed:
+            if model in self._warm.decoders and self.session is None:
+                self._sheets.want(self._warm.decoders[model])
+
+    def _show_sheet(self, model: str, sheet: Sheet) -> None:
+        self.view.set_sheet(model, sheet, facts_of(self._warm.decoders[model].card))
 
     # --- sound ------------------------------------------------------------------------------------
 
@@ -330,6 +352,7 @@ class HomeController(QObject):
             return
         self.view.set_starting(True)
         self._stop_probe()
+        self._sheets.close()  # the decoders are the session's now
         try:
             opened = make()
             self.session = SessionController(opened, options, blind=blind, stay=True)

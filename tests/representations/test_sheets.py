@@ -79,13 +79,12 @@ def test_a_small_sample_gives_what_it_has() -> None:
     decoder = ring_model("dsprites/vae", 5)
     few = replace(decoder, latents=decoder.latents[:2])
     assert {len(row.instances) for row in sheets.traversals(few).rows} == {2}
-    assert "two states" in sheets.traversals(few).about
 
 
 def test_what_a_sheet_says_of_itself() -> None:
-    assert "prior" in sheets.traversals(load_package("sinelines/gt")).about
-    assert "−10 to 10" in sheets.traversals(load_package("sinelines/gt")).about
-    assert "held-out sample" in sheets.traversals(ring_model("mnist8k/ae5", 5)).about
+    assert "prior" in sheets.traversals(load_package("sinelines/gt")).about(3)
+    assert "−10 to 10" in sheets.traversals(load_package("sinelines/gt")).about(3)
+    assert "held-out sample" in sheets.traversals(ring_model("mnist8k/ae5", 5)).about(3)
 
 
 @pytest.mark.parametrize("model", ["circles/gt", "sinelines/gt", "mnist8k/ss10"])
@@ -122,3 +121,17 @@ def _said(layout: Layout) -> list[list[str]]:
         [mark.text for mark in sorted(layout.marks, key=lambda m: m.x) if mark.y == top]
         for top in tops
     ]
+
+
+def test_states_that_do_not_fit_are_left_out() -> None:
+    sheet = sheets.traversals(ring_model("mnist8k/ss5", 2, discrete=10))
+    whole = lay_out(sheet, MEASURES)
+    assert whole.states == 3
+    assert lay_out(sheet, MEASURES, room=whole.width).states == 3
+    less = lay_out(sheet, MEASURES, room=whole.width - 1)
+    assert less.states == 2
+    assert less.width <= whole.width - 1
+    for room in (0.0, 700.0):
+        narrow = lay_out(sheet, MEASURES, room=room)
+        assert narrow.states == 1
+        assert len(narrow.cells) == 10 + 2 * 7, "one state is always there"

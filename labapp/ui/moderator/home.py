@@ -25,8 +25,9 @@ from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import LabappError
 from labapp.records.sessions import SessionSummary
+from labapp.representations.sheets import Sheet
 from labapp.study.plan import PlannedPart
-from labapp.study.schema import Participants
+from labapp.study.schema import Participants, Study
 from labapp.ui import theme
 from labapp.ui.moderator import bits, checklist, style, wording
 from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner
@@ -35,13 +36,15 @@ from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.ready_card import ReadyCard
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.session_table import SessionTable
+from labapp.ui.moderator.study_page import StudyPage
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView
 
 PALETTE = theme.LIGHT
-NEW, SESSIONS, READER = range(3)
-MOST_HEIGHT = 800
-"""On a tall screen the page stays together: Start belongs near its checklist."""
+NEW, SESSIONS, STUDY, READER = range(4)
+MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
+"""On a tall screen the page stays together: Start belongs near its checklist. The study's page
+scrolls, and takes what there is (Qt's QWIDGETSIZE_MAX)."""
 
 
 class HomeView(QWidget):
@@ -54,13 +57,14 @@ class HomeView(QWidget):
     screen_changed(str) : name of the participant's screen.
     show_cards() : show each screen's number on it (see screens.show_cards).
     resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
+    study_opened() : the study's page is looked at; `study_shown` says whether it still is.
 
     Setters
     -------
-    set_data, set_studies, set_participants, set_plan, set_audio, set_screens, set_level,
-    set_checklist, set_consent, set_sessions, set_all_sessions, set_interrupted, set_starting,
-    show_error, forget_error. All may be called at any time and as often as wanted; what did not
-    change costs nothing.
+    set_data, set_studies, set_study, set_participants, set_plan, set_sheet, set_sheet_problem,
+    set_audio, set_screens, set_level, set_checklist, set_consent, set_sessions, set_all_sessions,
+    set_interrupted, set_starting, show_error, forget_error. All may be called at any time and as
+    often as wanted; what did not change costs nothing.
     """
 
     start_requested = Signal(object)
@@ -71,6 +75,7 @@ class HomeView(QWidget):
     show_cards = Signal()
     resume_requested = Signal(object)
     leave_requested = Signal(object)
+    study_opened = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,6 +95,7 @@ class HomeView(QWidget):
         self.all_sessions = SessionTable(PALETTE, wide=True)
         self.resume_selected = Button("Recover and resume")
         self.reader = MarkdownView()
+        self.study = StudyPage(PALETTE)
         self.pages = QStackedWidget()
         self.pages.setMaximumHeight(MOST_HEIGHT)
 
@@ -114,6 +120,7 @@ class HomeView(QWidget):
         layout.addLayout(centred, 1)
         self.pages.addWidget(self._new_session_page())
         self.pages.addWidget(self._sessions_page())
+        self.pages.addWidget(self.study)
         self.pages.addWidget(self._reader_page())
         self._connect()
         self._judge()
@@ -128,7 +135,7 @@ class HomeView(QWidget):
         row.addWidget(bits.label("labapp", "brand"))
         row.addSpacing(theme.SPACE_M)
         self.tabs = []
-        for page, text in ((NEW, "New session"), (SESSIONS, "Sessions")):
+        for page, text in ((NEW, "New session"), (SESSIONS, "Sessions"), (STUDY, "Study")):
             tab = Button(text)
             tab.setProperty("role", "tab")
             tab.setCheckable(True)
@@ -201,6 +208,8 @@ class HomeView(QWidget):
         self.interrupted.resume_requested.connect(self.resume_requested)
         self.interrupted.leave_requested.connect(self.leave_requested)
         self.reader_back.clicked.connect(self._close_reader)
+        self.pages.currentChanged.connect(self._page_changed)
+        self.session.blind.toggled.connect(self.study.set_blind)
         self.all_sessions.itemSelectionChanged.connect(self._selected)
         self.resume_selected.clicked.connect(self._resume_selected)
         self._selected()
@@ -213,6 +222,23 @@ class HomeView(QWidget):
     def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
         """The studies to choose from; a file that was opened is one more of them."""
         self.session.set_studies(choices, current)
+
+    def set_study(self, study: Study) -> None:
+        """The chosen study, for its page."""
+        self.study.set_study(study)
+
+    @property
+    def study_shown(self) -> bool:
+        """Whether the study's page is looked at, and not blind."""
+        return self.pages.currentIndex() == STUDY and not self.session.blind.isChecked()
+
+    def set_sheet(self, model: str, sheet: Sheet, facts: str) -> None:
+        """What each dial of a model does; facts: what else is known of it, in one line."""
+        self.study.set_sheet(model, sheet, facts)
+
+    def set_sheet_problem(self, model: str, text: str) -> None:
+        """Why there is no sheet of a model."""
+        self.study.set_problem(model, text)
 
     def set_participants(
         self, participants: Participants, taken: Mapping[str, Sequence[str]]
@@ -228,6 +254,7 @@ class HomeView(QWidget):
     def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
         """The plan realised for the participant that is typed; problem: why there is none."""
         self.session.set_plan(parts, problem)
+        self.study.set_plan(parts, problem)
         self._judge()
 
     def set_audio(
@@ -307,6 +334,11 @@ class HomeView(QWidget):
                 blind=self.session.blind.isChecked(),
             )
         )
+
+    def _page_changed(self, page: int) -> None:
+        self.pages.setMaximumHeight(ANY_HEIGHT if page == STUDY else MOST_HEIGHT)
+        if self.study_shown:
+            self.study_opened.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.pages.currentIndex() == READER:

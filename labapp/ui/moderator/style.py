@@ -96,6 +96,9 @@ def stylesheet(p: Palette) -> str:
         padding: {theme.SPACE_XS}px 7px;
     }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
+    QScrollArea[role="page"] {{ border: {theme.RING}px solid transparent;
+        border-radius: {theme.RADIUS}px; }}
+    QScrollArea[role="page"]:focus {{ border-color: {p.accent}; }}
     QListWidget {{ background: transparent; border: none; outline: none; }}
     QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
     QScrollBar::handle:vertical {{ background: {p.hairline}; border-radius: 4px;
