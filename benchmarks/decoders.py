@@ -3,7 +3,8 @@
     python benchmarks/decoders.py [--n 2000] [--threads 1] [--device cpu]
 
 Measures every shipped package and random weights of the larger architectures, and prints one row
-each in milliseconds. Run it alone on the machine.
+each in milliseconds; the last two columns are the batches of an exemplar and a traversal sheet.
+Run it alone on the machine; decode_ratios.py is for a machine that is not.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from labapp.representations.random_weights import random_decoder
 def _decoders(device: str | None, threads: int) -> Iterator[Decoder]:
     for name in package.list_packages():
         yield package.load_package(name, device, threads)
-    for architecture in ("dsprites-conv", "mnist-conv"):
+    for architecture in ("dsprites-conv", "mnist-conv", "mnist-infogan"):
         yield random_decoder(architecture, device=device, threads=threads)
 
 
@@ -29,12 +30,16 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="CPU threads of torch")
     parser.add_argument("--device", help="cuda, mps or cpu; the first there is by default")
     asked = parser.parse_args()
-    print(f"{'model':<22}{'device':<8}{'threads':>8}{'median':>10}{'p95':>10}{'p99':>10}")
+    print(
+        f"{'model':<22}{'device':<8}{'threads':>8}{'median':>10}{'p95':>10}{'p99':>10}"
+        f"{'24 at once':>12}{'35 at once':>12}"
+    )
     for decoder in _decoders(asked.device, asked.threads):
         row = benching.bench(decoder, asked.n)
         print(
             f"{row['model']:<22}{row['device']:<8}{row['threads']:>8}"
             f"{row['median_ms']:>10.4f}{row['p95_ms']:>10.4f}{row['p99_ms']:>10.4f}"
+            f"{row['batch_24_ms']:>12.3f}{row['batch_35_ms']:>12.3f}"
         )
 
 
