@@ -78,7 +78,7 @@ def evaluate(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """`evaluate`'s result as lines to read: a number a line, computed, as on the card, published."""
+    """The result as lines to read: a number a line, as computed, on the card and published."""
     computed, stated = _flat(result["computed"]), _flat(result["card"])
     published = {"error": result["published"]}
     for row in (computed, stated):
