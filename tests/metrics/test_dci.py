@@ -82,6 +82,8 @@ def test_concentration_by_hand() -> None:
     np.testing.assert_allclose(concentration(rows), [0.5, 1, 0, 0], atol=1e-15)
     np.testing.assert_array_equal(concentration(np.array([[2.0], [0.0]])), [1, 0])
     assert disentanglement(np.zeros((3, 2))) == 0
+    for columns in range(2, 30):  # rounding does not carry an even row below 0
+        assert 0 <= concentration(np.ones((1, columns)))[0] < 1e-12
 
 
 @few
@@ -173,10 +175,11 @@ def test_order_of_codes_and_factors_changes_nothing(seed: int, as_published: boo
     assert moved.score == pytest.approx(whole.score, abs=TIES)
 
 
-@few
-@given(seed=seeds, as_published=directions, power=st.sampled_from([-300, -40, 0, 40]))
-def test_sign_and_unit_of_a_code_change_nothing(seed: int, as_published: bool, power: int) -> None:
-    codes, factors = mixed(seed)
+@pytest.mark.parametrize("as_published", [False, True])
+@pytest.mark.parametrize("power", [-300, -9, 60])
+def test_sign_and_unit_of_a_code_change_nothing(power: int, as_published: bool) -> None:
+    # As they stand, scikit-learn's float32 takes the first two for constant and refuses the third.
+    codes, factors = mixed(power % 97)
     whole = dci(codes, factors, as_published=as_published)
     other = dci(codes * [-1, 10.0**power, 1], factors, as_published=as_published)
     assert other.score == pytest.approx(whole.score, abs=TIES)
