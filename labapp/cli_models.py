@@ -75,7 +75,9 @@ def models_show(
 @models_app.command("train")
 def models_train(
     recipe: Annotated[Path, typer.Argument(help="A recipe, see models/recipes.")],
-    out: Annotated[Path | None, typer.Option("--out", help="Folder of models.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
+    ] = None,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
     data: DataFolder = None,
