@@ -325,7 +325,7 @@ def console(folder: Path) -> Iterator[Shot]:
 def pictures(folder: Path) -> Iterator[Shot]:
     model = "mnist8k/ss10"
     study = write_study(folder, model, labels="editable", trials=7)
-    with desk_of(folder, study, digits=ring_decoder(model, 9, discrete=10)) as desk:
+    with desk_of(folder, study, digits=ring_decoder(model, 10, discrete=10)) as desk:
         desk.talk(9)
         desk.runner.send(Next())
         desk.runner.send(EditLabel(0, "number"))

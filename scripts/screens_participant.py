@@ -100,6 +100,20 @@ def quickstart(folder: Path) -> Iterator[Shot]:
 
 
 def mnist(folder: Path) -> Iterator[Shot]:
+    yield from eleven_dials(folder / "ss10")
+    for model, continuous, discrete in (("mnist8k/ss5", 5, 10), ("mnist8k/ae10", 10, 0)):
+        name = model.split("/")[1]
+        study = write_study(folder / name, model, labels="editable")
+        decoders = {model: ring_decoder(model, continuous, discrete)}
+        with opened(folder / name / "data", study=study, decoders=decoders) as (room, window):
+            skip_to(room, "stage-1")
+            yield f"p25-mnist-{name}", window
+            room.runner.send(EditLabel(0, "which of the ten kinds of ring it is"))
+            solve(room)
+            yield f"p26-mnist-{name}-matched", window
+
+
+def eleven_dials(folder: Path) -> Iterator[Shot]:
     study = write_study(folder / "study", "mnist8k/ss10", labels="editable")
     decoders = {"mnist8k/ss10": ring_decoder("mnist8k/ss10", 10, 10)}
     with opened(folder, study=study, decoders=decoders) as (room, window):
