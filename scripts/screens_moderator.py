@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.clock import NS, FakeClock
-from labapp.errors import DataFolderError
+from labapp.errors import DataFolderError, ModelError
 from labapp.events import Source
 from labapp.events.commands import (
     AddFlag,
@@ -187,6 +187,16 @@ def studies() -> Iterator[Shot]:
     view.session.blind.setChecked(True)
     yield "m09-study-blind", window
     view.session.blind.setChecked(False)
+    try:
+        load_package("mnist/ae5")
+    except ModelError as error:
+        view.set_plan((), error.what)
+        view.show_error(error)
+    yield "m09-study-missing", window
+    view.tabs[0].click()
+    yield "m09-study-missing-home", window
+    view.tabs[2].click()
+    view.forget_error()
     for number, model in enumerate(("dsprites/vae", "mnist8k/ss5", "mnist8k/ss10")):
         decoder = ring_model(model, 10 if model.endswith("10") else 5, 10 * ("ss" in model))
         plan = realise(
