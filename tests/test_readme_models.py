@@ -1,0 +1,37 @@
+"""What the README and the recipes say of the shipped models is what their cards say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.representations import card, package, recipe
+from scripts.models_table import table
+
+ROOT = Path(__file__).resolve().parents[1]
+TRAINED = [
+    name
+    for name in package.list_packages(resources.models())
+    if card.read(resources.models() / name).training is not None
+]
+
+
+def test_the_readmes_table_is_that_of_the_cards() -> None:
+    assert table() in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_shipped_model_was_made_by_the_recipe_of_its_name(name: str) -> None:
+    found = card.read(resources.models() / name)
+    made_by = recipe.read(resources.models() / "recipes" / f"{name.replace('/', '-')}.yaml")
+    assert found.training is not None
+    assert found.training.recipe_sha256 == made_by.digest
+    assert (found.title, found.notes) == (made_by.title, made_by.notes)
+    assert found.data == made_by.data
+
+
+def test_the_shipped_weights_are_small_enough_to_ship() -> None:
+    size = sum(path.stat().st_size for path in resources.models().glob("*/*/*"))
+    assert size < 130e6
