@@ -104,7 +104,8 @@ class Dci(Part):
 
 
 class Disentanglement(Part):
-    """Encodings against the true factors, over the first `instances` held-out rows.
+    """Encodings against the true factors, over `instances` held-out rows: all of them, or a draw
+    that is the same for every model of the data (`measuring`).
 
     `dci` predicts factors from codes, as Eastwood and Williams define it; `dci_exchanged` codes
     from factors, as the released code behind the published numbers does.
