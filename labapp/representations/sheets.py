@@ -40,13 +40,12 @@ class Traversal:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All dials of a model. columns: how many instances a row holds at most."""
+    """All dials of a model. sampling: where its states come from, as on the card."""
 
     model: str
     title: str
     display: Display
     sampling: str
-    columns: int
     rows: tuple[Traversal, ...]
 
     def about(self, states: int) -> str:
@@ -89,7 +88,6 @@ def traversals(decoder: Decoder, states: int = STATES, steps: int = STEPS) -> Sh
         title=decoder.card.title,
         display=decoder.card.display,
         sampling=decoder.card.sampling,
-        columns=columns,
         rows=tuple(rows),
     )
 
