@@ -20,6 +20,10 @@ from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Ae, Gt, InfoGan, Optimizer, Recipe, classes_of
 
 
+_DECAY_BEGINS = {"constant": 1.0, "cosine": 0.0, "late-cosine": 0.8}
+"""The fraction of all iterations after which a schedule's learning rate falls."""
+
+
 class Learner(Protocol):
     """What the training loop drives and a checkpoint keeps."""
 
@@ -169,9 +173,9 @@ def _descend(loss: Tensor, adam: torch.optim.Adam) -> None:
 
 def _set_rate(adam: torch.optim.Adam, optimizer: Optimizer, done: float, factor: float = 1) -> None:
     """The learning rate after the fraction `done` of all iterations."""
-    rate = optimizer.learning_rate * factor
-    if optimizer.schedule == "cosine":
-        rate *= 0.5 * (1.0 + math.cos(math.pi * done))
+    begins = _DECAY_BEGINS[optimizer.schedule]
+    fallen = max(0.0, done - begins) / (1.0 - begins) if begins < 1.0 else 0.0
+    rate = optimizer.learning_rate * factor * 0.5 * (1.0 + math.cos(math.pi * fallen))
     for group in adam.param_groups:
         group["lr"] = rate
 

@@ -84,14 +84,15 @@ def classes_of(objective: Objective) -> int:
 class Optimizer(Part):
     """Adam with TensorFlow's and the paper's constants but for the learning rate.
 
-    `schedule`: "constant" as in the paper, or "cosine" from the learning rate down to 0.
+    `schedule`: "constant" as in the paper; "cosine" from the learning rate down to 0; or
+    "late-cosine", constant for four fifths of the iterations and then a cosine down to 0.
     `beta1`: how long the first moment remembers. `precision`: "bfloat16" multiplies matrices at
     half the width and keeps weights, moments and losses in float32.
     """
 
     name: Literal["adam"] = "adam"
     learning_rate: float = Field(gt=0, allow_inf_nan=False)
-    schedule: Literal["constant", "cosine"] = "constant"
+    schedule: Literal["constant", "cosine", "late-cosine"] = "constant"
     batch: int = Field(ge=1)
     epochs: int = Field(ge=1)
     beta1: float = Field(default=0.9, ge=0, lt=1)

@@ -161,18 +161,33 @@ def test_the_generator_learns_from_the_discriminator_and_not_it_from_the_generat
     assert moved == {"decoder"}
 
 
-def test_the_rate_falls_along_a_cosine_and_the_generators_is_a_multiple() -> None:
+@pytest.mark.parametrize(
+    ("schedule", "done", "share"),
+    [
+        ("constant", 0.0, 1.0),
+        ("constant", 0.99, 1.0),
+        ("cosine", 0.0, 1.0),
+        ("cosine", 0.5, 0.5),
+        ("cosine", 0.75, 0.5 * (1 - 0.5**0.5)),
+        ("late-cosine", 0.8, 1.0),
+        ("late-cosine", 0.9, 0.5),
+        ("late-cosine", 1.0, 0.0),
+    ],
+)
+def test_the_rate_follows_its_schedule_and_the_generators_is_a_multiple(
+    schedule: str, done: float, share: float
+) -> None:
     recipe = make(MNIST, "mnist-infogan", {"name": "infogan", "generator_rate": 5.0}, "float32")
-    falling = recipe.model_copy(
-        update={"optimizer": recipe.optimizer.model_copy(update={"schedule": "cosine"})}
+    scheduled = recipe.model_copy(
+        update={"optimizer": recipe.optimizer.model_copy(update={"schedule": schedule})}
     )
-    learner = learners.build(falling, CPU)
+    learner = learners.build(scheduled, CPU)
     some = rows(recipe, 16)
     x = torch.from_numpy(some.x)
     labels = torch.from_numpy(some.f.astype(np.float32))
-    learner.step(x, labels, np.random.default_rng(0), 0.5)
+    learner.step(x, labels, np.random.default_rng(0), done)
     rates = [adam.param_groups[0]["lr"] for adam in learner.optimizers]
-    assert rates == pytest.approx([0.0005, 0.0025])
+    assert rates == pytest.approx([0.001 * share, 0.005 * share])
 
 
 def a_split(recipe: Recipe) -> Split:
