@@ -160,7 +160,7 @@ def models_bench(
         show_json(result)
     else:
         for key, value in result.items():
-            typer.echo(f"{key:10} {value:.3f}" if isinstance(value, float) else f"{key:10} {value}")
+            typer.echo(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
 
 
 def _model(model: str) -> str | Path:

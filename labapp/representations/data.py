@@ -111,8 +111,8 @@ Data = Annotated[SinelinesData | DspritesData | MnistData, Field(discriminator="
 def _needed(folder: Path | None, name: str) -> Path:
     if folder is None:
         raise DatasetError(
-            f"This recipe learns from the files of {name}, which do not come with labapp.",
-            safe="Nothing was trained or written.",
+            f"The files of {name}, which the model learns from, do not come with labapp.",
+            safe="Nothing was changed.",
             todo="Give the folder that holds them with --data.",
         )
     return folder
