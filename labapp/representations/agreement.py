@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from labapp.datasets import mnist
 from labapp.datasets.split import Float32, Rows, Split
 from labapp.representations.card import CodeAgreement
-from labapp.representations.space import LatentSpace
+from labapp.representations.space import Discrete, LatentSpace
 
 PICTURES = 2_000
 """Pictures of the prior that are named."""
@@ -47,7 +48,9 @@ def measure(
     z = latents[:PICTURES]
     named = classifier.predict(_flat(decode(space.encode_rows(z))))
     codes = z[:, 0].astype(np.int64)
-    table = np.zeros((10, 10), np.int64)
+    code = space.dimensions[0]
+    assert isinstance(code, Discrete)
+    table = np.zeros((code.k, mnist.CLASSES), np.int64)
     np.add.at(table, (codes, named), 1)
     values, digits = linear_sum_assignment(table, maximize=True)
     return CodeAgreement(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -20,6 +20,8 @@ class Part(BaseModel):
 
 class SinelinesData(Part):
     """`held_out` of `count` draws from the prior are kept from training."""
+
+    factors: ClassVar[int] = len(sinelines.NAMES)
 
     dataset: Literal["sinelines"]
     count: int = Field(ge=2)
@@ -48,6 +50,8 @@ class DspritesData(Part):
 
     `pictures`: "rendered" by labapp, or "official": read from the published npz file.
     """
+
+    factors: ClassVar[int] = len(dsprites.NAMES)
 
     dataset: Literal["dsprites"]
     pictures: Literal["rendered", "official"] = "rendered"
@@ -89,11 +93,18 @@ class MnistData(Part):
         return value
 
     @property
+    def trained_on(self) -> int:
+        """How many digits are not held out."""
+        if self.digits == "all":
+            return mnist.COUNTS["train"]
+        return mnist.COUNTS["t10k"] - self.held_out
+
+    @property
     def described(self) -> str:
         if self.digits == "all":
             return "60,000 digits of MNIST, its 10,000 test digits held out"
         return (
-            f"{mnist.COUNTS['t10k'] - self.held_out:,} of the 10,000 test digits of MNIST, "
+            f"{self.trained_on:,} of the 10,000 test digits of MNIST, "
             f"the other {self.held_out:,} held out, seed {self.seed}"
         )
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from labapp.datasets import mnist
 from labapp.representations import document
 from labapp.representations.architectures import ARCHITECTURES, Trained
 from labapp.representations.data import Data, MnistData, Part
@@ -60,7 +61,8 @@ class InfoGan(Part):
     """InfoGAN: a generator of a discrete code and continuous codes in (-1, 1), no further noise.
 
     `discrete` and `continuous` weigh the two parts of the mutual-information bound;
-    `generator_rate` multiplies the learning rate of the generator and the recogniser's heads.
+    `generator_rate` multiplies the learning rate of the generator; the recogniser's heads learn at
+    the discriminator's.
     """
 
     name: Literal["infogan"]
@@ -150,9 +152,29 @@ class Recipe(Part):
             raise ValueError("the objective infogan and the architecture mnist-infogan go together")
         if isinstance(self.objective, SsTcVae) and not isinstance(self.data, MnistData):
             raise ValueError("ss-tcvae needs labels: its data must be mnist")
-        if isinstance(self.objective, Gt) and isinstance(self.data, MnistData):
-            raise ValueError("gt needs the factors that made the data, which mnist has not")
+        if isinstance(self.data, MnistData):
+            self._fits_digits(self.data)
+        elif isinstance(self.objective, Gt) and self.dimensions != self.data.factors:
+            raise ValueError(
+                f"gt decodes the {self.data.factors} factors of {self.data.dataset}: dimensions "
+                f"must be {self.data.factors}, found {self.dimensions}"
+            )
         return self
+
+    def _fits_digits(self, data: MnistData) -> None:
+        if isinstance(self.objective, Gt):
+            raise ValueError("gt needs the factors that made the data, which mnist has not")
+        classes = classes_of(self.objective)
+        if isinstance(self.objective, SsTcVae) and classes != mnist.CLASSES:
+            raise ValueError(f"classes must be {mnist.CLASSES}, as the digits, found {classes}")
+        if isinstance(self.objective, InfoGan) and classes > mnist.CLASSES:
+            raise ValueError(f"classes must be at most {mnist.CLASSES}, found {classes}")
+        batch = self.optimizer.batch
+        if batch == 1 or data.trained_on % batch == 1:
+            raise ValueError(
+                f"{data.trained_on:,} digits in batches of {batch} make a batch of one digit, "
+                "which cannot be normalised: take another batch or held_out"
+            )
 
     @property
     def digest(self) -> str:

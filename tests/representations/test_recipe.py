@@ -77,6 +77,51 @@ def test_a_wrong_recipe_is_refused_where_it_is_wrong(
 
 
 @pytest.mark.parametrize(
+    ("data", "architecture", "rest", "part"),
+    [
+        ("dsprites, held_out: 9", "dsprites-conv", "{name: gt}", "dimensions must be 5, found 3"),
+        ("mnist, digits: t10k, held_out: 2000", "mnist-conv", "{name: gt}", "mnist has not"),
+        (
+            "mnist, digits: t10k, held_out: 2000",
+            "mnist-conv",
+            "{name: ss-tcvae, classes: 9}",
+            "classes must be 10, as the digits, found 9",
+        ),
+        (
+            "mnist, digits: t10k, held_out: 2000",
+            "mnist-infogan",
+            "{name: infogan, classes: 11}",
+            "classes must be at most 10, found 11",
+        ),
+        (
+            "mnist, digits: t10k, held_out: 1999",
+            "mnist-conv",
+            "{name: ae}",
+            "8,001 digits in batches of 64 make a batch of one digit",
+        ),
+        (
+            "sinelines, count: 400, held_out: 40",
+            "sinelines-mlp",
+            "{name: ss-tcvae}",
+            "its data must be mnist",
+        ),
+        (
+            "mnist, digits: t10k, held_out: 2000",
+            "mnist-conv",
+            "{name: infogan}",
+            "infogan and the architecture mnist-infogan go together",
+        ),
+    ],
+)
+def test_parts_that_do_not_go_together_are_refused_before_anything_is_trained(
+    tmp_path: Path, data: str, architecture: str, rest: str, part: str
+) -> None:
+    text = GOOD.replace("sinelines, count: 400, held_out: 40", data)
+    text = text.replace("sinelines-mlp", architecture).replace("{name: vae}", rest)
+    assert part in refusal(tmp_path, text)
+
+
+@pytest.mark.parametrize(
     ("text", "part"),
     [
         ("", "found no keys"),
