@@ -23,6 +23,16 @@ from labapp.representations.learners import Learner
 
 FILE = "checkpoint.safetensors"
 
+_UNREADABLE = (
+    safetensors.SafetensorError,
+    OSError,
+    RuntimeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What a file raises that is no checkpoint, or one of other networks."""
+
 
 @dataclass(slots=True)
 class Run:
@@ -111,7 +121,7 @@ def restore(folder: Path, run: Run, recipe_sha256: str) -> None:
             run.restore(tensors)
             run.iteration, run.seconds = int(about["iteration"]), float(about["seconds"])
             return
-    except (safetensors.SafetensorError, RuntimeError, KeyError, ValueError) as error:
+    except _UNREADABLE as error:
         raise ModelError(
             f"The checkpoint {path} cannot be read: {error}.",
             safe="Nothing was trained or overwritten.",

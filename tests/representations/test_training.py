@@ -13,11 +13,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors
+import safetensors.numpy
+import safetensors.torch
 import torch
 from rich.console import Console
 
 from labapp.errors import ModelError
-from labapp.representations import card, checkpoint, evaluation, package, training
+from labapp.representations import (
+    card,
+    checkpoint,
+    evaluation,
+    learners,
+    package,
+    recipe,
+    training,
+)
+from labapp.representations.checkpoint import Run
 from labapp.representations.console import train_with_progress
 from labapp.representations.training import Progress
 
@@ -96,6 +108,7 @@ def test_a_killed_process_is_resumed_to_the_same_weights(recipe_path: Path, tmp_
     os.kill(child.pid, signal.SIGKILL)
     child.wait(timeout=30)
     if not (out / "tiny/vae").exists():  # the child may have been quicker than the signal
+        assert state.exists(), "the child left nothing to go on from"
         training.train(longer, out=out, device="cpu")
     training.train(longer, out=tmp_path / "whole", device="cpu")
     for name in FILES:
@@ -196,7 +209,15 @@ def test_a_checkpoint_of_another_recipe_is_refused(recipe_path: Path, tmp_path: 
         training.train(other, out=tmp_path, device="cpu")
 
 
-@pytest.mark.parametrize("content", [b"", b"\x80\x04N.", b"\x08\0\0\0\0\0\0\0{}      "])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x80\x04N.",
+        b"\x08\0\0\0\0\0\0\0{}      ",
+        safetensors.numpy.save({}, metadata={"run": "[1]"}),
+    ],
+)
 def test_a_damaged_checkpoint_is_refused(recipe_path: Path, tmp_path: Path, content: bytes) -> None:
     state = tmp_path / ".training/tiny/vae" / checkpoint.FILE
     state.parent.mkdir(parents=True)
@@ -204,6 +225,23 @@ def test_a_damaged_checkpoint_is_refused(recipe_path: Path, tmp_path: Path, cont
     with pytest.raises(ModelError, match="cannot be read"):
         training.train(recipe_path, out=tmp_path, device="cpu")
     assert state.read_bytes() == content
+
+
+def test_a_checkpoint_of_other_networks_is_refused(recipe_path: Path, tmp_path: Path) -> None:
+    read = recipe.read(recipe_path)
+    state = tmp_path / ".training/tiny/vae"
+    wider = read.model_copy(update={"dimensions": 4})
+    checkpoint.save(state, Run(learners.build(wider, torch.device("cpu"))), read.digest)
+    with pytest.raises(ModelError, match="cannot be read"):
+        training.train(recipe_path, out=tmp_path, device="cpu")
+    path = state / checkpoint.FILE
+    with safetensors.safe_open(path, "numpy") as opened:
+        metadata = opened.metadata()
+    run = Run(learners.build(read, torch.device("cpu")))
+    tensors = run.tensors() | {"adam.0.99.step": torch.ones(())}
+    safetensors.torch.save_file(tensors, path, metadata=metadata)
+    with pytest.raises(ModelError, match="cannot be read"):
+        training.train(recipe_path, out=tmp_path, device="cpu")
 
 
 def test_a_diverging_run_is_stopped(recipe_path: Path, tmp_path: Path) -> None:
