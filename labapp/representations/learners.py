@@ -19,7 +19,6 @@ from labapp.representations.architectures import ARCHITECTURES, Trained
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Ae, Gt, InfoGan, Optimizer, Recipe, classes_of
 
-
 _DECAY_BEGINS = {"constant": 1.0, "cosine": 0.0, "late-cosine": 0.8}
 """The fraction of all iterations after which a schedule's learning rate falls."""
 

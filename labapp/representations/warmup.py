@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations.decoders import Decoder
-from labapp.representations.space import Continuous, LatentSpace
+from labapp.representations.space import Continuous, Dimension, LatentSpace
 
 Float32 = NDArray[np.float32]
 
@@ -58,8 +58,7 @@ def random_states(space: LatentSpace, count: int, seed: int = 0) -> Float32:
     return np.stack([space.encode([_any_value(d, generator) for d in dials]) for _ in range(count)])
 
 
-def _any_value(dimension: object, generator: np.random.Generator) -> float:
+def _any_value(dimension: Dimension, generator: np.random.Generator) -> float:
     if isinstance(dimension, Continuous):
         return float(generator.uniform(dimension.low, dimension.high))
-    assert hasattr(dimension, "k")
     return float(generator.integers(dimension.k))
