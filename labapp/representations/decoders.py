@@ -54,6 +54,11 @@ class Decoder:
         """Shape of one instance x: (64,) for Sinelines, (64, 64) for dSprites."""
         return self.card.made_by.output_shape
 
+    @property
+    def from_prior(self) -> bool:
+        """Whether `latents` are draws of a prior, there being no encodings."""
+        return self.card.sampling == "prior"
+
     def decode(self, z: Float32) -> Float32:
         """Instances of encoded dial states (`space.encode`).
 

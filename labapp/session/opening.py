@@ -175,7 +175,12 @@ def create(
 ) -> OpenSession:
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet."""
     made = plan.realise(
-        loaded, participant, session, space_of=lambda m: around.decoders[m].space, seed=seed
+        loaded,
+        participant,
+        session,
+        space_of=lambda m: around.decoders[m].space,
+        prior_of=lambda m: around.decoders[m].from_prior,
+        seed=seed,
     )
     clock = make_clock(0)
     home = folder.create(data, loaded, participant, session, clock)

@@ -23,6 +23,11 @@ def space_of(model: str) -> LatentSpace:
     return cards.read(find_model(model)).space
 
 
+def prior_of(model: str) -> bool:
+    """Whether a model's card says that it has a prior and no encodings. Raises ModelError."""
+    return cards.read(find_model(model)).sampling == "prior"
+
+
 def check(study: str | Path) -> LoadedStudy:
     """Load a study and realise a plan of it, so that a missing model is found too."""
     loaded = loading.load(study)
@@ -36,7 +41,7 @@ def check(study: str | Path) -> LoadedStudy:
             where = f"{loaded.path}, line {line}" if line else f"{loaded.path}"
             raise StudyError(f"{where}: {error.what}", todo=error.todo) from error
 
-    plan.realise(loaded, loaded.study.participants.label(1), space_of=space)
+    plan.realise(loaded, loaded.study.participants.label(1), space_of=space, prior_of=prior_of)
     return loaded
 
 
@@ -112,5 +117,7 @@ def overview(study: str, participants: int, data: Path) -> Overview:
     """The study and the plans of its next participants."""
     loaded = loading.load(study)
     labels = next_free(loaded, data, participants)
-    plans = {label: plan.realise(loaded, label, space_of=space_of) for label in labels}
+    plans = {
+        label: plan.realise(loaded, label, space_of=space_of, prior_of=prior_of) for label in labels
+    }
     return Overview(loaded, len(taken(data, loaded.study.id)), plans)

@@ -40,6 +40,7 @@ _OWN_SAMPLING: dict[str, Sampling] = {SINELINES_GT: "prior", "circles/gt": "unif
 """Models in closed form draw their questions so; all others from their held-out sample."""
 
 SpaceOf = Callable[[str], LatentSpace]
+PriorOf = Callable[[str], bool]
 
 CIRCLES_PAIRS = (
     ((0.0, 0.0), (0.6, 0.3)),
@@ -189,11 +190,14 @@ def realise(
     session: str = "1",
     *,
     space_of: SpaceOf,
+    prior_of: PriorOf = lambda model: False,
     seed: int | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
-    space_of: the latent space of a model id (a missing or wrong model raises there); seed:
+    space_of: the latent space of a model id (a missing or wrong model raises there); prior_of:
+    whether a model has a prior and no encodings (InfoGAN), so that questions are drawn uniformly
+    within its limits (paper 000, 4.3); seed:
     replaces the study's own (simulations). Equal arguments give the equal plan.
     """
     study = loaded.study
@@ -203,14 +207,20 @@ def realise(
             f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
         )
     used = study.seed if seed is None else seed
-    planner = _Planner(loaded, participant, number, used, space_of)
+    planner = _Planner(loaded, participant, number, used, space_of, prior_of)
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
 
 class _Planner:
     def __init__(
-        self, loaded: LoadedStudy, participant: str, number: int, seed: int, space_of: SpaceOf
+        self,
+        loaded: LoadedStudy,
+        participant: str,
+        number: int,
+        seed: int,
+        space_of: SpaceOf,
+        prior_of: PriorOf,
     ) -> None:
         self.loaded = loaded
         self.study = loaded.study
@@ -218,6 +228,7 @@ class _Planner:
         self.number = number
         self.seed = seed
         self.space_of = space_of
+        self.prior_of = prior_of
         self.choices: dict[str, Any] = {}
         groups = [item for item in self.study.flow if isinstance(item, StagesItem)]
         self.stages_in_all = sum(len(item.stages.models) for item in groups)
@@ -346,7 +357,9 @@ class _Planner:
                 todo="Use a model of a known data set.",
             ) from error
 
-        sampling = stages.sampling or _OWN_SAMPLING.get(model, "held_out")
+        dimensions = self._dimensions(model)  # a missing model is told by this one
+        usual: Sampling = "uniform" if self.prior_of(model) else "held_out"
+        sampling = stages.sampling or _OWN_SAMPLING.get(model, usual)
         if sampling == "prior" and model != SINELINES_GT:
             raise StudyError(
                 f"{self.loaded.path}: model {model!r}: sampling 'prior' is known for "
@@ -362,7 +375,7 @@ class _Planner:
             of=self.stages_in_all,
             model=model,
             display=defaults.display,
-            dimensions=self._dimensions(model),
+            dimensions=dimensions,
             trials=stages.trials,
             sampling=sampling,
             distance=stages.distance or defaults.distance,

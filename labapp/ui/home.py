@@ -22,7 +22,7 @@ from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
 from labapp.study import loading, plan
 from labapp.study.loading import LoadedStudy
-from labapp.study.overview import space_of
+from labapp.study.overview import prior_of, space_of
 from labapp.study.schema import ConsentItem
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
@@ -166,7 +166,9 @@ class HomeController(QObject):
             return
         participant, session = self.view.participant()
         try:
-            made = plan.realise(self._loaded, participant, session, space_of=space_of)
+            made = plan.realise(
+                self._loaded, participant, session, space_of=space_of, prior_of=prior_of
+            )
         except LabappError as error:
             self.view.set_plan((), error.what)
             if isinstance(error, ModelError):  # its last part says where models are looked up

@@ -125,12 +125,14 @@ def open_new(
     """Plan and open a new session with everything it needs; nothing is shown yet."""
     from labapp.session import folder, opening
     from labapp.study import loading, plan
-    from labapp.study.overview import space_of
+    from labapp.study.overview import prior_of, space_of
 
     loaded = loading.load(study)
     data = resources.data_root(options.data)
     _check_room(data, folder.check_data_root(data), options)
-    made = plan.realise(loaded, participant, session, space_of=space_of, seed=options.seed)
+    made = plan.realise(
+        loaded, participant, session, space_of=space_of, prior_of=prior_of, seed=options.seed
+    )
     _check_screen(options.screen)
     return opening.create(
         loaded,

@@ -38,6 +38,7 @@ class FormulaDecoder:
     space: LatentSpace
     latents: Array | None
     formula: Callable[[Array], Array]
+    from_prior: bool = False
 
     def decode(self, z: Array) -> Array:
         return self.formula(z)

@@ -91,6 +91,18 @@ def test_circles_as_a_stage_draw_from_their_dials(tmp_path: Path) -> None:
     }
 
 
+def test_questions_on_a_generator_are_drawn_within_its_limits(tmp_path: Path) -> None:
+    loaded = load(write(tmp_path, GOOD))
+    made = plan.realise(
+        loaded, "P01", space_of=space_of, prior_of=lambda model: model == "sinelines/ae"
+    )
+    stages = [part for part in made.parts if isinstance(part, ReconstructionPart)]
+    assert {s.model: s.sampling for s in stages} == {
+        "sinelines/gt": "prior",
+        "sinelines/ae": "uniform",
+    }
+
+
 def test_the_overview_names_the_next_free_participants(tmp_path: Path) -> None:
     (tmp_path / "quickstart" / "sub-P02_ses-1_20260102T030405Z").mkdir(parents=True)
     (tmp_path / "quickstart" / "notes").mkdir()
