@@ -184,6 +184,7 @@ def test_spread_over_participants_and_change_over_questions(tmp_path: Path) -> N
         ("mnist8k/ss2", "mnist8k/ss2: trained on 8,000 digits of MNIST"),
         ("dsprites/vae", "dsprites/vae: trained on pictures that labapp drew"),
         ("dsprites/published-gt", None),
+        ("dsprites/vae-full", None),
         ("mnist/ss5", None),
         ("sinelines/vae", None),
     ],
