@@ -7,7 +7,6 @@ The files are not shipped: a folder with `t10k-images-idx3-ubyte` and `t10k-labe
 from __future__ import annotations
 
 import gzip
-import hashlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,12 +91,6 @@ def split_all(folder: Path) -> Split:
         factor_names=NAMES,
         generative=False,
     )
-
-
-def digest(folder: Path, part: Part) -> str:
-    """SHA-256 of the part's pictures and labels, whether the files are gzipped or not."""
-    digits = read(folder, part)
-    return hashlib.sha256(digits.pictures.tobytes() + digits.labels.tobytes()).hexdigest()
 
 
 def _idx(folder: Path, name: str, magic: int, shape: tuple[int, ...]) -> NDArray[np.uint8]:

@@ -162,6 +162,8 @@ def _plain(measured: Measured) -> dict[str, Any]:
 
 def _agree(computed: Measured, stated: Measured) -> bool:
     """Whether all that the card states was found again; it may state less than is computed."""
+    if any(getattr(computed, name) is None for name, value in stated.fields().items() if value):
+        return False
     found = True
     for name in ("held_out_error", "held_out_nll"):
         one, other = getattr(computed, name), getattr(stated, name)

@@ -75,8 +75,10 @@ def test_an_infogan_is_drawn_from_its_prior_and_asked_for_its_digits(
     text = (where / "model.yaml").read_text(encoding="utf-8")
     flattering = text.replace(f"agreement: {found.code_agreement.agreement}", "agreement: 0.999")
     assert flattering != text
-    (where / "model.yaml").write_text(flattering, encoding="utf-8")
-    assert not evaluation.evaluate(where, "cpu", data_folder=folder)["agrees"]
+    stating_more = text + "held_out_error: {mean: 0.1}\n"  # which an InfoGAN does not have
+    for untrue in (flattering, stating_more):
+        (where / "model.yaml").write_text(untrue, encoding="utf-8")
+        assert not evaluation.evaluate(where, "cpu", data_folder=folder)["agrees"]
 
 
 def test_without_their_folder_digits_cannot_be_trained_on(tmp_path: Path) -> None:
