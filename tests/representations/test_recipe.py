@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 
 import pytest
 
 from labapp import resources
+from labapp.datasets import dsprites
 from labapp.errors import ModelError
 from labapp.representations import card, recipe
+from labapp.representations.data import DspritesData, MnistData
 
 GOOD = """\
 id: sinelines/test
@@ -155,12 +159,38 @@ def test_the_digest_is_of_what_decides_the_weights(tmp_path: Path) -> None:
     assert reseeded.digest != base.digest
 
 
-@pytest.mark.parametrize(
-    "path", sorted((resources.models() / "recipes").glob("*.yaml")), ids=lambda path: path.stem
-)
-def test_every_shipped_recipe_is_valid(path: Path) -> None:
+SHIPPED = sorted((resources.models() / "recipes").glob("*.yaml"))
+FULL = [path for path in SHIPPED if path.stem.endswith("-full") or path.stem.startswith("mnist-")]
+
+
+def iterations(found: recipe.Recipe) -> tuple[int, int]:
+    """Of an epoch, and of the whole training."""
+    data = found.data
+    if isinstance(data, MnistData):
+        rows = data.trained_on
+    else:
+        whole = dsprites.COUNT if isinstance(data, DspritesData) else data.count
+        rows = whole - data.held_out
+    per_epoch = math.ceil(rows / found.optimizer.batch)
+    return per_epoch, per_epoch * found.optimizer.epochs
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_every_shipped_recipe_is_valid_and_its_notes_count_its_iterations(path: Path) -> None:
     found = recipe.read(path)
     assert found.id.replace("/", "-") == path.stem
+    for said in re.findall(r"for ([\d,]+) iterations", found.notes, re.IGNORECASE):
+        assert int(said.replace(",", "")) == iterations(found)[1]
+
+
+@pytest.mark.parametrize("path", FULL, ids=lambda path: path.stem)
+def test_a_full_length_recipe_just_surpasses_100_000_iterations(path: Path) -> None:
+    # Paper 000, A.1.2: the least number of epochs that does.
+    found = recipe.read(path)
+    per_epoch, whole = iterations(found)
+    assert whole - per_epoch <= 100_000 < whole
+    assert found.optimizer.schedule == "constant"
+    assert found.optimizer.precision == "float32"
 
 
 @pytest.mark.parametrize(
