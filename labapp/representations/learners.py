@@ -7,6 +7,7 @@ the recipe and its number.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
@@ -153,10 +154,10 @@ def _begin(parts: dict[str, nn.Module], recipe: Recipe, device: torch.device) ->
     return whole.train()
 
 
-def _adam(parameters: object, optimizer: Optimizer) -> torch.optim.Adam:
+def _adam(parameters: Iterable[nn.Parameter], optimizer: Optimizer) -> torch.optim.Adam:
     # One pass over memory for each weight instead of a dozen: a third of a step on a CPU.
     return torch.optim.Adam(
-        parameters,  # type: ignore[arg-type]
+        parameters,
         lr=optimizer.learning_rate,
         betas=(optimizer.beta1, 0.999),
         fused=True,
