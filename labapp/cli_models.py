@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from labapp.cli_options import Json, show_json
+from labapp.errors import ModelError
 
 models_app = typer.Typer(
     help="Model packages: list, show, train, import, evaluate, bench. Example: labapp models list",
@@ -141,7 +142,13 @@ def models_evaluate(
         show_json(result)
     else:
         typer.echo("\n".join(evaluation.table(result)))
-    raise typer.Exit(0 if result["agrees"] else 1)
+    if not result["agrees"]:
+        raise ModelError(
+            f"The numbers computed are not those on the card of {result['model']}.",
+            safe="Nothing was changed.",
+            todo="Check that --data names the files it was trained on; else take a fresh copy of "
+            "the model.",
+        )
 
 
 @models_app.command("bench")

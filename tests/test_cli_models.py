@@ -77,6 +77,21 @@ def test_show_never_overwrites_what_is_no_such_sheet(models: Run, tmp_path: Path
     assert [path.name for path in (tmp_path / "here").iterdir()] == [notes.name]
 
 
+def test_evaluate_says_what_to_do_where_a_card_flatters(models: Run, tmp_path: Path) -> None:
+    card = copied(tmp_path / "own", "sinelines/lab") / "model.yaml"
+    whole = card.read_text(encoding="utf-8")
+    few = whole.replace("count: 50000, held_out: 5000", "count: 400, held_out: 40")
+    few = few.partition("\ndisentanglement:")[0]
+    card.write_text(few, encoding="utf-8")
+    status, out, err = models("evaluate", "sinelines/lab", "--json")
+    assert (status, json.loads(out)["agrees"], err) == (0, True, "")
+    card.write_text(few.replace("mean: 36.6", "mean: 35.6"), encoding="utf-8")
+    status, out, err = models("evaluate", "sinelines/lab")
+    assert (status, out.splitlines()[-1]) == (1, "does not agree")
+    assert "not those on the card of sinelines/lab" in err
+    assert "--data" in err
+
+
 def test_a_model_of_ones_own_is_shown_by_its_id(models: Run, tmp_path: Path) -> None:
     folder = copied(tmp_path / "own", "sinelines/lab")
     status, out, _ = models("show", "sinelines/lab", "--no-sheet", "--json")

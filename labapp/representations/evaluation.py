@@ -98,7 +98,7 @@ def table(result: dict[str, Any]) -> list[str]:
     return [
         f"{result['model']} on {result['device']}: {result['instances']:,} held-out instances",
         *lines,
-        "agrees" if result["agrees"] else "The numbers differ from the card's.",
+        "agrees" if result["agrees"] else "does not agree",
     ]
 
 
