@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from labapp.datasets import dsprites
 from labapp.datasets.split import Float32, Split
@@ -11,7 +12,7 @@ from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard, slider
 from labapp.representations.recipe import Published
 
-HELD = 12_000
+HELD, MEASURED = 6_000, 2_000
 CARD = ModelCard.model_validate(
     {
         "card": 1,
@@ -36,7 +37,10 @@ def a_split() -> Split:
     return Split(train=held, held=held, factor_names=dsprites.NAMES, generative=True)
 
 
-def test_the_rows_that_are_measured_show_every_value_of_the_factors() -> None:
+def test_the_rows_that_are_measured_show_every_value_of_the_factors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(measuring, "INSTANCES", MEASURED)
     data = a_split()
     latents = data.held.factors(np.arange(HELD)).astype(np.float32)
 
@@ -45,6 +49,6 @@ def test_the_rows_that_are_measured_show_every_value_of_the_factors() -> None:
 
     found = measuring.measure(CARD, decode, latents, None, data, published=Published())
     assert found.disentanglement is not None
-    assert found.disentanglement.instances == measuring.INSTANCES < HELD
-    assert found.disentanglement.mig > 0.95
-    assert found.disentanglement.dci.disentanglement > 0.99
+    assert found.disentanglement.instances == MEASURED
+    assert found.disentanglement.mig > 0.9
+    assert found.disentanglement.dci.disentanglement > 0.98
