@@ -203,10 +203,11 @@ def _add_people(bundle: BundleFolder, lines: Sequence[Mapping[str, object]]) -> 
 
 
 def _instruments(record: Record) -> dict[str, Instrument]:
-    """The instruments in the record's study folder, by id."""
+    """The instruments in the record's study folder, by id, in the session's language."""
     folder = f"{STUDY}/instruments/"
     names = [name for name in record.tree.names() if name.startswith(folder)]
-    read = [Instrument.parse(Path(name), record.tree.read(name)) for name in names]
+    language = record.planned.language
+    read = [Instrument.parse(Path(name), record.tree.read(name), language) for name in names]
     return {instrument.id: instrument for instrument in read}
 
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.bundle.redaction import DEMOGRAPHICS
+from labapp.bundle.redaction import is_demographic
 from labapp.bundle.tsv import Column, Table
 from labapp.events.lifecycle import QuestionnaireSubmitted, SessionPlanned
 from labapp.records.record import Record
 from labapp.records.rows import bodies
-from labapp.study.instruments import Instrument, Scale
+from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Phenotypes:
         submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
         for event, body in bodies(submitted):
             assert isinstance(body, QuestionnaireSubmitted)
-            if event.stage is None or (self._deidentify and body.instrument in DEMOGRAPHICS):
+            if event.stage is None or (self._deidentify and is_demographic(body.instrument)):
                 continue
             known = instruments.get(body.instrument)
             into = self._found.setdefault(body.instrument, _Collected())
@@ -97,19 +97,50 @@ def _collect(
         row[name] = about[1]
         into.columns[name] = Column(name, f"The representation of {about[0]} {where}.")
         where = f"about {about[0]} {where}"
-    scales = {item.id: item for item in known.items} if known else {}
     for item, value in body.answers.items():
         name = f"{prefix}_{_snake(item)}"
-        row[name] = value
-        into.columns[name] = _described(name, item, scales.get(item), where)
+        column = _described(name, item, _known(known, item), where)
+        into.columns[name] = column
+        if isinstance(value, dict):
+            row[name] = _chosen(value)
+            if "described" in value:
+                own = f"{name}_described"
+                row[own] = value["described"]
+                into.columns[own] = Column(own, f"In their own words: {column.description}")
+        else:
+            row[name] = value
 
 
-def _described(name: str, item: str, scale: Scale | None, where: str) -> Column:
-    if scale is None:
-        return Column(name, f"The answer to {item}, {where}.")
-    # Not as Levels: BIDS takes those as the only values there are.
-    ends = f"1 = {scale.low}, {scale.points} = {scale.high}"
-    return Column(name, f"{scale.text} ({where}; {ends})", f"1-{scale.points}")
+def _chosen(value: Mapping[str, Any]) -> str:
+    """The options of a choice, as one cell."""
+    return ";".join(value["chosen"])
+
+
+def _known(instrument: Instrument | None, item: str) -> Item | None:
+    try:
+        return instrument.item(item) if instrument else None
+    except KeyError:
+        return None
+
+
+def _described(name: str, item: str, known: Item | None, where: str) -> Column:
+    words = f"{known.title} ({where}" if known else f"The answer to {item} ({where}"
+    if isinstance(known, Rating):
+        # Not as Levels: BIDS takes those as the only values there are.
+        low, high = known.ends()
+        ends = f"{known.first} = {low}, {known.last} = {high}"
+        return Column(name, f"{known.text or known.title} ({where}; {ends})", _range(known))
+    if isinstance(known, Choice):
+        levels = {option.id: option.text for option in known.options}
+        return Column(name, f"{words})", levels=levels)
+    if isinstance(known, Choices):
+        levels_said = ", ".join(f"{option.id} = {option.text}" for option in known.options)
+        return Column(name, f"{words}; all that were chosen, with ; between them; {levels_said})")
+    return Column(name, f"{words})")
+
+
+def _range(known: Rating) -> str:
+    return f"{known.first}-{known.last}"
 
 
 def _finished(instrument: str, collected: _Collected) -> Phenotype:

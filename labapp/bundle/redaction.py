@@ -2,8 +2,10 @@
 
 Rule: of every payload, numbers, true/false and null are kept; text is kept only where `KEPT_TEXT`
 names its field as one of the program's or the study's own words. Anything else, also in kinds
-that do not exist yet, becomes `WITHHELD`. Answers to the `DEMOGRAPHICS` instruments are dropped
-whatever their type.
+that do not exist yet, becomes `WITHHELD`. Of an answer to a questionnaire the chosen options are
+kept, which are the study's own codes; what was written beside them is withheld like any written
+answer. Answers to the `DEMOGRAPHICS` instruments are dropped whatever their type, and so are those
+of a lab's own variants of them, `demographics-…`.
 
 The hash chain of a de-identified journal is made anew over the rows as exported. Keeping the
 original hashes would undo the work: whoever has the hash before and after a withheld answer can
@@ -19,12 +21,19 @@ from typing import Any
 
 from labapp.events import GENESIS
 from labapp.events.event import payload_text
+from labapp.events.lifecycle import QuestionnaireSubmitted, ResponseChanged
 from labapp.records.rows import Row
 
 WITHHELD = "[withheld]"
 
 DEMOGRAPHICS = frozenset({"demographics"})
 """Instruments whose answers are dropped."""
+
+
+def is_demographic(instrument: object) -> bool:
+    """Whether an instrument's answers are dropped: by its id, or the part of it before a hyphen."""
+    return str(instrument).split("-")[0] in DEMOGRAPHICS
+
 
 KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "session.planned": frozenset(
@@ -85,11 +94,23 @@ def redact_payload(kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         return {name: redact_environment(value) for name, value in payload.items()}
     kept = KEPT_TEXT.get(kind, frozenset())
     reduced = {name: value if name in kept else withhold(value) for name, value in payload.items()}
-    if payload.get("instrument") in DEMOGRAPHICS:
+    if kind == ResponseChanged.kind:
+        reduced["value"] = _answer(payload["value"])
+    elif kind == QuestionnaireSubmitted.kind and isinstance(payload["answers"], dict):
+        reduced["answers"] = {name: _answer(value) for name, value in payload["answers"].items()}
+    if is_demographic(payload.get("instrument")):
         if "value" in reduced:
             reduced["value"] = None
         if "answers" in reduced:
             reduced["answers"] = {}
+    return reduced
+
+
+def _answer(value: Any) -> Any:
+    """An answer without what was written; see `labapp.study.instruments.items` for its form."""
+    reduced = withhold(value)
+    if isinstance(value, dict) and isinstance(value.get("chosen"), list):
+        reduced["chosen"] = value["chosen"]
     return reduced
 
 
@@ -115,9 +136,10 @@ def withhold(value: Any) -> Any:
 
 
 AGREED_LIST = f"""\
-* kept: all times, numbers, dial states, answers that are numbers, the participant's and session's
-  labels, the study's own texts and the program's own codes;
+* kept: all times, numbers, dial states, answers that are numbers or chosen from a list, the
+  participant's and session's labels, the study's own texts and the program's own codes;
 * replaced by {WITHHELD}: notes, names given to dials, prompts, meanings of flags, reasons of
   pauses, written answers, details of alarms, names of devices, screens and machines;
-* dropped: the answers of these instruments: {", ".join(sorted(DEMOGRAPHICS))}."""
+* dropped: the answers of these instruments and of their variants: \
+{", ".join(sorted(DEMOGRAPHICS))}."""
 """The rule for people, in the README of the bundle."""

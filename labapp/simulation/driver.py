@@ -10,6 +10,7 @@ from labapp.events import Source
 from labapp.events.commands import Answer, Command, MoveDial, MoveTutorialDial, Next, Skip
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
+from labapp.simulation.answers import answer
 from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy
 from labapp.study.assignment import generator
 from labapp.study.plan import ConsentPart, QuestionnairePart, ReconstructionPart, TutorialPart
@@ -57,6 +58,7 @@ class Driver:
         self._pace = pace
         self._question: tuple[str, int] | None = None
         self._strategy: Strategy | None = None
+        self._left_out: set[tuple[str, str]] = set()
         self._stopped = False
 
     def start(self) -> None:
@@ -105,12 +107,18 @@ class Driver:
     def _answer(self, part: QuestionnairePart) -> None:
         runner = self._runner
         task = cast(QuestionnaireTask, runner.machine.tasks[runner.state.index])
-        missing = task.instrument.missing(runner.state.part_state.answers)
-        if not missing:
-            self._send(Next(), self._pace.think_s)
+        state = runner.state.part_state
+        for item in task.instrument.pages[state.page]:
+            key = (part.id, item.id)
+            if item.id in state.answers or key in self._left_out:
+                continue
+            value = answer(item, self._rng)
+            if value is None:
+                self._left_out.add(key)
+                continue
+            self._send(Answer(item.id, value), self._pace.think_s)
             return
-        item = missing[0]
-        self._send(Answer(item.id, int(self._rng.integers(1, item.points + 1))), self._pace.think_s)
+        self._send(Next(), self._pace.think_s)
 
     def _reconstruct(self, part: ReconstructionPart) -> None:
         runner = self._runner

@@ -92,7 +92,9 @@ def load(study: str | Path) -> LoadedStudy:
     for instrument in _instrument_ids(checked):
         name = f"instruments/{instrument}.yaml"
         files[name] = _read(path, name, located.line_of_text(instrument))
-        instruments[instrument] = Instrument.parse(_resolve(path, name), files[name])
+        instruments[instrument] = Instrument.parse(
+            _resolve(path, name), files[name], checked.language
+        )
     return LoadedStudy(checked, path, files, instruments, files_digest(files))
 
 

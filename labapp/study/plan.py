@@ -127,13 +127,20 @@ class ReconstructionPart(Strict):
 
 
 class QuestionnairePart(Strict):
-    """An instrument; `about` is the id of the stage it asks about, null for the whole session."""
+    """An instrument; `about` is the id of the stage it asks about, null for the whole session.
+
+    items: ids in the order they are asked where it is not the listed one, or where some are asked
+    once a stage; empty for as listed. scoring: name of the scoring function, so that a journal can
+    be scored without the instrument.
+    """
 
     part: Literal["questionnaire"] = "questionnaire"
     id: str
     title: str
     instrument: str
     about: str | None
+    items: tuple[str, ...] = ()
+    scoring: str | None = None
 
 
 PlannedPart = Annotated[
@@ -394,11 +401,20 @@ class _Planner:
         )
 
     def _ask(self, instrument: str, part_id: str, about: str | None) -> QuestionnairePart:
+        file = self.loaded.instruments[instrument]
+        items = file.item_ids(self.stages_in_all)
+        if file.order == "shuffled":
+            items = assignment.shuffled(
+                items, self.seed, self.study.id, self.participant, "items", instrument
+            )
+        as_listed = items == tuple(item.id for item in file.items)
         return QuestionnairePart(
             id=part_id,
-            title=self.loaded.instruments[instrument].title,
+            title=file.title,
             instrument=instrument,
             about=about,
+            items=() if as_listed else items,
+            scoring=file.scoring,
         )
 
 

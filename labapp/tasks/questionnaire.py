@@ -1,4 +1,5 @@
-"""A questionnaire: every change of an answer is an event; leaving needs all required answers."""
+"""A questionnaire: every change of an answer is an event; leaving a page needs its required
+answers, and so does leaving the questionnaire."""
 
 from __future__ import annotations
 
@@ -7,24 +8,37 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import Answer, Command, Next, SkipStage
+from labapp.events.commands import Answer, Back, Command, Next, SkipStage
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded, QuestionnaireSubmitted, ResponseChanged
+from labapp.events.lifecycle import (
+    PageTurned,
+    PartEnded,
+    QuestionnaireSubmitted,
+    ResponseChanged,
+)
 from labapp.study.instruments import Instrument
 from labapp.study.plan import QuestionnairePart
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireState:
+    """page counts from 0."""
+
     answers: Mapping[str, Any] = field(default_factory=dict)
+    page: int = 0
     outcome: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireTask:
+    """instrument: as in its file; the part's items and their order are taken here."""
+
     part: QuestionnairePart
     index: int
     instrument: Instrument
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "instrument", self.instrument.realised(self.part.items))
 
     def initial(self, pauses: Pauses) -> QuestionnaireState:
         return QuestionnaireState()
@@ -42,17 +56,24 @@ class QuestionnaireTask:
                 if state.answers.get(item) == checked:
                     return ()
                 return (Draft(ResponseChanged(self.instrument.id, item, checked), stage),)
+            case Next() if state.page + 1 < len(self.instrument.pages):
+                if self.instrument.missing(state.answers, state.page):
+                    return ()
+                return (Draft(PageTurned(state.page + 1), stage),)
             case Next() if not self.instrument.missing(state.answers):
-                answers = dict(state.answers)
                 return (
                     Draft(
                         QuestionnaireSubmitted(
-                            self.instrument.id, self.instrument.version, answers
+                            self.instrument.id,
+                            self.instrument.version,
+                            self.instrument.given(state.answers),
                         ),
                         stage,
                     ),
                     Draft(PartEnded(self.index, "completed"), stage),
                 )
+            case Back() if state.page > 0:
+                return (Draft(PageTurned(state.page - 1), stage),)
             case SkipStage():
                 return (Draft(PartEnded(self.index, "skipped"), stage),)
         return ()
@@ -61,6 +82,8 @@ class QuestionnaireTask:
         match body:
             case ResponseChanged():
                 return replace(state, answers={**state.answers, body.item: body.value})
+            case PageTurned():
+                return replace(state, page=body.page)
             case PartEnded():
                 return replace(state, outcome=body.outcome)
         return state

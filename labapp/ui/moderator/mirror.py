@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, 
 from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Array
 from labapp.session.runner import Runner
+from labapp.study.instruments import Item, Rating
 from labapp.study.plan import QuestionnairePart, ReconstructionPart, TutorialPart
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.reconstruction.state import StageState, Trial
@@ -32,6 +34,7 @@ CURVE_ROOM = 118
 DIALS_ROOM = 200
 CAPTION_ROOM = 36
 BOX_SIDE = 128
+SAID_CHARACTERS = 60
 
 
 class TrialMirror(QWidget):
@@ -222,17 +225,24 @@ def describe(runner: Runner) -> tuple[str, str]:
     progress = progress_of(runner.machine, state)
     task = runner.machine.tasks[state.index]
     if isinstance(part, QuestionnairePart) and isinstance(task, QuestionnaireTask):
-        answers = (
-            state.part_state.answers if isinstance(state.part_state, QuestionnaireState) else {}
-        )
+        now = state.part_state
+        sheet = now if isinstance(now, QuestionnaireState) else QuestionnaireState()
         rows = [
-            f"{item.text}   {answers.get(item.id, '–')} of {item.points}"
-            for item in task.instrument.items
+            f"{item.title}   {_said(item, sheet.answers.get(item.id))}"
+            for item in task.instrument.pages[sheet.page]
         ]
         return part.title, "\n".join(rows)
     words = {"consent": "The participant reads and signs the consent form."}
     text = words.get(part.part, f"On the screen: {progress}." if progress else "")
     return part.title, text
+
+
+def _said(item: Item, value: Any) -> str:
+    """An answer on one line."""
+    if not item.answered(value):
+        return item.said("–") if isinstance(item, Rating) else "–"
+    said = " ".join(item.said(value).split())
+    return said if len(said) <= SAID_CHARACTERS else f"{said[:SAID_CHARACTERS]}…"
 
 
 class MirrorPanel(QFrame):

@@ -78,6 +78,8 @@ class QuestionnaireScreen(Screen):
         column.addSpacing(theme.SPACE_L)
         self.items: list[ScaleItem] = []
         for scale in self._instrument.items:
+            if not isinstance(scale, Scale):
+                continue
             item = ScaleItem(scale, setting.palette)
             item.row.chosen.connect(
                 lambda index, _device, name=scale.id: setting.runner.send(Answer(name, index + 1))
@@ -102,7 +104,7 @@ class QuestionnaireScreen(Screen):
     def foot(self) -> Foot:
         words = self.setting.words
         missing = self._instrument.missing(self.state.answers)
-        names = ", ".join(_short(scale.text) for scale in missing)
+        names = ", ".join(_short(scale.title) for scale in missing)
         return Foot(
             right=words("continue"),
             ready=not missing,

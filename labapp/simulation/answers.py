@@ -1,0 +1,36 @@
+"""How simulated participants answer the items of a questionnaire: at random, every kind of item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from labapp.study.instruments import Choice, Choices, Item, Rating
+
+REMARK = "Simulated remark"
+PASSED_OVER = 0.2
+"""Share of the optional items left out."""
+
+
+def answer(item: Item, rng: np.random.Generator) -> Any:
+    """A valid answer to an item; None leaves an optional one out."""
+    if not item.required and rng.random() < PASSED_OVER:
+        return None
+    if isinstance(item, Rating):
+        return int(rng.integers(item.first, item.last + 1))
+    if isinstance(item, Choice | Choices):
+        return _choice(item, rng)
+    return f"{REMARK} {rng.integers(1000)}"
+
+
+def _choice(item: Choice | Choices, rng: np.random.Generator) -> dict[str, Any]:
+    first = item.options[int(rng.integers(len(item.options)))]
+    chosen = [first]
+    if item.several and not first.alone and rng.random() < 0.3:
+        others = [one for one in item.options if one is not first and not one.alone]
+        chosen += others[: int(rng.integers(len(others) + 1))]
+    value: dict[str, Any] = {"chosen": [one.id for one in chosen]}
+    if any(one.describe for one in chosen):
+        value["described"] = REMARK
+    return value

@@ -1,0 +1,25 @@
+"""Questionnaires as files: one instrument a YAML, checked, versioned, in any language."""
+
+from labapp.study.instruments.instrument import Instrument
+from labapp.study.instruments.items import (
+    Choice,
+    Choices,
+    Item,
+    Option,
+    Rating,
+    Scale,
+    Statement,
+    Written,
+)
+
+__all__ = [
+    "Choice",
+    "Choices",
+    "Instrument",
+    "Item",
+    "Option",
+    "Rating",
+    "Scale",
+    "Statement",
+    "Written",
+]

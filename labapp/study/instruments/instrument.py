@@ -1,0 +1,153 @@
+"""An instrument: its items, how they are ordered, paged and scored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from labapp.documents import parse_yaml, refusal
+from labapp.study.instruments.items import AnyItem, Item, Option
+from labapp.study.instruments.scoring import SCORINGS
+from labapp.study.instruments.wording import USUAL, SomeWords, Words
+from labapp.study.schema import Strict
+
+
+class SharedScale(Strict):
+    """What the statements of an instrument share; see `items.Rating`."""
+
+    points: int = Field(ge=2, le=101)
+    first: Literal[0, 1] = 1
+    low: Words = ""
+    high: Words = ""
+    middle: Words = ""
+    labels: tuple[SomeWords, ...] = ()
+
+
+class Instrument(Strict):
+    """A questionnaire.
+
+    scoring: name of the scoring function, see `scoring.SCORINGS`. order: as listed, or seeded by
+    participant. per_page: items a page where they do not all fit one screen. scale: of its
+    statements. options: shared by items that name them by id.
+    """
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    version: int = Field(ge=1)
+    title: SomeWords
+    instruction: Words = ""
+    source: str
+    scoring: str | None = None
+    order: Literal["fixed", "shuffled"] = "fixed"
+    per_page: int | None = Field(default=None, ge=1)
+    scale: SharedScale | None = None
+    options: tuple[Option, ...] = ()
+    items: tuple[AnyItem, ...] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _share(cls, value: Any) -> Any:
+        """Give the items what they share, so that each stands on its own."""
+        if not isinstance(value, dict) or not isinstance(value.get("items"), list):
+            return value
+        return value | {"items": [_with_shared(item, value) for item in value["items"]]}
+
+    @field_validator("items")
+    @classmethod
+    def _unique(cls, items: tuple[AnyItem, ...]) -> tuple[AnyItem, ...]:
+        ids = [item.id for item in items]
+        if len(set(ids)) != len(ids):
+            raise ValueError("two items have the same id")
+        repeated = [item.id for item in items if item.repeat]
+        for base in repeated:
+            if clash := [one for one in ids if re.fullmatch(rf"{base}_[0-9]+", one)]:
+                raise ValueError(f"{clash[0]!r} is also an id of the repeated item {base!r}")
+        return items
+
+    @field_validator("scoring")
+    @classmethod
+    def _known(cls, scoring: str | None) -> str | None:
+        if scoring is not None and scoring not in SCORINGS:
+            raise ValueError(f"one of {', '.join(SCORINGS)}")
+        return scoring
+
+    def item(self, item_id: str) -> AnyItem:
+        """An item; one that is repeated is found by its id with the number of the stage.
+
+        Raises KeyError for an unknown item.
+        """
+        base, _, number = item_id.rpartition("_")
+        for item in self.items:
+            if item.id == item_id:
+                return item
+            if item.repeat and item.id == base and number.isdigit():
+                words = {
+                    name: getattr(item, name).replace("{stage}", number)
+                    for name in ("name", "text")
+                }
+                return item.model_copy(update={"id": item_id, "repeat": None, **words})
+        raise KeyError(item_id)
+
+    def item_ids(self, stages: int) -> tuple[str, ...]:
+        """The ids as listed, in a study of so many stages."""
+        ids: list[str] = []
+        for item in self.items:
+            if item.repeat:
+                ids += [f"{item.id}_{number + 1}" for number in range(stages)]
+            else:
+                ids.append(item.id)
+        return tuple(ids)
+
+    def realised(self, item_ids: Sequence[str]) -> Instrument:
+        """With these items in this order; without any, as it stands. Raises KeyError."""
+        if not item_ids:
+            return self
+        return self.model_copy(update={"items": tuple(self.item(one) for one in item_ids)})
+
+    @property
+    def pages(self) -> tuple[tuple[AnyItem, ...], ...]:
+        """The items of each page."""
+        size = self.per_page or len(self.items)
+        return tuple(self.items[at : at + size] for at in range(0, len(self.items), size))
+
+    def missing(self, answers: Mapping[str, Any], page: int | None = None) -> tuple[Item, ...]:
+        """Required items without an answer, on one page or on all."""
+        items = self.items if page is None else self.pages[page]
+        return tuple(
+            item
+            for item in items
+            if item.required and not (item.id in answers and item.answered(answers[item.id]))
+        )
+
+    def given(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """The answers that say something, in the order in which they were given."""
+        return {one: value for one, value in answers.items() if self.item(one).answered(value)}
+
+    @classmethod
+    def parse(cls, path: Path, content: bytes, language: str = USUAL) -> Instrument:
+        """Check an instrument file and take its words in a language.
+
+        Raises StudyError with line, key, found, allowed; also for a language it does not have.
+        """
+        located = parse_yaml(path, content)
+        try:
+            return cls.model_validate(located.value, context={"language": language})
+        except ValidationError as error:
+            raise refusal(path, located, error, "instrument", cls) from error
+
+
+def _with_shared(item: Any, instrument: Mapping[str, Any]) -> Any:
+    """An item of the file with the shared scale, or with the shared options it names."""
+    if not isinstance(item, dict):
+        return item
+    scale, options = instrument.get("scale"), instrument.get("options")
+    if item.get("kind") == "statement" and isinstance(scale, dict):
+        return scale | item
+    if isinstance(item.get("options"), list) and isinstance(options, list):
+        known = {one.get("id"): one for one in options if isinstance(one, dict)}
+        named = [known.get(one, one) if isinstance(one, str) else one for one in item["options"]]
+        return item | {"options": named}
+    return item

@@ -1,0 +1,252 @@
+"""The kinds of items: ratings, choices and written answers, told apart by `kind`.
+
+What an answer looks like in events and tables: a rating is its number; a written answer its text;
+a choice is `{"chosen": [ids of options], "described": text}`, where `described` stands only beside
+the chosen option that is described in one's own words. Ids do not depend on the language.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from labapp.study.instruments.wording import SomeWords, Words
+from labapp.study.schema import Strict
+
+ID = r"^[a-z][a-z0-9_]*$"
+MOST_CIRCLES = 11
+"""A scale with more points is drawn as a line with ticks."""
+
+
+class Item(Strict):
+    """What every item has. name: a short heading above the words, and what the item is called
+    where something is said about it; repeat: `stages` asks the item once for each stage of the
+    study, with `{stage}` in its words and `_1`, `_2` … behind its id."""
+
+    id: str = Field(pattern=ID)
+    name: Words = ""
+    text: Words = ""
+    required: bool = True
+    repeat: Literal["stages"] | None = None
+
+    @property
+    def title(self) -> str:
+        """What the item is called."""
+        return self.name or self.text
+
+    def check(self, value: Any) -> Any:
+        """The answer as stored. Raises ValueError for a value that is no answer to the item."""
+        raise NotImplementedError
+
+    def answered(self, value: Any) -> bool:
+        """Whether a stored value says something; an answer that was taken back does not."""
+        return value is not None
+
+    def said(self, value: Any) -> str:
+        """A stored answer in words, for people."""
+        return str(value)
+
+
+class Rating(Item):
+    """A number from `first` in `points` steps of one, between two anchors; nothing preselected.
+    Without a text the anchors are the item: two words, the scale between them.
+
+    middle: anchor of the middle; labels: an anchor for every point, instead of low and high.
+    look: numbered circles, or a line with ticks; by default circles up to 11 points.
+    """
+
+    points: int = Field(ge=2, le=101)
+    first: Literal[0, 1] = 1
+    low: Words = ""
+    high: Words = ""
+    middle: Words = ""
+    labels: tuple[SomeWords, ...] = ()
+    look: Literal["circles", "ticks"] | None = None
+    numbers: bool = True
+
+    @model_validator(mode="after")
+    def _anchored(self) -> Rating:
+        if self.labels and len(self.labels) != self.points:
+            raise ValueError(f"{self.points} labels, one a point; there are {len(self.labels)}")
+        if not self.labels and not (self.low and self.high):
+            raise ValueError("low and high, or a label for every point")
+        if self.middle and (self.labels or self.points % 2 == 0):
+            raise ValueError("a middle only for an odd number of points without labels")
+        if self.look == "circles" and self.points > MOST_CIRCLES:
+            raise ValueError(f"circles for at most {MOST_CIRCLES} points")
+        return self
+
+    @property
+    def title(self) -> str:
+        return self.name or self.text or " – ".join(self.ends())
+
+    @property
+    def last(self) -> int:
+        return self.first + self.points - 1
+
+    @property
+    def ticks(self) -> bool:
+        return self.look == "ticks" or self.points > MOST_CIRCLES
+
+    def anchors(self) -> dict[int, str]:
+        """The words at places of the scale; places count from 0."""
+        if self.labels:
+            return dict(enumerate(self.labels))
+        ends = {0: self.low, self.points - 1: self.high}
+        return ends | ({self.points // 2: self.middle} if self.middle else {})
+
+    def ends(self) -> tuple[str, str]:
+        """The words at both ends."""
+        anchors = self.anchors()
+        return anchors[0], anchors[self.points - 1]
+
+    def check(self, value: Any) -> int:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not self.first <= value <= self.last:
+            raise ValueError(f"{self.id}: {value!r} is not one of {self.first} to {self.last}")
+        return int(value)
+
+    def said(self, value: Any) -> str:
+        return f"{value} of {self.last}" if self.first else f"{value} of 0 to {self.last}"
+
+
+class Scale(Rating):
+    """A rating with anchors of its own."""
+
+    kind: Literal["scale"] = "scale"
+
+
+class Statement(Rating):
+    """A rating on the scale that the instrument's statements share (its `scale`), drawn in one
+    table with those beside it."""
+
+    kind: Literal["statement"]
+    text: SomeWords
+
+
+class Option(Strict):
+    """One of the answers to choose from. describe: with a text in one's own words; alone: taking
+    it takes the others away."""
+
+    id: str = Field(pattern=ID)
+    text: SomeWords
+    describe: bool = False
+    alone: bool = False
+
+
+class _Choosing(Item):
+    options: tuple[Option, ...] = Field(min_length=2, max_length=40)
+
+    @field_validator("options")
+    @classmethod
+    def _distinct(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
+        ids = [option.id for option in options]
+        if len(set(ids)) != len(ids):
+            raise ValueError("options with different ids")
+        if sum(option.describe for option in options) > 1:
+            raise ValueError("one option to describe at most")
+        return options
+
+    @property
+    def several(self) -> bool:
+        return isinstance(self, Choices)
+
+    @property
+    def title(self) -> str:
+        return self.name or self.text or " / ".join(option.text for option in self.options)
+
+    def check(self, value: Any) -> dict[str, Any]:
+        """The options in their order, and the description where one of them takes one."""
+        if not isinstance(value, Mapping) or set(value) - {"chosen", "described"}:
+            raise ValueError(f"{self.id}: {value!r} is not a choice")
+        wanted, described = value.get("chosen"), value.get("described", "")
+        known = {option.id: option for option in self.options}
+        if (
+            not isinstance(wanted, Sequence)
+            or isinstance(wanted, str)
+            or any(not isinstance(one, str) or one not in known for one in wanted)
+        ):
+            raise ValueError(f"{self.id}: {wanted!r} are not among {', '.join(known)}")
+        chosen = [option for option in self.options if option.id in wanted]
+        if len(chosen) > 1 and (not self.several or any(option.alone for option in chosen)):
+            raise ValueError(f"{self.id}: {wanted!r} do not go together")
+        checked: dict[str, Any] = {"chosen": [option.id for option in chosen]}
+        if any(option.describe for option in chosen):
+            checked["described"] = kept_text(described, 200, lines=False)
+        return checked
+
+    def answered(self, value: Any) -> bool:
+        return value is not None and bool(value["chosen"])
+
+    def said(self, value: Any) -> str:
+        words = {option.id: option.text for option in self.options}
+        said = ", ".join(words[one] for one in value["chosen"])
+        return f"{said}: {value['described']}" if value.get("described") else said
+
+
+class Choice(_Choosing):
+    """One of several options."""
+
+    kind: Literal["choice"]
+
+
+class Choices(_Choosing):
+    """Any number of several options."""
+
+    kind: Literal["choices"]
+
+
+class Written(Item):
+    """A written answer. lines: height of its field; longest: characters at most."""
+
+    kind: Literal["written"]
+    text: SomeWords
+    lines: int = Field(default=1, ge=1, le=12)
+    longest: int = Field(default=2000, ge=1, le=20_000)
+
+    def check(self, value: Any) -> str:
+        return kept_text(value, self.longest, lines=self.lines > 1)
+
+    def answered(self, value: Any) -> bool:
+        return bool(value)
+
+    def said(self, value: Any) -> str:
+        return str(value)
+
+
+def kept_text(value: Any, longest: int, *, lines: bool) -> str:
+    """A written answer without blanks around it; what cannot be seen in it becomes a blank.
+
+    Raises ValueError for what is no text, or too long.
+    """
+    if not isinstance(value, str) or len(value) > longest:
+        raise ValueError(f"not a text of at most {longest} characters")
+    kept = "\n" if lines else ""
+    return "".join(
+        " " if sign not in kept and unicodedata.category(sign) in _UNSEEN else sign
+        for sign in value
+    ).strip()
+
+
+_UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Control characters, halves of characters, separators of lines."""
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return str(value.get("kind", "scale"))
+    return str(getattr(value, "kind", ""))
+
+
+AnyItem = Annotated[
+    Annotated[Scale, Tag("scale")]
+    | Annotated[Statement, Tag("statement")]
+    | Annotated[Choice, Tag("choice")]
+    | Annotated[Choices, Tag("choices")]
+    | Annotated[Written, Tag("written")],
+    Discriminator(_kind),
+]
+"""An item by its `kind`, a scale where none is said."""
