@@ -91,7 +91,7 @@ def ready_home() -> HomeWindow:
     view = window.view
     loaded = load("quickstart")
     space = decoder_of("sinelines/gt").space
-    plan = realise(loaded, "P07", space_of=lambda model: space)
+    plan = realise(loaded, "P07", space_of=lambda model: space, prior_of=lambda model: False)
     view.set_data(Path("/home/lab/sessions"), 212 * 10**9)
     view.set_studies([StudyChoice("quickstart", loaded.study.title)], "quickstart")
     view.set_participants(loaded.study.participants, {f"P{i:02d}": ["1"] for i in range(1, 7)})
@@ -203,6 +203,7 @@ def studies() -> Iterator[Shot]:
             load(write_study(Path(tempfile.mkdtemp()), model)),
             "P01",
             space_of=lambda model, space=decoder.space: space,
+            prior_of=lambda model: False,
         )
         view.set_plan(plan.parts)
         view.set_sheet(model, traversals(decoder), facts_of(decoder.card))

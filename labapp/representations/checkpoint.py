@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import safetensors
@@ -77,13 +77,22 @@ def _laid_out(value: Tensor, parameter: Tensor) -> Tensor:
     return torch.empty_like(parameter, device="cpu").copy_(value)
 
 
-def save(folder: Path, run: Run, recipe_sha256: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What decides a run's weights to the last bit, besides what it has learnt so far."""
+
+    recipe_sha256: str
+    device: str
+    threads: int
+
+
+def save(folder: Path, run: Run, making: Making) -> None:
     """Write the run's state; a crash in between leaves the previous one.
 
     Raises ModelError when the disk refuses.
     """
     about = {
-        "recipe_sha256": recipe_sha256,
+        **asdict(making),
         "iteration": run.iteration,
         "seconds": round(run.seconds, 3),
     }
@@ -103,12 +112,13 @@ def clear(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def restore(folder: Path, run: Run, recipe_sha256: str) -> None:
+def restore(folder: Path, run: Run, making: Making) -> None:
     """Go on from the state in `folder`; without one, the run stays at its beginning.
 
     Raises
     ------
-    ModelError : the state there is damaged, or belongs to another recipe.
+    ModelError : the state there is damaged, or was made otherwise: by another recipe, or on another
+        device or number of threads, which round differently.
     """
     path = folder / FILE
     if not path.is_file():
@@ -117,7 +127,8 @@ def restore(folder: Path, run: Run, recipe_sha256: str) -> None:
         with safetensors.safe_open(path, framework="pt") as opened:
             about = json.loads((opened.metadata() or {})["run"])
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-        if about["recipe_sha256"] == recipe_sha256:
+        made = Making(about["recipe_sha256"], about["device"], about["threads"])
+        if made == making:
             run.restore(tensors)
             run.iteration, run.seconds = int(about["iteration"]), float(about["seconds"])
             return
@@ -127,8 +138,16 @@ def restore(folder: Path, run: Run, recipe_sha256: str) -> None:
             safe="Nothing was trained or overwritten.",
             todo="Remove it, or train without resuming, to start afresh.",
         ) from error
+    if made.recipe_sha256 != making.recipe_sha256:
+        raise ModelError(
+            f"The checkpoint {path} was made by another recipe.",
+            safe="Nothing was trained or overwritten.",
+            todo="Put the recipe back, or train without resuming, to start afresh.",
+        )
     raise ModelError(
-        f"The checkpoint {path} was made by another recipe.",
+        f"The checkpoint {path} was made on {made.device} with {made.threads} CPU thread(s), not "
+        f"on {making.device} with {making.threads}: the weights would be others.",
         safe="Nothing was trained or overwritten.",
-        todo="Put the recipe back, or train without resuming, to start afresh.",
+        todo=f"Go on with --device {made.device} --threads {made.threads}, or start afresh with "
+        "--fresh.",
     )

@@ -43,7 +43,7 @@ def train_with_progress(
                 total=progress.iterations,
                 completed=progress.iteration,
                 epoch=f"{progress.epoch}/{progress.epochs}",
-                remaining=_remaining(progress.remaining_s),
+                remaining=_remaining(progress),
                 losses="  ".join(f"{name} {value:.3f}" for name, value in progress.losses.items()),
             )
 
@@ -58,6 +58,9 @@ def train_with_progress(
         )
 
 
-def _remaining(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+def _remaining(progress: training.Progress) -> str:
+    """Time left; when learning is over, what takes the last seconds to minutes."""
+    if progress.iteration == progress.iterations:
+        return "measuring the model"
+    minutes, rest = divmod(round(progress.remaining_s), 60)
     return f"{minutes}:{rest:02d} left"

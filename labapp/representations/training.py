@@ -34,10 +34,13 @@ from labapp.representations import (
 )
 from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard, Training
-from labapp.representations.checkpoint import Run
+from labapp.representations.checkpoint import Making, Run
 from labapp.representations.encodings import Encodings
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import InfoGan, Recipe
+
+Float32 = NDArray[np.float32]
+Kept = dict[str, NDArray[np.floating]]
 
 REPORT_S = 0.2
 """Seconds between two calls of the progress callback."""
@@ -103,19 +106,20 @@ def train(
     package.refuse_existing(folder)
     chosen = torch_backend.choose_device(device)
     torch.set_num_threads(threads)
-    # Without these the same seed gives other weights on the same CUDA device.
-    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
 
     data = recipe.data.load(data_folder)
     run = Run(learners.build(recipe, chosen))
+    making = Making(recipe.digest, chosen.type, threads)
     state = out / ".training" / recipe.id
     if resume:
-        checkpoint.restore(state, run, recipe.digest)
-    _iterate(run, recipe, data.train, chosen, state, progress)
+        checkpoint.restore(state, run, making)
+    # On CUDA, the same seed gives the same weights only so, and float32 is float32 only so.
+    with torch.backends.cudnn.flags(benchmark=False, deterministic=True, allow_tf32=False):
+        _iterate(run, recipe, data.train, making, state, progress)
 
     found = encodings.of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
-    kept = {name: values.astype(recipe.weights) for name, values in weights.items()}
+    kept = _kept(recipe, weights, state)
     card = _card(recipe, run, data, found, kept, chosen, threads)
     package.write_package(folder, card, kept, found.latents, found.spread)
     checkpoint.clear(state)
@@ -126,10 +130,11 @@ def _iterate(
     run: Run,
     recipe: Recipe,
     rows: Rows,
-    device: torch.device,
+    making: Making,
     state: Path,
     progress: Callable[[Progress], None] | None,
 ) -> None:
+    device = torch.device(making.device)
     batch, epochs = recipe.optimizer.batch, recipe.optimizer.epochs
     per_epoch = math.ceil(len(rows) / batch)
     iterations = per_epoch * epochs
@@ -156,7 +161,7 @@ def _iterate(
         due = run.iteration % recipe.checkpoint_iterations == 0
         if due or last:
             _check(losses, run.iteration, state)
-            checkpoint.save(state, run, recipe.digest)
+            checkpoint.save(state, run, making)
         if progress is not None and (last or now - reported >= REPORT_S):
             reported = now
             progress(
@@ -187,12 +192,26 @@ def _check(losses: Losses, iteration: int, state: Path) -> None:
         )
 
 
+def _kept(recipe: Recipe, weights: dict[str, Float32], state: Path) -> Kept:
+    """The weights in the type in which the package keeps them."""
+    with np.errstate(over="ignore"):
+        kept = {name: values.astype(recipe.weights) for name, values in weights.items()}
+    lost = [name for name, values in kept.items() if not np.isfinite(values).all()]
+    if lost:
+        raise ModelError(
+            f"{lost[0]!r} holds values that {recipe.weights} cannot.",
+            safe=f"The trained networks are kept in {state}.",
+            todo="Say weights: float32 in the recipe and train anew.",
+        )
+    return kept
+
+
 def _card(
     recipe: Recipe,
     run: Run,
     data: Split,
     found: Encodings,
-    kept: dict[str, NDArray[np.floating]],
+    kept: Kept,
     device: torch.device,
     threads: int,
 ) -> ModelCard:

@@ -16,27 +16,31 @@ from pydantic import Field, TypeAdapter, ValidationError
 from labapp.errors import SessionError, StudyError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.representations.space import LatentSpace
-from labapp.study import assignment
-from labapp.study.defaults import Display, for_model
+from labapp.study import assignment, single_dimension
+from labapp.study.defaults import Display, TaskDefaults, for_model
 from labapp.study.loading import LoadedStudy, in_language
 from labapp.study.schema import (
     LABEL,
+    VISUALISATIONS,
     ConsentItem,
     DebriefItem,
     PracticeItem,
     QuestionnaireItem,
+    SingleDimensionStages,
     SkipRule,
     Stages,
     StagesItem,
     Strict,
     TextItem,
     TutorialItem,
+    Visualisation,
 )
+from labapp.study.single_dimension import BaseSampling, ExamplePart, SingleDimensionPart
 
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
 SINELINES_GT = "sinelines/gt"
-_OWN_SAMPLING: dict[str, Sampling] = {SINELINES_GT: "prior", "circles/gt": "uniform"}
+_OWN_SAMPLING: dict[str, BaseSampling] = {SINELINES_GT: "prior", "circles/gt": "uniform"}
 """Models in closed form draw their questions so; all others from their held-out sample."""
 
 SpaceOf = Callable[[str], LatentSpace]
@@ -144,7 +148,13 @@ class QuestionnairePart(Strict):
 
 
 PlannedPart = Annotated[
-    ConsentPart | PagesPart | TutorialPart | ReconstructionPart | QuestionnairePart,
+    ConsentPart
+    | PagesPart
+    | TutorialPart
+    | ExamplePart
+    | ReconstructionPart
+    | SingleDimensionPart
+    | QuestionnairePart,
     Field(discriminator="part"),
 ]
 _PARTS: TypeAdapter[tuple[PlannedPart, ...]] = TypeAdapter(tuple[PlannedPart, ...])
@@ -271,11 +281,15 @@ class _Planner:
                     name = self._name(item.debrief)
                     yield PagesPart(part="debrief", id="debrief", title="Debrief", document=name)
 
-    def _tutorial(self, name: str) -> TutorialPart:
+    def _tutorial(self, name: Literal["reconstruction"] | Visualisation) -> PlannedPart:
+        document = self._name(f"texts/{{language}}/tutorial-{name}.md")
+        if name != "reconstruction":
+            space = self.space_of(single_dimension.CIRCLES)
+            return single_dimension.example("Tutorial", document, name, space)
         return TutorialPart(
             id="tutorial",
             title="Tutorial",
-            document=self._name(f"texts/{{language}}/tutorial-{name}.md"),
+            document=document,
             boxes=tuple(self._box(model, start) for model, start in TUTORIAL_BOXES),
         )
 
@@ -290,15 +304,21 @@ class _Planner:
     def _dimensions(self, model: str) -> tuple[dict[str, Any], ...]:
         return tuple(self.space_of(model).to_json())
 
-    def _practice(self, dataset: str) -> Iterator[PlannedPart]:
-        defaults = for_model(dataset)
+    def _practice(self, name: str) -> Iterator[PlannedPart]:
         yield PagesPart(
             part="text",
             id="practice-intro",
             title="Before practice",
-            document=self._name(f"texts/{{language}}/practice-{dataset}.md"),
+            document=self._name(f"texts/{{language}}/practice-{name}.md"),
             values={"trials": str(len(CIRCLES_PAIRS))},
         )
+        dataset, _, kind = name.partition("-")
+        visualisation = next((known for known in VISUALISATIONS if known == kind), None)
+        if visualisation is not None:
+            space = self.space_of(single_dimension.CIRCLES)
+            yield single_dimension.practice("Practice", visualisation, space)
+            return
+        defaults = for_model(dataset)
         yield ReconstructionPart(
             id="practice",
             title="Practice",
@@ -323,7 +343,7 @@ class _Planner:
             think_aloud=True,
         )
 
-    def _stages(self, stages: Stages) -> Iterator[PlannedPart]:
+    def _stages(self, stages: Stages | SingleDimensionStages) -> Iterator[PlannedPart]:
         if stages.order == "counterbalanced":
             models = assignment.counterbalanced(
                 stages.models, self.seed, self.study.id, self.number
@@ -337,7 +357,16 @@ class _Planner:
         self.choices.setdefault("models", []).extend(models)
         for index, model in enumerate(models):
             self.stage += 1
-            part = self._stage(stages, model)
+            part: ReconstructionPart | SingleDimensionPart
+            if isinstance(stages, Stages):
+                part = self._stage(stages, model)
+                own = {
+                    "target": f"{part.target_alignment * 100:g}",
+                    "skip_after_s": f"{part.skip_after_s:g}",
+                }
+            else:
+                part = self._single(stages, model)
+                own = {"times": str(stages.questions_per_dimension)}
             yield PagesPart(
                 part="text",
                 id=f"{part.id}-intro",
@@ -347,15 +376,17 @@ class _Planner:
                     "stage": str(self.stage),
                     "stages": str(self.stages_in_all),
                     "trials": str(part.trials),
-                    "target": f"{part.target_alignment * 100:g}",
-                    "skip_after_s": f"{part.skip_after_s:g}",
+                    **own,
                 },
             )
             yield part
             for instrument in stages.after:
                 yield self._ask(instrument, f"{part.id}-{instrument}", part.id)
 
-    def _stage(self, stages: Stages, model: str) -> ReconstructionPart:
+    def _represented(
+        self, model: str
+    ) -> tuple[TaskDefaults, tuple[dict[str, Any], ...], BaseSampling]:
+        """Defaults, dimensions and usual sampling of a stage's model."""
         try:
             defaults = for_model(model)
         except KeyError as error:
@@ -365,14 +396,49 @@ class _Planner:
             ) from error
 
         dimensions = self._dimensions(model)  # a missing model is told by this one
-        usual: Sampling = "uniform" if self.prior_of(model) else "held_out"
-        sampling = stages.sampling or _OWN_SAMPLING.get(model, usual)
+        usual: BaseSampling = "uniform" if self.prior_of(model) else "held_out"
+        return defaults, dimensions, _OWN_SAMPLING.get(model, usual)
+
+    def _check_prior(self, model: str, sampling: Sampling) -> None:
         if sampling == "prior" and model != SINELINES_GT:
             raise StudyError(
                 f"{self.loaded.path}: model {model!r}: sampling 'prior' is known for "
                 f"{SINELINES_GT} only.",
                 todo="Use held_out, shuffled_pass or uniform.",
             )
+
+    def _single(self, stages: SingleDimensionStages, model: str) -> SingleDimensionPart:
+        defaults, dimensions, usual = self._represented(model)
+        sampling: BaseSampling = stages.sampling or usual
+        self._check_prior(model, sampling)
+        limit = stages.time_limit_min
+        return SingleDimensionPart(
+            id=f"stage-{self.stage}",
+            title=f"Stage {self.stage}",
+            role="stage",
+            number=self.stage,
+            of=self.stages_in_all,
+            model=model,
+            display=defaults.display,
+            dimensions=dimensions,
+            visualisation=stages.visualisation,
+            asked=single_dimension.asked(
+                LatentSpace.from_json(dimensions),
+                stages.questions_per_dimension,
+                self.seed,
+                self.study.id,
+                self.participant,
+                self.stage,
+            ),
+            sampling=sampling,
+            time_limit_s=None if limit is None else limit * 60,
+            think_aloud=stages.think_aloud,
+        )
+
+    def _stage(self, stages: Stages, model: str) -> ReconstructionPart:
+        defaults, dimensions, usual = self._represented(model)
+        sampling: Sampling = stages.sampling or usual
+        self._check_prior(model, sampling)
         limit = stages.time_limit_min
         return ReconstructionPart(
             id=f"stage-{self.stage}",

@@ -11,7 +11,7 @@ import torch
 
 from labapp.datasets.split import ArrayRows, Split
 from labapp.representations import checkpoint, encodings, learners, networks
-from labapp.representations.checkpoint import Run
+from labapp.representations.checkpoint import Making, Run
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Recipe
 
@@ -109,11 +109,12 @@ def test_a_resumed_run_is_the_same_to_the_last_bit(
     some = rows(recipe, 64)
     whole = learners.build(recipe, CPU)
     learn(whole, some, 0, 2)
-    checkpoint.save(tmp_path, Run(whole, 2, 0.0), recipe.digest)
+    making = Making(recipe.digest, "cpu", 1)
+    checkpoint.save(tmp_path, Run(whole, 2, 0.0), making)
     learn(whole, some, 2, 4)
 
     other = Run(learners.build(recipe, CPU))
-    checkpoint.restore(tmp_path, other, recipe.digest)
+    checkpoint.restore(tmp_path, other, making)
     assert other.iteration == 2
     learn(other.learner, some, 2, 4)
     expected = whole.networks.state_dict()

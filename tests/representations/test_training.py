@@ -209,6 +209,19 @@ def test_a_checkpoint_of_another_recipe_is_refused(recipe_path: Path, tmp_path: 
         training.train(other, out=tmp_path, device="cpu")
 
 
+@pytest.mark.usefixtures("report_every_iteration")
+def test_a_checkpoint_of_another_number_of_threads_is_refused(
+    recipe_path: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(Interrupted):
+        training.train(recipe_path, out=tmp_path, device="cpu", progress=stop_at(6, []))
+    with pytest.raises(ModelError) as caught:
+        training.train(recipe_path, out=tmp_path, device="cpu", threads=2)
+    torch.set_num_threads(1)
+    assert "on cpu with 1 CPU thread(s), not on cpu with 2" in caught.value.what
+    assert "--threads 1" in caught.value.todo
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -231,7 +244,8 @@ def test_a_checkpoint_of_other_networks_is_refused(recipe_path: Path, tmp_path: 
     read = recipe.read(recipe_path)
     state = tmp_path / ".training/tiny/vae"
     wider = read.model_copy(update={"dimensions": 4})
-    checkpoint.save(state, Run(learners.build(wider, torch.device("cpu"))), read.digest)
+    making = checkpoint.Making(read.digest, "cpu", 1)
+    checkpoint.save(state, Run(learners.build(wider, torch.device("cpu"))), making)
     with pytest.raises(ModelError, match="cannot be read"):
         training.train(recipe_path, out=tmp_path, device="cpu")
     path = state / checkpoint.FILE
@@ -263,7 +277,7 @@ def test_a_terminal_is_told_epoch_time_and_losses(recipe_path: Path, tmp_path: P
     console = Console(file=text, force_terminal=True, width=120)
     folder = train_with_progress(recipe_path, tmp_path, "cpu", console=console)
     assert folder == tmp_path / "tiny/vae"
-    for part in ("tiny/vae", "100%", "epoch 4/4", "0:00 left", "squared_error", "kl"):
+    for part in ("tiny/vae", "100%", "epoch 4/4", "measuring the model", "squared_error", "kl"):
         assert part in text.getvalue()
 
 

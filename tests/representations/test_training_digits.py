@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
+from numpy.typing import NDArray
+from torch import nn
 
-from labapp.errors import DatasetError
-from labapp.representations import card, evaluation, package, training
+from labapp.errors import DatasetError, ModelError
+from labapp.representations import card, evaluation, package, torch_backend, training
 from tests.helpers import digits
 
 RECIPE = """\
@@ -79,6 +81,22 @@ def test_an_infogan_is_drawn_from_its_prior_and_asked_for_its_digits(
     for untrue in (flattering, stating_more):
         (where / "model.yaml").write_text(untrue, encoding="utf-8")
         assert not evaluation.evaluate(where, "cpu", data_folder=folder)["agrees"]
+
+
+def test_weights_that_float16_cannot_hold_are_refused(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = torch_backend.weights_of
+
+    def large(network: nn.Module) -> dict[str, NDArray[np.float32]]:
+        return {name: values * np.float32(1e6) for name, values in taken(network).items()}
+
+    monkeypatch.setattr(torch_backend, "weights_of", large)
+    with pytest.raises(ModelError) as caught:
+        train(tmp_path, folder, "mnist-infogan", "infogan")
+    assert "values that float16 cannot" in caught.value.what
+    assert "weights: float32" in caught.value.todo
+    assert not (tmp_path / "tiny").exists()
 
 
 def test_without_their_folder_digits_cannot_be_trained_on(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from labapp.errors import SessionError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.study import plan
 from labapp.study.loading import load
-from labapp.study.overview import next_free, overview, space_of
+from labapp.study.overview import next_free, overview, prior_of, space_of
 from labapp.study.plan import QuestionnairePart, ReconstructionPart
 from labapp.study.schema import Participants
 from labapp.study.texts import fill, pages, placeholders
@@ -18,7 +18,7 @@ from tests.study.test_refusals import GOOD, write
 
 
 def realised(participant: str = "P01", **more: object) -> plan.Plan:
-    return plan.realise(load("quickstart"), participant, space_of=space_of, **more)  # type: ignore[arg-type]
+    return plan.realise(load("quickstart"), participant, space_of=space_of, prior_of=prior_of, **more)  # type: ignore[arg-type]
 
 
 def test_the_quick_start_is_what_it_says() -> None:
@@ -83,7 +83,7 @@ def test_labels_give_their_numbers_back(pattern: str) -> None:
 
 def test_circles_as_a_stage_draw_from_their_dials(tmp_path: Path) -> None:
     loaded = load(write(tmp_path, GOOD.replace("sinelines/gt", "circles/gt")))
-    made = plan.realise(loaded, "P01", space_of=space_of)
+    made = plan.realise(loaded, "P01", space_of=space_of, prior_of=prior_of)
     stages = [part for part in made.parts if isinstance(part, ReconstructionPart)]
     assert {s.model: s.sampling for s in stages} == {
         "circles/gt": "uniform",

@@ -29,7 +29,7 @@ def fill(view: HomeView) -> None:
     """Everything as the controller tells it when all is right."""
     loaded = load("quickstart")
     space = decoder_of("sinelines/gt").space
-    plan = realise(loaded, "P04", space_of=lambda model: space)
+    plan = realise(loaded, "P04", space_of=lambda model: space, prior_of=lambda model: False)
     view.set_studies([StudyChoice("quickstart", loaded.study.title)], "quickstart")
     view.set_participants(loaded.study.participants, {f"P0{i}": ["1"] for i in (1, 2, 3)})
     view.set_plan(plan.parts)

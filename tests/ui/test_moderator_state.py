@@ -228,7 +228,9 @@ def test_sound_of_the_present_run() -> None:
 
 def test_rows_of_the_plan_take_in_what_belongs_to_a_stage() -> None:
     space = decoder_of("sinelines/gt").space
-    plan = realise(load("quickstart"), "P01", space_of=lambda model: space)
+    plan = realise(
+        load("quickstart"), "P01", space_of=lambda model: space, prior_of=lambda model: False
+    )
     rows = rows_of(plan.parts)
     assert [row.title for row in rows] == [
         "Consent", "Tutorial", "Practice", "Stage 1", "Stage 2", "Stage 3", "Debrief",

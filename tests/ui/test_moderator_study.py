@@ -45,7 +45,8 @@ def open_page(window: HomeWindow) -> None:
     loaded = load("quickstart")
     space = load_package("sinelines/gt").space
     window.view.set_study(loaded.study)
-    window.view.set_plan(realise(loaded, "P01", space_of=lambda model: space).parts)
+    made = realise(loaded, "P01", space_of=lambda model: space, prior_of=lambda model: False)
+    window.view.set_plan(made.parts)
     window.view.tabs[2].click()
 
 
@@ -63,7 +64,7 @@ def test_the_page_tells_the_study_and_its_models_in_no_order_of_the_plan(
     window.view.set_sheet("sinelines/gt", traversals(decoder), facts_of(decoder.card))
     card = page.cards["sinelines/gt"]
     qtbot.waitUntil(lambda: "at two states drawn from the prior" in card.note.text())
-    assert "held-out error 0 (published 0)" in card.facts.text()
+    assert "held-out error 0 (in the paper 0)" in card.facts.text()
     window.view.set_sheet("mnist/other", traversals(decoder), "")
     assert list(page.cards) == QUICKSTART
 

@@ -73,7 +73,21 @@ def _of_the_network(config: Config, network: Recognised) -> list[str]:
         found = len(config.z_pcts.get(percent, []))
         if found != config.Dz:
             problems.append(f"z_pcts[{percent}] has {found} values for {config.Dz} dimensions")
-    return problems
+    return problems or _of_the_percentiles(config)
+
+
+def _of_the_percentiles(config: Config) -> list[str]:
+    """Low, Medium and High are drawn between these: they must ascend within the limits."""
+    if config.z_pcts is None:
+        return []
+    rows = [[low for low, _ in config.z_lims]]
+    rows += [config.z_pcts[percent] for percent in PERCENTILES]
+    rows += [[high for _, high in config.z_lims]]
+    falls = (np.diff(np.asarray(rows, np.float32), axis=0) < 0).any(axis=0)
+    return [
+        f"z_pcts of dimension {index} do not ascend within z_lims"
+        for index in np.flatnonzero(falls) + 1
+    ]
 
 
 def _of_the_sample(config: Config, network: Recognised) -> list[str]:

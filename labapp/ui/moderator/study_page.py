@@ -45,7 +45,7 @@ def facts_of(card: ModelCard) -> str:
     facts = [card.title]
     error = card.held_out_error
     if error is not None and error.as_published is not None:
-        published = "" if error.published is None else f" (published {error.published:g})"
+        published = "" if error.published is None else f" (in the paper {error.published:g})"
         facts.append(f"held-out error {error.as_published:.3g}{published}")
     return "  ·  ".join(facts)
 

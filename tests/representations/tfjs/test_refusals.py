@@ -125,6 +125,8 @@ def first_row(key: str, value: Any) -> Change:
         (lambda c: c.pop("Dz"), "Dz: field required"),
         (lambda c: c["z_pcts"].pop("48"), "z_pcts[48] has 0 values for 5 dimensions"),
         (lambda c: c["z_pcts"]["1"].pop(), "z_pcts[1] has 4 values for 5 dimensions"),
+        (lambda c: c["z_pcts"]["95"].__setitem__(1, -9e9), "z_pcts of dimension 2 do not ascend"),
+        (lambda c: c["z_pcts"]["99"].__setitem__(4, 9e9), "z_pcts of dimension 5 do not ascend"),
         (set_to("mse", "small"), "mse: input should be a valid number"),
         (set_to("c", [[[0, 1]] * 60]), "c has 1 discrete dimensions, Dc 0"),
     ],
