@@ -118,7 +118,8 @@ def pixels(view: TraversalView) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8
     """What a view shows, red, green and blue, uint8 (height, width, 3)."""
     image = view.grab().toImage().convertToFormat(view.grab().toImage().Format.Format_RGB888)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
-    return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3)
+    # A copy: the picture's memory goes with the picture.
+    return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
 
 @pytest.mark.parametrize("model", ["dsprites/vae", "mnist8k/ss5"])
