@@ -102,6 +102,7 @@ def stylesheet(p: Palette) -> str:
     QLabel {{ background: transparent; }}
     QLabel[role="title"] {{ font-size: {TITLE_PX}px; font-weight: 600; }}
     QLabel[role="secondary"] {{ font-size: {SECONDARY_PX}px; color: {p.secondary}; }}
+    QLabel[role="strong"] {{ font-weight: 600; }}
     QLabel[role="number"] {{ font-size: {NUMBER_PX}px; font-weight: 600; }}
     QLabel[role="heading"] {{
         font-size: {SECONDARY_PX}px; font-weight: 600; color: {p.secondary};

@@ -22,11 +22,17 @@ _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """numbered: 1, 2, 3 … under the choices; pitch: pixels between choices, or None to fill the
-    width; ground: the token behind."""
+    """numbered: numbers from `first` under the choices; digits: keys take them by these numbers;
+    pitch: pixels between choices, or None to fill the width; even: as much room round the first
+    and last choice as between two, for words under each; ticks: a line with ticks instead of
+    circles; ground: the token behind."""
 
     numbered: bool = False
+    digits: bool = False
+    first: int = 1
     pitch: float | None = None
+    even: bool = False
+    ticks: bool = False
     ground: str = "ground"
 
 
@@ -50,6 +56,7 @@ class ChoiceRow(QWidget):
         self._count = count
         self._colors = palette
         self._look = look or Look()
+        self._line = self._look.ticks or count > MOST_CIRCLES
         self._index: int | None = None
         self._locked = False
         self._announced = False
@@ -93,16 +100,20 @@ class ChoiceRow(QWidget):
 
     def centre(self, index: int) -> QPointF:
         """Where a choice is drawn, in the widget's pixels."""
-        return QPointF(MARGIN + index * self._pitch(), theme.TARGET_HEIGHT / 2)
+        return QPointF(self._margin() + index * self._pitch(), theme.TARGET_HEIGHT / 2)
+
+    def _margin(self) -> float:
+        return self.width() / (2 * self._count) if self._look.even else MARGIN
 
     def _pitch(self) -> float:
-        room = (self.width() - 2 * MARGIN) / (self._count - 1)
+        room = (self.width() - 2 * self._margin()) / (self._count - 1)
         return room if self._look.pitch is None else min(room, self._look.pitch)
 
     def _at(self, x: float) -> int | None:
         """The choice nearest to a place, if it is near at all."""
-        index = round((x - MARGIN) / self._pitch())
-        near = abs(x - (MARGIN + index * self._pitch())) <= max(self._pitch(), 2 * MARGIN) / 2
+        margin = self._margin()
+        index = round((x - margin) / self._pitch())
+        near = abs(x - (margin + index * self._pitch())) <= max(self._pitch(), 2 * MARGIN) / 2
         return index if near and 0 <= index < self._count else None
 
     def _ask(self, index: int, device: str) -> None:
@@ -162,9 +173,9 @@ class ChoiceRow(QWidget):
                 return last
             case Qt.Key.Key_Space if self._index is None:
                 return 0
-        if self._look.numbered and event.text().isdigit():
-            number = int(event.text())
-            return number - 1 if 1 <= number <= min(9, self._count) else None
+        if (self._look.numbered or self._look.digits) and event.text().isdigit():
+            index = int(event.text()) - self._look.first
+            return index if 0 <= index < self._count else None
         return None
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -180,7 +191,7 @@ class ChoiceRow(QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), brush(getattr(self._colors, self._look.ground)))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._count > MOST_CIRCLES:
+        if self._line:
             self._paint_line(painter)
         else:
             for index in range(self._count):
@@ -188,8 +199,9 @@ class ChoiceRow(QWidget):
         if self._look.numbered:
             self._paint_numbers(painter)
         if self.hasFocus():
-            end = self.centre(self._count - 1).x() + MARGIN
-            ring = QRectF(0, 0, min(end, self.width()), theme.TARGET_HEIGHT)
+            start = max(self.centre(0).x() - MARGIN, 0)
+            end = min(self.centre(self._count - 1).x() + MARGIN, self.width())
+            ring = QRectF(start, 0, end - start, theme.TARGET_HEIGHT)
             draw_focus_ring(painter, ring, theme.RADIUS, self._colors.accent)
         painter.end()
 
@@ -228,10 +240,10 @@ class ChoiceRow(QWidget):
     def _paint_numbers(self, painter: QPainter) -> None:
         painter.setFont(font(theme.SECONDARY_PX))
         for index in range(self._count):
-            if self._count > MOST_CIRCLES and index not in (0, self._count - 1):
+            if self._line and index not in (0, self._count - 1):
                 continue
             painter.setPen(
                 color(self._colors.ink if index == self._index else self._colors.secondary)
             )
             box = QRectF(self.centre(index).x() - 20, theme.TARGET_HEIGHT - 1, 40, theme.SPACE_L)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(index + 1))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(index + self._look.first))

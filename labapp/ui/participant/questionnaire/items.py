@@ -1,0 +1,265 @@
+"""An item on the screen: its words on the left, its answer on the right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from labapp.study.instruments import Choice, Choices, Item, Rating, Written
+from labapp.ui import theme
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.anchors import AnchorRow
+from labapp.ui.widgets.choices import ChoiceRow, Look
+from labapp.ui.widgets.options import OptionGroup
+from labapp.ui.widgets.textfield import TextField
+
+WORDS_WIDTH = 340
+TABLE_WORDS_WIDTH = 520
+PAIR_WIDTH = 300
+DESCRIBED_WIDTH = 320
+DESCRIBED_LONGEST = 200
+MARK = "▸"
+
+
+class ItemWords(QWidget):
+    """The words of an item; marked, in room kept for it, while an answer to it is missing."""
+
+    def __init__(self, item: Item, optional: str, width: int) -> None:
+        super().__init__()
+        self._head = _label(item.name or item.text, "strong" if item.name else "")
+        self._mark = _mark()
+        more = [item.text] if item.name and item.text else []
+        more += [optional] if optional else []
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self._head)
+        for line in more:
+            words.addWidget(_label(line, "secondary"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        self.setFixedWidth(width)
+
+    def mark_missing(self, missing: bool) -> None:
+        """Tell, by tone and a mark, that this item still needs an answer."""
+        _show_mark(self._mark, self._head, missing)
+
+
+class ItemView(QWidget):
+    """answered(value): the hand wants this answer. It shows what the session says."""
+
+    answered = Signal(object)
+
+    def __init__(self, item: Item, words: Strings, width: int = WORDS_WIDTH) -> None:
+        super().__init__()
+        self.item = item
+        optional = "" if item.required else words("optional")
+        bare = not item.name and not item.text
+        self.words = None if bare else ItemWords(item, optional, width)
+        self.row_layout = QHBoxLayout(self)
+        self.row_layout.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
+        self.row_layout.setSpacing(theme.SPACE_XXL)
+        if self.words is not None:
+            self.row_layout.addWidget(self.words, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_value(self, value: Any) -> None:
+        """Show the answer that the session has; None for none."""
+
+    def mark_missing(self, missing: bool) -> None:
+        if self.words is not None:
+            self.words.mark_missing(missing)
+
+    def keep(self) -> None:
+        """Give what was typed and not kept yet."""
+
+    def entrance(self) -> QWidget:
+        """What takes the focus."""
+        raise NotImplementedError
+
+
+class RatingView(ItemView):
+    """table: its anchors stand in the head of the table, once."""
+
+    def __init__(
+        self, item: Rating, words: Strings, palette: theme.Palette, *, table: bool
+    ) -> None:
+        super().__init__(item, words, TABLE_WORDS_WIDTH if table else WORDS_WIDTH)
+        self.rating = item
+        even = bool(item.labels)
+        numbered = item.numbers and not item.ticks and not table
+        look = Look(
+            numbered=numbered, digits=not item.ticks, first=item.first, even=even, ticks=item.ticks
+        )
+        self.row = ChoiceRow(item.points, palette, look)
+        low, high = item.ends()
+        self.row.setAccessibleName(f"{item.title} {item.first}: {low}, {item.last}: {high}")
+        self.row.chosen.connect(lambda index, _device: self.answered.emit(index + item.first))
+        if table:
+            self.row_layout.setContentsMargins(0, theme.SPACE_XS, 0, theme.SPACE_XS)
+            self.row_layout.addWidget(self.row, 1)
+        elif self.words is None:
+            self._between(low, high)
+        else:
+            right = QVBoxLayout()
+            right.setSpacing(theme.SPACE_XS)
+            right.addWidget(self.row)
+            right.addWidget(AnchorRow(item.points, item.anchors(), palette))
+            self.row_layout.addLayout(right, 1)
+
+    def _between(self, low: str, high: str) -> None:
+        """The scale between its two words."""
+        self.row_layout.setContentsMargins(0, theme.SPACE_XS, 0, theme.SPACE_XS)
+        sides = (Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft)
+        self._mark = _mark()
+        self.row_layout.setSpacing(theme.SPACE_XL)
+        self.row_layout.addWidget(self._mark)
+        self.sides = [_label(words, "") for words in (low, high)]
+        for label, side in zip(self.sides, sides, strict=True):
+            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        self.row_layout.addWidget(self.sides[0], 2)
+        self.row_layout.addWidget(self.row, 3)
+        self.row_layout.addWidget(self.sides[1], 2)
+
+    def mark_missing(self, missing: bool) -> None:
+        super().mark_missing(missing)
+        if self.words is None:
+            _show_mark(self._mark, self.sides[0], missing)
+
+    def show_value(self, value: Any) -> None:
+        self.row.show_index(None if value is None else value - self.rating.first)
+
+    def entrance(self) -> QWidget:
+        return self.row
+
+
+class ChoiceView(ItemView):
+    """One or several options, one of them perhaps with a field to describe it."""
+
+    def __init__(self, item: Choice | Choices, words: Strings, palette: theme.Palette) -> None:
+        super().__init__(item, words)
+        self.choice = item
+        self._value: dict[str, Any] = {"chosen": []}
+        self._own = next((option.id for option in item.options if option.describe), None)
+        self.field: TextField | None = None
+        self.group = OptionGroup(
+            [option.text for option in item.options],
+            palette,
+            several=item.several,
+            least_width=PAIR_WIDTH if self.words is None else 0,
+        )
+        self.group.asked.connect(self._asked)
+        if self._own is not None:
+            self.field = TextField(words("own_words"), longest=DESCRIBED_LONGEST)
+            self.field.setFixedWidth(DESCRIBED_WIDTH)
+            self.field.edit.setPlaceholderText(words("own_words"))
+            self.field.kept.connect(lambda text: self._give(self._value["chosen"], text))
+            policy = self.field.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            self.field.setSizePolicy(policy)
+            self.field.hide()
+            self.group.flow.addWidget(self.field)
+        self._mark = _mark()
+        if self.words is None:
+            self.row_layout.setSpacing(0)
+            self.row_layout.addWidget(self._mark)
+        self.row_layout.addWidget(self.group, 1)
+
+    def _asked(self, index: int) -> None:
+        option = self.choice.options[index]
+        before = [one for one in self.choice.options if one.id in self._value["chosen"]]
+        if option in before:
+            if not self.choice.several and self.choice.required:
+                return
+            after = [one for one in before if one is not option]
+        elif not self.choice.several or option.alone:
+            after = [option]
+        else:
+            after = [*(one for one in before if not one.alone), option]
+        self._give([one.id for one in after], self._value.get("described", ""))
+        if option.describe and self.field is not None and not self.field.isHidden():
+            self.field.setFocus()
+
+    def _give(self, chosen: list[str], described: str) -> None:
+        value: dict[str, Any] = {"chosen": chosen}
+        if self._own in chosen:
+            value["described"] = described
+        self.answered.emit(value)
+
+    def show_value(self, value: Any) -> None:
+        self._value = dict(value) if value is not None else {"chosen": []}
+        chosen = self._value["chosen"]
+        self.group.show_chosen(
+            [index for index, one in enumerate(self.choice.options) if one.id in chosen]
+        )
+        if self.field is not None:
+            self.field.setVisible(self._own in chosen)
+            self.field.show_text(self._value.get("described", ""))
+
+    def mark_missing(self, missing: bool) -> None:
+        super().mark_missing(missing)
+        _show_mark(self._mark, self._mark, missing)
+
+    def keep(self) -> None:
+        if self.field is not None and not self.field.isHidden():
+            self.field.keep()
+
+    def entrance(self) -> QWidget:
+        return self.group.entrance()
+
+
+class WrittenView(ItemView):
+    def __init__(self, item: Written, words: Strings) -> None:
+        super().__init__(item, words)
+        self.field = TextField(item.title, lines=item.lines, longest=item.longest)
+        self.field.kept.connect(lambda text: self.answered.emit(text))
+        self.row_layout.addWidget(self.field, 1)
+
+    def show_value(self, value: Any) -> None:
+        self.field.show_text(value or "")
+
+    def keep(self) -> None:
+        self.field.keep()
+
+    def entrance(self) -> QWidget:
+        return self.field.edit
+
+
+def view_of(item: Item, words: Strings, palette: theme.Palette, *, table: bool) -> ItemView:
+    """The view of an item. table: it is a row of a table of statements."""
+    if isinstance(item, Choice | Choices):
+        return ChoiceView(item, words, palette)
+    if isinstance(item, Written):
+        return WrittenView(item, words)
+    assert isinstance(item, Rating)
+    return RatingView(item, words, palette, table=table)
+
+
+def _label(words: str, role: str) -> QLabel:
+    label = QLabel(words)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    if role:
+        label.setProperty("role", role)
+    return label
+
+
+def _mark() -> QLabel:
+    """Room for the mark of a missing answer."""
+    label = QLabel()
+    label.setFixedWidth(theme.SPACE_L)
+    return label
+
+
+def _show_mark(mark: QLabel, words: QLabel, missing: bool) -> None:
+    text = MARK if missing else ""
+    if mark.text() == text:
+        return
+    mark.setText(text)
+    for label in (mark, words):
+        label.setProperty("tone", "warn" if missing else "")
+        label.style().unpolish(label)
+        label.style().polish(label)

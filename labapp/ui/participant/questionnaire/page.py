@@ -1,0 +1,91 @@
+"""A page of a questionnaire: its items one under another; statements in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from labapp.study.instruments import Item, Statement
+from labapp.ui import theme
+from labapp.ui.participant.questionnaire.items import TABLE_WORDS_WIDTH, ItemView, view_of
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.anchors import AnchorRow
+from labapp.ui.widgets.markdown import text_width
+
+
+class Page(QScrollArea):
+    """Scrolls where its items do not fit; shipped instruments do (a test holds them to it)."""
+
+    def __init__(
+        self,
+        title: str,
+        instruction: str,
+        items: Sequence[Item],
+        words: Strings,
+        palette: theme.Palette,
+    ) -> None:
+        super().__init__()
+        self.items = tuple(items)
+        self.views: list[ItemView] = []
+        self._words, self._palette = words, palette
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inside = QWidget()
+        inside.setProperty("role", "ground")
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(0, 0, theme.RING, 0)
+        self._column.setSpacing(0)
+        self._column.addStretch(1)
+        self._head(title, instruction)
+        for table, some in groupby(items, key=_table_of):
+            self._group(list(some), table=table is not None)
+        self._column.addStretch(2)
+        self.setWidget(inside)
+
+    def _head(self, title: str, instruction: str) -> None:
+        head = QLabel(title)
+        head.setProperty("role", "title")
+        head.setWordWrap(True)
+        self._column.addWidget(head)
+        if instruction:
+            label = QLabel(instruction)
+            label.setWordWrap(True)
+            label.setMaximumWidth(text_width() + theme.SPACE_XXXL)
+            self._column.addSpacing(theme.SPACE_XS)
+            self._column.addWidget(label)
+        self._column.addSpacing(theme.SPACE_M)
+
+    def _group(self, items: list[Item], *, table: bool) -> None:
+        if table and isinstance(items[0], Statement):
+            row = QHBoxLayout()
+            row.addSpacing(TABLE_WORDS_WIDTH + theme.SPACE_XXL)
+            first = items[0]
+            row.addWidget(AnchorRow(first.points, first.anchors(), self._palette, over=True), 1)
+            self._column.addLayout(row)
+            self._column.addSpacing(theme.SPACE_XS)
+        for item in items:
+            view = view_of(item, self._words, self._palette, table=table)
+            self.views.append(view)
+            self._column.addWidget(_hairline())
+            self._column.addWidget(view)
+        self._column.addWidget(_hairline())
+        self._column.addSpacing(theme.SPACE_S)
+
+
+def _table_of(item: Item) -> tuple[object, ...] | None:
+    """Equal for statements of one table; None for an item that stands by itself."""
+    if not isinstance(item, Statement):
+        return None
+    return (item.points, item.first, item.look, tuple(item.anchors().items()))
+
+
+def _hairline() -> QFrame:
+    line = QFrame()
+    line.setProperty("role", "hairline")
+    line.setFixedHeight(1)
+    return line

@@ -1,0 +1,114 @@
+"""A questionnaire: nothing preselected, Next says what is missing, Back keeps every answer."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from labapp.events.commands import Answer, Back, Next
+from labapp.study.plan import QuestionnairePart
+from labapp.ui.participant.questionnaire.page import Page
+from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.widgets.bars import Foot, Head
+
+MISSING_CHARACTERS = 40
+MOST_NAMED = 3
+
+
+class QuestionnaireScreen(Screen):
+    def __init__(self, setting: Setting, part: QuestionnairePart) -> None:
+        super().__init__(setting, part)
+        self._instrument = setting.loaded.instruments[part.instrument].realised(part.items)
+        self._stage = stage_words(setting, part)
+        self._asked = False
+        self._page: int = self.state.page
+        self.stack = QStackedWidget()
+        self.pages: list[Page] = []
+        for items in self._instrument.pages:
+            page = Page(
+                self._instrument.title,
+                self._instrument.instruction,
+                items,
+                setting.words,
+                setting.palette,
+            )
+            for view in page.views:
+                view.answered.connect(
+                    lambda value, name=view.item.id: setting.runner.send(Answer(name, value))
+                )
+            self.pages.append(page)
+            self.stack.addWidget(page)
+        self.items = [view for page in self.pages for view in page.views]
+        self.stack.setCurrentIndex(self._page)
+        self.column().addWidget(self.stack)
+
+    def render_state(self) -> None:
+        state = self.state
+        if state.page != self._page:
+            self._page, self._asked = state.page, False
+            self.stack.setCurrentIndex(state.page)
+            self.wish = "content"
+        missing = {item.id for item in self._instrument.missing(state.answers, state.page)}
+        for view in self.items:
+            view.show_value(state.answers.get(view.item.id))
+            view.mark_missing(self._asked and view.item.id in missing)
+
+    def head(self) -> Head:
+        pages = len(self.pages)
+        if pages == 1:
+            return Head(self._stage)
+        number = self.state.page + 1
+        words = self.setting.words("page_of", number=number, of=pages)
+        return Head(self._stage, words, number, pages)
+
+    def foot(self) -> Foot:
+        words = self.setting.words
+        missing = self._instrument.missing(self.state.answers, self.state.page)
+        return Foot(
+            left=words("back") if self.state.page else "",
+            right=words("continue"),
+            ready=not missing,
+            note=self._missing_words([item.title for item in missing]),
+            warn=bool(missing) and self._asked,
+        )
+
+    def _missing_words(self, titles: list[str]) -> str:
+        if not titles:
+            return ""
+        names = ", ".join(_short(title) for title in titles[:MOST_NAMED])
+        more = len(titles) - MOST_NAMED
+        if more > 0:
+            return self.setting.words("answers_missing", items=names, more=more)
+        return self.setting.words("answer_missing", items=names)
+
+    def left(self) -> None:
+        self._keep()
+        self.setting.runner.send(Back())
+
+    def right(self) -> None:
+        self._keep()
+        missing = self._instrument.missing(self.state.answers, self.state.page)
+        if not missing:
+            self.setting.runner.send(Next())
+            return
+        self._asked = True
+        self.render_state()
+        self.altered.emit()
+        view = next(view for view in self.items if view.item.id == missing[0].id)
+        self.pages[self._page].ensureWidgetVisible(view)
+        view.entrance().setFocus()
+
+    def _keep(self) -> None:
+        """Record what was typed a moment ago."""
+        for view in self.pages[self._page].views:
+            view.keep()
+
+    def entrance(self) -> QWidget:
+        return self.pages[self._page].views[0].entrance()
+
+
+def _short(text: str) -> str:
+    """An item's words for the list of what is missing."""
+    text = text.rstrip(" :?.")
+    if len(text) <= MISSING_CHARACTERS:
+        return f"“{text}”"
+    return f"“{text[:MISSING_CHARACTERS].rsplit(' ', 1)[0]} …”"

@@ -1,0 +1,86 @@
+"""A field to write in that gives its text when it is kept, never key by key."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+
+from labapp.ui import theme
+
+QUIET_MS = 1000
+"""A text is kept after so long without a key."""
+LINE_PX = 20
+
+
+class TextField(QWidget):
+    """kept(text): the focus left, Enter was pressed in a single line, or a second went by.
+
+    A text that is not kept yet (the session was paused meanwhile) stays, and `keep` gives it later.
+    """
+
+    kept = Signal(str)
+
+    def __init__(self, name: str, *, lines: int = 1, longest: int = 2000) -> None:
+        super().__init__()
+        self._longest = longest
+        self._given = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(QUIET_MS)
+        self._timer.timeout.connect(self.keep)
+        self.edit: QLineEdit | QPlainTextEdit
+        if lines == 1:
+            line = QLineEdit()
+            line.setMaxLength(longest)
+            line.returnPressed.connect(self.keep)
+            line.textEdited.connect(self._edited)
+            self.edit = line
+        else:
+            area = QPlainTextEdit()
+            area.setTabChangesFocus(True)
+            area.setFixedHeight(lines * LINE_PX + 2 * theme.SPACE_M)
+            area.textChanged.connect(self._edited)
+            self.edit = area
+        self.edit.setAccessibleName(name)
+        self.edit.installEventFilter(self)
+        self.setFocusProxy(self.edit)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.edit)
+
+    def text(self) -> str:
+        """What stands there, as far as it may be long."""
+        edit = self.edit
+        text = edit.text() if isinstance(edit, QLineEdit) else edit.toPlainText()
+        return text[: self._longest]
+
+    def show_text(self, text: str) -> None:
+        """Show what the session says, unless the hand is at it."""
+        if text == self._given:
+            return
+        self._given = text
+        if self.text().strip() == text or self.edit.hasFocus():
+            return
+        self.edit.blockSignals(True)
+        if isinstance(self.edit, QLineEdit):
+            self.edit.setText(text)
+        else:
+            self.edit.setPlainText(text)
+        self.edit.blockSignals(False)
+
+    def keep(self) -> None:
+        """Give the text, if it is another than was given."""
+        self._timer.stop()
+        text = self.text().strip()
+        if text != self._given:
+            self.kept.emit(text)
+
+    def _edited(self) -> None:
+        self._timer.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut:
+            self.keep()
+        elif event.type() == QEvent.Type.Hide:
+            self._timer.stop()
+        return super().eventFilter(watched, event)

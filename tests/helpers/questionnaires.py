@@ -1,0 +1,48 @@
+"""A study of questionnaires, in a folder of its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from labapp import resources
+
+ALL = (
+    "seq",
+    "nasa-tlx",
+    "nasa-tlx-weights",
+    "understanding",
+    "synthetic-end",
+    "demographics",
+    "comments",
+    "sus",
+    "ueq-s",
+)
+"""Every shipped instrument."""
+
+
+def questionnaire_study(
+    folder: Path, instruments: Sequence[str] = ALL, language: str = "en", stages: int = 0
+) -> Path:
+    """A study file that asks these instruments, after so many stages of one question each.
+
+    The program's own texts are copied for a language they are not shipped in.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (resources.assets() / "texts" / language).is_dir():
+        shutil.copytree(resources.assets() / "texts" / "en", folder / "texts" / language)
+    models = ("sinelines/gt", "sinelines/vae", "sinelines/ae")[:stages]
+    lines = ["id: asked", "title: Questionnaires", "version: 1", f"language: {language}", "flow:"]
+    if models:
+        lines += [
+            "  - stages:",
+            "      task: reconstruction",
+            f"      models: [{', '.join(models)}]",
+            "      trials: 1",
+            "      skip: always",
+        ]
+    lines += [f"  - questionnaire: {name}" for name in instruments]
+    path = folder / "asked.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path

@@ -1,0 +1,201 @@
+"""Questionnaires on the screen: every kind of item by mouse and by keyboard, paged, resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from labapp import resources
+from labapp.events.commands import Pause, Resume
+from labapp.study.instruments import Instrument
+from labapp.ui import theme
+from labapp.ui.participant.questionnaire.page import Page
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
+from tests.helpers.questionnaires import ALL, questionnaire_study
+from tests.helpers.rooms import Room
+
+LEFT = Qt.MouseButton.LeftButton
+KEY = Qt.Key
+WORDS = Strings({"optional": "Optional", "own_words": "In your own words"})
+
+
+def focus() -> QWidget:
+    widget = QApplication.focusWidget()
+    assert widget is not None, "nothing has the focus"
+    return widget
+
+
+def press(*keys: Qt.Key) -> None:
+    for key in keys:
+        QTest.keyClick(focus(), key)
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def asked(open_room, open_window, tmp_path, qapp):
+    """Opens a room in which one instrument is asked first; returns room and window."""
+
+    def ask(*names: str, study: Path | None = None):
+        path = study or questionnaire_study(tmp_path / "study", names)
+        room = open_room(study=path)
+        window = open_window(room)
+        qapp.processEvents()
+        return room, window
+
+    return ask
+
+
+def answers(room: Room) -> dict[str, object]:
+    return dict(room.runner.state.part_state.answers)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("name", ALL)
+def test_every_shipped_instrument_fits_one_screen(name, language, qapp):
+    """At 1280 x 720, which is 1920 x 1080 at 150 %: less than 1366 x 768."""
+    path = resources.assets() / "instruments" / f"{name}.yaml"
+    file = Instrument.parse(path, path.read_bytes(), language)
+    instrument = file.realised(file.item_ids(5))
+    holder = QWidget()
+    holder.setStyleSheet(theme.stylesheet(theme.LIGHT))
+    height = 720 - TOP_HEIGHT - BOTTOM_HEIGHT - 2 * theme.SPACE_XL
+    for items in instrument.pages:
+        page = Page(instrument.title, instrument.instruction, items, WORDS, theme.LIGHT)
+        page.setParent(holder)
+        page.resize(theme.CONTENT_WIDTH, height)
+        holder.resize(theme.CONTENT_WIDTH, height)
+        holder.show()
+        page.show()
+        qapp.processEvents()
+        for view in page.views:
+            view.mark_missing(True)
+        qapp.processEvents()
+        assert page.verticalScrollBar().maximum() == 0
+        assert page.views[-1].height() > 0
+    holder.close()
+
+
+def test_the_workload_by_keyboard_alone(asked):
+    room, window = asked("nasa-tlx")
+    view = window.screen_shown.items[0]
+    assert focus() is view.row
+    assert view.row.index is None
+    for expected, keys in enumerate(
+        [(KEY.Key_Right,), (KEY.Key_Right, KEY.Key_Right), (KEY.Key_Home,), (KEY.Key_End,)] * 2
+    ):
+        if expected == 6:
+            break
+        press(*keys, KEY.Key_Tab)
+    assert list(answers(room).values()) == [0, 1, 0, 20, 0, 1]
+    assert focus() is window.bottom.right
+    press(KEY.Key_Return)
+    assert room.last("questionnaire.submitted")["answers"]["performance"] == 20
+
+
+def test_a_table_of_statements_takes_digits(asked):
+    room, window = asked("understanding")
+    press(KEY.Key_2, KEY.Key_Tab, KEY.Key_5, KEY.Key_Tab, KEY.Key_9, KEY.Key_0)
+    assert answers(room) == {"systematic_plan": 2, "random_experimenting": 5}
+    assert "understood" in window.bottom.note.text() or "I understood" in window.bottom.note.text()
+    press(KEY.Key_Tab, KEY.Key_Return)
+    assert room.count("questionnaire.submitted") == 0
+    assert window.bottom.note.property("tone") == "warn"
+    assert focus() is window.screen_shown.items[2].row
+
+
+def test_pairs_go_on_page_by_page_and_back(asked):
+    room, window = asked("nasa-tlx-weights")
+    screen = window.screen_shown
+    assert len(screen.pages) == 2
+    assert not window.bottom.left.isVisible()
+    first = screen.pages[0].views
+    for view in first:
+        assert focus() is view.group.buttons[0]
+        press(KEY.Key_Right, KEY.Key_Space, KEY.Key_Tab)
+    press(KEY.Key_Return)
+    assert room.runner.state.part_state.page == 1
+    assert window.bottom.left.isVisible()
+    assert focus() is screen.pages[1].views[0].group.buttons[0]
+    QTest.mouseClick(window.bottom.left, LEFT)
+    assert room.runner.state.part_state.page == 0
+    assert all(view.group.buttons[1].isChecked() for view in first), "answers are kept"
+    QTest.mouseClick(window.bottom.right, LEFT)
+    for view in screen.pages[1].views:
+        QTest.mouseClick(view.group.buttons[0], LEFT)
+    QTest.mouseClick(window.bottom.right, LEFT)
+    given = room.last("questionnaire.submitted")["answers"]
+    assert len(given) == 15
+    assert all(len(value["chosen"]) == 1 for value in given.values())
+
+
+def test_several_alone_and_described(asked, qapp):
+    room, window = asked("demographics")
+    gender = window.screen_shown.items[1]
+    woman, man, _, not_disclosed, own = gender.group.buttons
+    QTest.mouseClick(woman, LEFT)
+    QTest.mouseClick(own, LEFT)
+    assert focus() is gender.field.edit
+    QTest.keyClicks(focus(), "my own")
+    assert answers(room)["gender"] == {"chosen": ["woman", "self_described"], "described": ""}
+    press(KEY.Key_Return)
+    assert answers(room)["gender"]["described"] == "my own"
+    QTest.mouseClick(not_disclosed, LEFT)
+    assert answers(room)["gender"] == {"chosen": ["not_disclosed"]}
+    assert not gender.field.isVisible()
+    QTest.mouseClick(man, LEFT)
+    assert answers(room)["gender"] == {"chosen": ["man"]}
+    QTest.mouseClick(man, LEFT)
+    assert answers(room)["gender"] == {"chosen": []}, "an optional answer can be taken back"
+    age = window.screen_shown.items[0]
+    QTest.mouseClick(age.group.buttons[1], LEFT)
+    QTest.mouseClick(age.group.buttons[2], LEFT)
+    assert answers(room)["age"] == {"chosen": ["from_35_to_50"]}
+    assert not window.bottom.note.text()
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert room.last("questionnaire.submitted")["answers"] == {"age": {"chosen": ["from_35_to_50"]}}
+
+
+def test_a_written_answer_is_recorded_when_it_is_kept(asked, qapp):
+    room, window = asked("comments")
+    field = window.screen_shown.items[0].field
+    assert focus() is field.edit
+    QTest.keyClicks(focus(), "one two")
+    assert room.count("response.changed") == 0, "never key by key"
+    QTest.qWait(1200)
+    assert answers(room) == {"comments": "one two"}
+    QTest.keyClicks(focus(), " three ")
+    press(KEY.Key_Tab)
+    assert answers(room) == {"comments": "one two three"}
+    assert room.count("response.changed") == 2
+    field.edit.setFocus()
+    QTest.keyClicks(field.edit, "!")
+    window.screen_shown.right()
+    submitted = room.last("questionnaire.submitted")["answers"]
+    assert submitted == {"comments": "one two three !"}
+
+
+def test_what_was_typed_before_a_pause_is_not_lost(asked, qapp):
+    room, window = asked("comments")
+    QTest.keyClicks(focus(), "wait")
+    room.runner.send(Pause("a test"))
+    qapp.processEvents()
+    assert room.count("response.changed") == 0
+    room.runner.send(Resume("a test"))
+    qapp.processEvents()
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert room.last("questionnaire.submitted")["answers"] == {"comments": "wait"}
+
+
+def test_two_words_with_the_scale_between_them(asked):
+    room, window = asked("ueq-s")
+    views = window.screen_shown.items
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert "obstructive" in window.bottom.note.text()
+    assert "5 more" in window.bottom.note.text()
+    QTest.mouseClick(views[0].row, LEFT, pos=views[0].row.centre(6).toPoint())
+    assert answers(room) == {"ueq_1": 7}
