@@ -11,10 +11,11 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from labapp.errors import LabappError, StudyError
 
@@ -63,12 +64,22 @@ class Located:
             fields = sorted(_fields_at(model, loc[:-1]))
             near = difflib.get_close_matches(str(loc[-1]), fields, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            return (
-                f"line {line}, {key}: unknown key {loc[-1]!r}{hint}; allowed: {', '.join(fields)}"
-            )
+            kind_of = loc[-2] if len(loc) > 1 else ""  # the tag of a union, or a key
+            told = kind_of and (kind_of,) != self.resolve(loc[:-1])[-1:]
+            of = f" for {kind_of}" if told and isinstance(kind_of, str) else ""
+            allowed = ", ".join(fields)
+            return f"line {line}, {key}: unknown key {loc[-1]!r}{of}{hint}; allowed: {allowed}"
         if kind in ("union_tag_not_found", "union_tag_invalid"):
             # Told apart by a field's value, or by which key is there.
             context = error.get("ctx", {})
+            field = str(context.get("discriminator", ""))
+            if field.startswith("'"):
+                path = (*path, field.strip("'"))
+                line = self.lines.get(path, line)
+                if "tag" not in context:
+                    return f"line {line}, {_dotted(path)}: missing; it is required"
+                said = context["expected_tags"].replace("', '", "' or '")
+                return f"line {line}, {_dotted(path)}: found {context['tag']!r}; allowed: {said}"
             first = next(iter(found), found) if isinstance(found, dict) else found
             found = context.get("tag", first)
             said = context.get("expected_tags")
@@ -97,6 +108,11 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     return [model for arg in get_args(annotation) for model in _models_in(arg)]
 
 
+def _literals(field: FieldInfo) -> tuple[Any, ...]:
+    """The values of a field that tells the models of a union apart; else nothing."""
+    return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+
+
 def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     """Field names allowed at a location; tags and indexes in it are passed over."""
     here = [model]
@@ -107,7 +123,10 @@ def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
             if step in one.model_fields
             for found in _models_in(one.model_fields[str(step)].annotation)
         ]
-        here = inner or [one for one in here if step in one.model_fields] or here
+        tagged = [
+            one for one in here if any(step in _literals(f) for f in one.model_fields.values())
+        ]
+        here = inner or tagged or [one for one in here if step in one.model_fields] or here
     return list(dict.fromkeys(name for one in here for name in one.model_fields))
 
 

@@ -112,6 +112,38 @@ class Answer(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class ShowQuestion(Command):
+    """The runner decoded the pictures of a single-dimension question and the screen shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(Command):
+    """Take a choice of a single-dimension question, from 0."""
+
+    choice: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rate(Command):
+    """Rate the answer to a single-dimension question: item confidence or understanding, 1 to 5."""
+
+    item: str
+    value: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowMoreExamples(Command):
+    """Draw the examples of a single-dimension question anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn(Command):
+    """Hand in choice and ratings; the right choice is told."""
+
+
+@dataclass(frozen=True, slots=True)
 class SkipStage(Command):
     """The moderator ends the current part."""
 

@@ -87,8 +87,8 @@ class SkipOffered(Body):
 
 @kind("trial.ended", durable=True)
 class TrialEnded(Body):
-    """The question is over. outcome: solved, skipped (by the participant), time_expired or
-    stage_skipped (by the moderator)."""
+    """The question is over. outcome: solved, skipped (by the participant), answered (a
+    single-dimension question), time_expired or stage_skipped (by the moderator)."""
 
     outcome: str
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol
@@ -31,6 +31,8 @@ class Decoder(Protocol):
     @property
     def latents(self) -> Array | None: ...
     @property
+    def percentiles(self) -> Mapping[int, Array]: ...
+    @property
     def from_prior(self) -> bool: ...
     def decode(self, z: Array) -> Array:
         """float32 (n, width) -> float32 (n, *shape)."""
@@ -50,6 +52,13 @@ def decode_one(decoder: Decoder, z: tuple[float, ...]) -> Array:
     """The picture of one dial state, shape (*shape,), float32."""
     picture: Array = decoder.decode(decoder.space.encode(z)[None, :])[0]
     return picture
+
+
+def decode_rows(decoder: Decoder, rows: Sequence[Sequence[tuple[float, ...]]]) -> Array:
+    """The pictures of dial states in rows of equal length, shape (rows, columns, *shape)."""
+    z = np.stack([decoder.space.encode(state) for row in rows for state in row])
+    x = decoder.decode(z)
+    return x.reshape(len(rows), len(rows[0]), *x.shape[1:])
 
 
 def compare(distance: str, x: Array, target: Array) -> Measures:

@@ -33,6 +33,7 @@ from labapp.events.lifecycle import (
 from labapp.study.plan import PlannedPart
 from labapp.tasks.base import Task
 from labapp.tasks.reconstruction.state import StageState
+from labapp.tasks.single_dimension.state import SingleState
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ class SessionMachine:
     def _keyed(self, state: SessionState, body: Body) -> Draft:
         """A moderator's event carries the trial it falls into."""
         part = self.part(state)
-        trial = state.part_state.trial if isinstance(state.part_state, StageState) else None
+        asks = isinstance(state.part_state, StageState | SingleState)
+        trial = state.part_state.trial if asks else None
         if part is None or trial is None:
             return Draft(body, part.id if part else None)
         return Draft(body, part.id, trial.number, trial.attempt)

@@ -45,10 +45,12 @@ from labapp.study.plan import (
     ReconstructionPart,
     TutorialPart,
 )
+from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.tasks.base import Task
 from labapp.tasks.pages import ConsentTask, PagesTask
 from labapp.tasks.questionnaire import QuestionnaireTask
 from labapp.tasks.reconstruction.task import ReconstructionTask
+from labapp.tasks.single_dimension.task import SingleDimensionTask
 
 EmitBody = Callable[[Body], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
@@ -321,7 +323,7 @@ def models_of(parts: Sequence[PlannedPart]) -> tuple[str, ...]:
     """Ids of the models a plan needs, in order of first use."""
     ids: dict[str, None] = {}
     for part in parts:
-        if isinstance(part, ReconstructionPart):
+        if isinstance(part, ReconstructionPart | SingleDimensionPart | ExamplePart):
             ids[part.model] = None
         elif isinstance(part, TutorialPart):
             ids.update((box.model, None) for box in part.boxes)
@@ -401,7 +403,7 @@ def _task(
     match part:
         case ConsentPart():
             return ConsentTask(part, index)
-        case PagesPart():
+        case PagesPart() | ExamplePart():
             return PagesTask(part, index, len(texts.pages(loaded.text(part.document))))
         case TutorialPart():
             return PagesTask(
@@ -418,6 +420,17 @@ def _task(
                 index,
                 LatentSpace.from_json(part.dimensions),
                 decoders[part.model].latents if part.model in decoders else None,
+                planned.seed,
+                planned.participant,
+            )
+        case SingleDimensionPart():
+            known = decoders.get(part.model)
+            return SingleDimensionTask(
+                part,
+                index,
+                LatentSpace.from_json(part.dimensions),
+                known.latents if known else None,
+                known.percentiles if known else {},
                 planned.seed,
                 planned.participant,
             )

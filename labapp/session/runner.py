@@ -16,14 +16,23 @@ from typing import Any, Protocol
 
 from labapp.clock import NS, Clock
 from labapp.events import Body, Draft, Source
-from labapp.events.commands import Begin, Command, Decoded, Presented, Tick
+from labapp.events.commands import Begin, Command, Decoded, Presented, ShowQuestion, Tick
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised, SegmentEnded
-from labapp.session.decoding import Array, Decoder, DecodeWorker, compare, decode_one
+from labapp.session.decoding import (
+    Array,
+    Decoder,
+    DecodeWorker,
+    compare,
+    decode_one,
+    decode_rows,
+)
 from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.scheduling import Scheduler, Timer
 from labapp.study.plan import PlannedPart, ReconstructionPart, TutorialPart
+from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.single_dimension.state import SingleState
 
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""
@@ -39,6 +48,15 @@ class Pictures:
 
     own: Array
     target: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Pictures beside a single-dimension question: float32, shape (rows, columns, *shape).
+    question is the picture asked about, None in the tutorial."""
+
+    rows: Array
+    question: Array | None = None
 
 
 class Microphone(Protocol):
@@ -95,6 +113,7 @@ class Runner:
         self.recorder = recorder
         self.pictures: Pictures | None = None
         self.box_pictures: tuple[Array, ...] = ()
+        self.examples: Examples | None = None
         self._slow = slow
         self._patience_s = patience_s
         self._worker: DecodeWorker | None = None
@@ -106,6 +125,7 @@ class Runner:
         self._timer: Timer | None = None
         self._requested_seq = -1
         self._pictures_of: tuple[int, int] | None = None
+        self._examples_of: tuple[int, ...] | None = None
         self._listeners: list[Listener] = []
         self._opened = False
         self._early: list[tuple[Draft, Source]] = []
@@ -214,10 +234,14 @@ class Runner:
         """What the present state asks of the runner itself."""
         if self.machine.wants_begin(self.state):
             return Begin()
+        if self.state.pauses.paused:
+            return None
+        single = self.state.part_state
+        if isinstance(self.part, SingleDimensionPart) and isinstance(single, SingleState):
+            waits = single.trial is not None and single.trial.started_ns is None
+            return ShowQuestion() if waits else None
         part, trial = self._trial()
         if part is None or trial is None or self.pictures is None:
-            return None
-        if self.state.pauses.paused:
             return None
         if trial.started_ns is None:
             measures = compare(part.distance, self.pictures.own, self.pictures.target)
@@ -292,6 +316,35 @@ class Runner:
             )
         else:
             self.pictures, self._pictures_of = None, None
+        self._refresh_examples()
+
+    def _refresh_examples(self) -> None:
+        """Decode the pictures of a single-dimension question, or of its tutorial, when they are
+        others than those on the screen."""
+        part, state = self.part, self.state.part_state
+        if isinstance(part, SingleDimensionPart) and isinstance(state, SingleState):
+            question = state.trial
+            if question is None:
+                return
+            key: tuple[int, ...] = (self.state.index, question.number, question.resamples)
+            if key == self._examples_of:
+                return
+            decoder = self.decoders[part.model]
+            same = self._examples_of is not None and self._examples_of[:2] == key[:2]
+            shown = self.examples.question if same and self.examples else None
+            self.examples = Examples(
+                decode_rows(decoder, question.examples),
+                decode_one(decoder, question.z) if shown is None else shown,
+            )
+        elif isinstance(part, ExamplePart):
+            key = (self.state.index,)
+            if key == self._examples_of:
+                return
+            self.examples = Examples(decode_rows(self.decoders[part.model], part.examples))
+        else:
+            self.examples, self._examples_of = None, None
+            return
+        self._examples_of = key
 
     def _arm(self) -> None:
         """One timer, at the machine's next deadline."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,11 +11,14 @@ from labapp.events.commands import Answer, Command, MoveDial, MoveTutorialDial, 
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
 from labapp.simulation.answers import answer
+from labapp.simulation.single_dimension import Step, steps
 from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy
 from labapp.study.assignment import generator
 from labapp.study.plan import ConsentPart, QuestionnairePart, ReconstructionPart, TutorialPart
+from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.questionnaire import QuestionnaireTask
 from labapp.tasks.reconstruction.task import ReconstructionTask
+from labapp.tasks.single_dimension.task import SingleDimensionTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,14 @@ class Driver:
         self._runner = runner
         self._consent = consent
         self._make = STRATEGIES[strategy]
+        self._name = strategy
         self._seed = (seed, participant, "simulated", strategy)
         self._rng = generator(*self._seed)
         self._pace = pace
         self._question: tuple[str, int] | None = None
         self._strategy: Strategy | None = None
+        self._steps: Iterator[Step] = iter(())
+        self._step: Step | None = None
         self._left_out: set[tuple[str, str]] = set()
         self._stopped = False
 
@@ -82,6 +88,8 @@ class Driver:
         part = runner.part
         if isinstance(part, ReconstructionPart):
             self._reconstruct(part)
+        elif isinstance(part, SingleDimensionPart):
+            self._decide(part)
         elif isinstance(part, ConsentPart):
             self._consent("Simulated Participant")
             self._later(self._pace.read_s)
@@ -119,6 +127,29 @@ class Driver:
             self._send(Answer(item.id, value), self._pace.think_s)
             return
         self._send(Next(), self._pace.think_s)
+
+    def _decide(self, part: SingleDimensionPart) -> None:
+        runner = self._runner
+        task = cast(SingleDimensionTask, runner.machine.tasks[runner.state.index])
+        question = runner.state.part_state.trial
+        if question is None or not (question.open or question.answered):
+            self._later(self._pace.stride_s)
+            return
+        if self._question != (part.id, question.number):
+            self._question = (part.id, question.number)
+            rng = generator(*self._seed, part.id, question.number)
+            practice = part.role == "practice"
+            self._steps = steps(question, task.choices(question), self._name, practice, rng)
+            self._step = next(self._steps)
+            self._later(self._seconds(self._step))
+            return
+        assert self._step is not None
+        step, self._step = self._step, next(self._steps, None)
+        self._send(step.command, self._seconds(self._step))
+
+    def _seconds(self, step: Step | None) -> float:
+        """How long a participant takes before a step."""
+        return self._pace.read_s if step and step.waits == "look" else self._pace.think_s
 
     def _reconstruct(self, part: ReconstructionPart) -> None:
         runner = self._runner

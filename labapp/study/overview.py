@@ -16,6 +16,7 @@ from labapp.representations.space import LatentSpace
 from labapp.study import loading, plan
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import PlannedPart, QuestionnairePart, ReconstructionPart
+from labapp.study.single_dimension import SingleDimensionPart
 
 
 def space_of(model: str) -> LatentSpace:
@@ -108,6 +109,9 @@ def _flow_line(part: PlannedPart) -> str:
     if isinstance(part, ReconstructionPart):
         what = "practice" if part.role == "practice" else "questions"
         return f"{part.title}: {part.trials} {what}, target {part.target_alignment * 100:g} %"
+    if isinstance(part, SingleDimensionPart):
+        what = "practice" if part.role == "practice" else "questions"
+        return f"{part.title}: {part.trials} single-dimension {what}, {part.visualisation}"
     if isinstance(part, QuestionnairePart):
         return f"Questionnaire {part.instrument}"
     return part.title

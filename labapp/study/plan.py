@@ -157,6 +157,8 @@ PlannedPart = Annotated[
     | QuestionnairePart,
     Field(discriminator="part"),
 ]
+QuestionsPart = ReconstructionPart | SingleDimensionPart
+"""The parts that ask questions about a representation."""
 _PARTS: TypeAdapter[tuple[PlannedPart, ...]] = TypeAdapter(tuple[PlannedPart, ...])
 
 

@@ -12,6 +12,8 @@ LABEL = re.compile(r"[A-Za-z0-9]+")
 
 Presentation = Literal["as_published", "improved"]
 SkipRule = Literal["after", "always", "never"]
+Visualisation = Literal["traversals", "exemplars"]
+VISUALISATIONS: tuple[Visualisation, ...] = ("traversals", "exemplars")
 
 
 class Strict(BaseModel):
@@ -67,26 +69,13 @@ class Recording(Strict):
     prompt: str = "Please keep talking"
 
 
-class Stages(Strict):
-    """One task with one or several models, each a stage, followed by its questionnaires."""
+class AnyStages(Strict):
+    """What stages of every task have: several models, each a stage, and what is asked after it."""
 
-    task: Literal["reconstruction"]
     models: tuple[str, ...] = Field(min_length=1)
     order: Literal["as_listed", "random", "counterbalanced"] = "random"
-    trials: int = Field(ge=1, le=1000)
     time_limit_min: float | None = Field(default=None, gt=0, le=600)
-    skip: SkipRule = "after"
-    skip_after_s: float | None = Field(default=None, gt=0, le=3600)
-    inactivity_s: float = Field(default=3.0, gt=0, le=60)
-    active_time: Literal["paused", "as_published"] = "paused"
-    target_alignment: float | None = Field(default=None, gt=0, le=1)
-    distance: Literal["sinelines", "dsprites", "dsprites_as_published", "mnist"] | None = None
-    overlay_at_start: bool | None = None
-    labels: Literal["editable", "fixed"] | None = None
-    sampling: Literal["held_out", "shuffled_pass", "prior", "uniform"] | None = None
     think_aloud: bool = True
-    intro: str = "texts/{language}/stage-first.md"
-    between: str = "texts/{language}/stage-further.md"
     after: tuple[str, ...] = ()
 
     @field_validator("models")
@@ -107,20 +96,50 @@ class Stages(Strict):
         return after
 
 
+class Stages(AnyStages):
+    """Interactive reconstruction with one or several models."""
+
+    task: Literal["reconstruction"]
+    trials: int = Field(ge=1, le=1000)
+    skip: SkipRule = "after"
+    skip_after_s: float | None = Field(default=None, gt=0, le=3600)
+    inactivity_s: float = Field(default=3.0, gt=0, le=60)
+    active_time: Literal["paused", "as_published"] = "paused"
+    target_alignment: float | None = Field(default=None, gt=0, le=1)
+    distance: Literal["sinelines", "dsprites", "dsprites_as_published", "mnist"] | None = None
+    overlay_at_start: bool | None = None
+    labels: Literal["editable", "fixed"] | None = None
+    sampling: Literal["held_out", "shuffled_pass", "prior", "uniform"] | None = None
+    intro: str = "texts/{language}/stage-first.md"
+    between: str = "texts/{language}/stage-further.md"
+
+
+class SingleDimensionStages(AnyStages):
+    """The single-dimension task: each dial of a model is asked about `questions_per_dimension`
+    times in a row, beside traversals or exemplars of it."""
+
+    task: Literal["single-dimension"]
+    visualisation: Visualisation
+    questions_per_dimension: int = Field(default=2, ge=1, le=100)
+    sampling: Literal["held_out", "prior", "uniform"] | None = None
+    intro: str = "texts/{language}/single-first.md"
+    between: str = "texts/{language}/single-further.md"
+
+
 class ConsentItem(Strict):
     consent: str
 
 
 class TutorialItem(Strict):
-    tutorial: Literal["reconstruction"]
+    tutorial: Literal["reconstruction"] | Visualisation
 
 
 class PracticeItem(Strict):
-    practice: Literal["circles"]
+    practice: Literal["circles", "circles-traversals", "circles-exemplars"]
 
 
 class StagesItem(Strict):
-    stages: Stages
+    stages: Annotated[Stages | SingleDimensionStages, Field(discriminator="task")]
 
 
 class QuestionnaireItem(Strict):

@@ -26,6 +26,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.representations.space import LatentSpace
 from labapp.study.plan import ConsentPart, PagesPart, TutorialPart
+from labapp.study.single_dimension import ExamplePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class PagesState:
 class PagesTask:
     """A text of `pages` pages; a tutorial has live dials besides (spaces: one a box)."""
 
-    part: PagesPart | TutorialPart
+    part: PagesPart | TutorialPart | ExamplePart
     index: int
     pages: int
     spaces: tuple[LatentSpace, ...] = ()

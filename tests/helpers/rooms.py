@@ -17,6 +17,7 @@ from labapp.audio.recorder import Level
 from labapp.clock import Clock, SessionClock
 from labapp.events.commands import GiveConsent, MoveDial, SkipStage
 from labapp.events.voice import AudioStarted
+from labapp.representations.decoders import percentiles_of
 from labapp.representations.package import load_package
 from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Decoder
@@ -39,6 +40,11 @@ class FormulaDecoder:
     latents: Array | None
     formula: Callable[[Array], Array]
     from_prior: bool = False
+
+    @property
+    def percentiles(self) -> dict[int, Array]:
+        assert self.latents is not None
+        return percentiles_of(self.latents)
 
     def decode(self, z: Array) -> Array:
         return self.formula(z)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,22 +29,33 @@ def draw_pair(
         start, target = part.pairs[trial - 1]
         return space.snap(start), space.snap(target)
     if part.sampling == "shuffled_pass":
-        return _shuffled_pass(part, space, _needed(part, sample), seed, participant, trial)
+        return _shuffled_pass(part, space, _needed(part.model, sample), seed, participant, trial)
     rng = generator(seed, participant, part.id, trial, "pair")
-    if part.sampling == "held_out":
-        rows = _needed(part, sample)
-        first, second = (rows[int(rng.integers(len(rows)))] for _ in range(2))
-        return space.snap(first.tolist()), space.snap(second.tolist())
-    if part.sampling == "prior":
-        if part.model != SINELINES_GT:
-            raise ValueError(f"{part.model} has no prior to draw from")
-        return space.snap(sinelines_prior(rng)), space.snap(sinelines_prior(rng))
-    return space.snap(_uniform(space, rng)), space.snap(_uniform(space, rng))
+    start, target = (draw_state(part.sampling, part.model, space, sample, rng) for _ in range(2))
+    return start, target
 
 
-def _needed(part: ReconstructionPart, sample: NDArray[np.float32] | None) -> NDArray[np.float32]:
+def draw_state(
+    sampling: Literal["held_out", "prior", "uniform"],
+    model: str,
+    space: LatentSpace,
+    sample: NDArray[np.float32] | None,
+    rng: np.random.Generator,
+) -> tuple[float, ...]:
+    """One dial state, on the dials' steps and inside their limits. Raises as `draw_pair`."""
+    if sampling == "held_out":
+        rows = _needed(model, sample)
+        return space.snap(rows[int(rng.integers(len(rows)))].tolist())
+    if sampling == "prior":
+        if model != SINELINES_GT:
+            raise ValueError(f"{model} has no prior to draw from")
+        return space.snap(sinelines_prior(rng))
+    return space.snap(_uniform(space, rng))
+
+
+def _needed(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.float32]:
     if sample is None or len(sample) == 0:
-        raise ValueError(f"{part.model} has no held-out sample to draw from")
+        raise ValueError(f"{model} has no held-out sample to draw from")
     return sample
 
 

@@ -28,7 +28,7 @@ from labapp.errors import JournalError
 from labapp.events import Event, Source
 from labapp.events.commands import AddFlag, AddNote, GivePrompt
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import ReconstructionPart
+from labapp.study.plan import QuestionsPart
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator import style
@@ -219,7 +219,7 @@ class ConsoleWindow(QMainWindow):
     def _talking(self) -> bool:
         """Whether the participant is to think aloud now."""
         part = self._runner.part
-        thinks = isinstance(part, ReconstructionPart) and part.think_aloud
+        thinks = isinstance(part, QuestionsPart) and part.think_aloud
         return thinks and not self._runner.state.pauses.paused
 
     def changeEvent(self, event: QEvent) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from labapp.study.plan import PlannedPart, ReconstructionPart
+from labapp.study.plan import PlannedPart, QuestionsPart
 from labapp.study.schema import Participants
 from labapp.ui import theme
 from labapp.ui.moderator import bits, checklist
@@ -167,7 +167,7 @@ class SessionCard(QFrame):
             bits.set_text(self.order, self._problem)
             return
         bits.set_property(self.order, "tone", "")
-        stages = [p for p in self._parts if isinstance(p, ReconstructionPart) and p.role == "stage"]
+        stages = [p for p in self._parts if isinstance(p, QuestionsPart) and p.role == "stage"]
         if self.blind.isChecked():
             text = f"{len(stages)} stages, hidden while blind"
         else:

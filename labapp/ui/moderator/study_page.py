@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.representations.card import ModelCard
 from labapp.representations.sheets import Sheet
-from labapp.study.plan import PagesPart, PlannedPart, ReconstructionPart
+from labapp.study.plan import PagesPart, PlannedPart, QuestionsPart
 from labapp.study.schema import Study
 from labapp.ui import theme
 from labapp.ui.moderator import bits
@@ -25,7 +25,7 @@ BLIND = (
 
 def models_shown(parts: Sequence[PlannedPart]) -> list[str]:
     """The models of a plan in an order that tells nothing of it: stages' first, by name."""
-    stages = [part for part in parts if isinstance(part, ReconstructionPart)]
+    stages = [part for part in parts if isinstance(part, QuestionsPart)]
     compared = {part.model for part in stages if part.role == "stage"}
     return [*sorted(compared), *sorted({part.model for part in stages} - compared)]
 

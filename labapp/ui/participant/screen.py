@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from labapp.session.runner import Runner
 from labapp.study import texts
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import PagesPart, PlannedPart, QuestionnairePart, ReconstructionPart
+from labapp.study.plan import PagesPart, PlannedPart, QuestionnairePart, QuestionsPart
 from labapp.study.schema import Presentation
 from labapp.ui import theme
 from labapp.ui.strings import Strings
@@ -115,7 +115,7 @@ def stage_words(setting: Setting, part: PlannedPart) -> str:
         stage = parts[after] if after < len(parts) else None
     else:
         stage = part
-    if not isinstance(stage, ReconstructionPart):
+    if not isinstance(stage, QuestionsPart):
         return ""
     if stage.role == "practice":
         return setting.words("practice")

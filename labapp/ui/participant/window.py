@@ -32,15 +32,19 @@ from labapp.study.plan import (
     TutorialPart,
 )
 from labapp.study.schema import Presentation
+from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.tasks.reconstruction.state import StageState
+from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.consent import ConsentScreen
+from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.pages import PagesScreen
 from labapp.ui.participant.panels import Cover, Question
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from labapp.ui.participant.tutorial import TutorialScreen
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
@@ -191,6 +195,9 @@ class ParticipantWindow(QWidget):
             state = self._runner.state.part_state
             started = isinstance(state, StageState) and state.trial is not None
             return started and self._runner.pictures is not None
+        if isinstance(part, SingleDimensionPart):
+            state = self._runner.state.part_state
+            return isinstance(state, SingleState) and state.trial is not None
         return True
 
     def _replace(self, part: PlannedPart) -> None:
@@ -216,6 +223,12 @@ class ParticipantWindow(QWidget):
             case ReconstructionPart():
                 assert self._runner.pictures is not None
                 return ReconstructionScreen(self.setting, part, self._runner.pictures)
+            case SingleDimensionPart():
+                assert self._runner.examples is not None
+                return SingleDimensionScreen(self.setting, part, self._runner.examples)
+            case ExamplePart():
+                assert self._runner.examples is not None
+                return ExampleScreen(self.setting, part, self._runner.examples)
 
     def _show_cover(self, title: str, text: str) -> None:
         self.cover.say(title, text)

@@ -11,10 +11,11 @@ from labapp.study.plan import (
     PagesPart,
     PlannedPart,
     QuestionnairePart,
-    ReconstructionPart,
+    QuestionsPart,
 )
 from labapp.tasks.pages import PagesState, PagesTask
 from labapp.tasks.reconstruction.state import StageState
+from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.worktime import WorkTime
 
@@ -48,7 +49,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
     """
     rows: list[PlanRow] = []
     waiting: list[int] = []
-    stages = [p for p in parts if isinstance(p, ReconstructionPart) and p.role == "stage"]
+    stages = [p for p in parts if isinstance(p, QuestionsPart) and p.role == "stage"]
     one_dataset = len({part.model.partition("/")[0] for part in stages}) == 1
     owner: dict[str, int] = {}
     for index, part in enumerate(parts):
@@ -59,7 +60,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             waiting.append(index)
         else:
             detail = ""
-            if isinstance(part, ReconstructionPart):
+            if isinstance(part, QuestionsPart):
                 owner[part.id] = len(rows)
                 if part.role == "stage" and not blind:
                     detail = part.model.partition("/")[2] if one_dataset else part.model
@@ -75,7 +76,7 @@ def _introduces(parts: Sequence[PlannedPart], index: int) -> bool:
         isinstance(part, PagesPart)
         and part.part == "text"
         and index + 1 < len(parts)
-        and isinstance(parts[index + 1], ReconstructionPart)
+        and isinstance(parts[index + 1], QuestionsPart)
     )
 
 
@@ -120,7 +121,7 @@ def progress_of(machine: SessionMachine, state: SessionState) -> str:
     if not state.running:
         return ""
     part, task, now = machine.parts[state.index], machine.tasks[state.index], state.part_state
-    if isinstance(part, ReconstructionPart) and isinstance(now, StageState):
+    if isinstance(part, QuestionsPart) and isinstance(now, StageState | SingleState):
         number = now.trial.number if now.trial else 1
         return f"{number} / {part.trials}"
     if isinstance(part, QuestionnairePart):

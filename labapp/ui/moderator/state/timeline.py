@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from labapp.events import Event
-from labapp.study.plan import PlannedPart, ReconstructionPart
+from labapp.study.plan import PlannedPart, QuestionsPart
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
@@ -70,10 +70,10 @@ class Timeline:
             case "part.ended":
                 _close(self.parts, at, str(p["outcome"]))
                 _close(self.trials, at, None)
-            case "trial.started" if self.parts:
+            case "trial.started" | "question.shown" if self.parts:
                 index = self.parts[-1].of
                 part = self._plan[index]
-                of = f" of {part.trials}" if isinstance(part, ReconstructionPart) else ""
+                of = f" of {part.trials}" if isinstance(part, QuestionsPart) else ""
                 self.trials.append(Block(at, f"Question {event.trial}{of}", index))
             case "trial.ended":
                 _close(self.trials, at, str(p["outcome"]))

@@ -1,0 +1,63 @@
+"""Kinds of the single-dimension task (paper 000, 4.5). A dial state holds one number a dimension: a
+continuous dimension's value, a discrete dimension's index. Its questions end with `trial.ended`."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body, kind
+
+
+@kind("question.drawn", durable=True)
+class QuestionDrawn(Body):
+    """A question was drawn. z is the dial state of its picture, whose `dimension` (from 0) was set
+    to `value`; regime is low, medium or high, empty for a discrete dimension; correct is the right
+    choice, from 0. bounds: the values between which low, medium and high are drawn, empty for a
+    discrete dimension. examples: dial states of the pictures beside it, in rows."""
+
+    dimension: int
+    regime: str
+    value: float
+    z: tuple[float, ...]
+    correct: int
+    bounds: tuple[tuple[float, float], ...]
+    examples: tuple[tuple[tuple[float, ...], ...], ...]
+
+
+@kind("question.shown", durable=True)
+class QuestionShown(Body):
+    """The question is on the screen; its time runs from here."""
+
+
+@kind("examples.redrawn", durable=True)
+class ExamplesRedrawn(Body):
+    """The participant asked for other examples; number counts from 1 in a question."""
+
+    number: int
+    examples: tuple[tuple[tuple[float, ...], ...], ...]
+
+
+@kind("choice.made", durable=True)
+class ChoiceMade(Body):
+    """A choice was taken or changed (from 0); device names the input."""
+
+    choice: int
+    device: str
+
+
+@kind("rating.made", durable=True)
+class RatingMade(Body):
+    """A rating from 1 to 5 was given or changed. item: confidence or understanding."""
+
+    item: str
+    value: int
+    device: str
+
+
+@kind("answer.given", durable=True)
+class AnswerGiven(Body):
+    """The participant handed in choice and ratings and was told the right choice; they are final.
+    confidence: "I'm confident I'm right", understanding: "The dial makes sense", 1 to 5."""
+
+    choice: int
+    correct: bool
+    confidence: int
+    understanding: int

@@ -1,0 +1,201 @@
+"""The single-dimension task in a plan: its parts, and how its visualisations are laid out.
+
+Source: paper 000, 4.5 (regimes, visualisations, two questions a dimension) and A.14, A.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from labapp.representations.space import Discrete, LatentSpace
+from labapp.study.assignment import generator, shuffled
+from labapp.study.defaults import Display
+from labapp.study.schema import Strict, Visualisation
+
+Regime = Literal["low", "medium", "high"]
+BaseSampling = Literal["held_out", "prior", "uniform"]
+Bounds = tuple[tuple[float, float], ...]
+"""The values between which Low, Medium and High are drawn; empty for a discrete dimension."""
+Z = tuple[float, ...]
+Rows = tuple[tuple[Z, ...], ...]
+
+REGIMES: tuple[Regime, ...] = ("low", "medium", "high")
+
+TRAVERSALS, STEPS = 5, 7
+"""Rows of a traversal, and linear steps of a continuous dimension from Low to High."""
+EXEMPLARS = 8
+"""Examples a bin."""
+
+CIRCLES = "circles/gt"
+CIRCLES_ANSWERS: tuple[Regime, ...] = ("low", "high", "medium")
+"""The right answers of the practice, all about dial 1 (fact sheet, "Single-dimension task")."""
+CIRCLES_BOUNDS: Bounds = ((0.01, 0.05), (0.48, 0.52), (0.95, 0.99))
+EXAMPLE_DIMENSION = 1
+"""The dial that the tutorial explains: not the one that the practice asks about."""
+
+
+class SingleDimensionPart(Strict):
+    """A stage (or the practice) of the single-dimension task.
+
+    asked: the dimension (from 0) that each question is about; answers: the regime of each, where
+    it is not drawn. dimensions: the latent space as `LatentSpace.to_json` rows.
+    """
+
+    part: Literal["single_dimension"] = "single_dimension"
+    id: str
+    title: str
+    role: Literal["stage", "practice"]
+    number: int
+    of: int
+    model: str
+    display: Display
+    dimensions: tuple[dict[str, Any], ...]
+    visualisation: Visualisation
+    asked: tuple[int, ...]
+    answers: tuple[Regime, ...] = ()
+    sampling: BaseSampling
+    time_limit_s: float | None
+    think_aloud: bool
+
+    @property
+    def trials(self) -> int:
+        """Questions of the stage."""
+        return len(self.asked)
+
+
+class ExamplePart(Strict):
+    """The tutorial: a text whose last page shows the pictures of a question about one dial.
+
+    examples: their dial states, in rows.
+    """
+
+    part: Literal["example"] = "example"
+    id: str
+    title: str
+    document: str
+    model: str
+    display: Display
+    dimensions: tuple[dict[str, Any], ...]
+    visualisation: Visualisation
+    dimension: int
+    examples: Rows
+
+
+def asked(
+    space: LatentSpace, times: int, seed: int, study: str, participant: str, stage: int
+) -> tuple[int, ...]:
+    """The dimension of each question: in seeded random order, all of one in a row."""
+    order = shuffled(range(len(space)), seed, study, participant, "dimensions", stage)
+    return tuple(dimension for dimension in order for _ in range(times))
+
+
+def practice(title: str, visualisation: Visualisation, space: LatentSpace) -> SingleDimensionPart:
+    """The three circles questions on dial 1."""
+    return SingleDimensionPart(
+        id="practice",
+        title=title,
+        role="practice",
+        number=1,
+        of=1,
+        model=CIRCLES,
+        display="image",
+        dimensions=tuple(space.to_json()),
+        visualisation=visualisation,
+        asked=(0,) * len(CIRCLES_ANSWERS),
+        answers=CIRCLES_ANSWERS,
+        sampling="uniform",
+        time_limit_s=None,
+        think_aloud=True,
+    )
+
+
+def example(
+    title: str, document: str, visualisation: Visualisation, space: LatentSpace
+) -> ExamplePart:
+    """The tutorial: circles, the same for everybody."""
+    rng = generator(0, "tutorial", visualisation)
+
+    def base() -> Z:
+        return space.snap(rng.random(len(space)).tolist())
+
+    return ExamplePart(
+        id="tutorial",
+        title=title,
+        document=document,
+        model=CIRCLES,
+        display="image",
+        dimensions=tuple(space.to_json()),
+        visualisation=visualisation,
+        dimension=EXAMPLE_DIMENSION,
+        examples=lay_out(visualisation, space, EXAMPLE_DIMENSION, CIRCLES_BOUNDS, base, rng),
+    )
+
+
+def lay_out(
+    visualisation: Visualisation,
+    space: LatentSpace,
+    dimension: int,
+    bounds: Bounds,
+    base: Callable[[], Z],
+    rng: np.random.Generator,
+) -> Rows:
+    """Dial states of a visualisation, in rows.
+
+    Traversals: each row is one drawn state with the dimension at linear steps from the middle of
+    Low to the middle of High. Exemplars: each row is one bin (Low, Medium, High), every example a
+    state of its own with a value of its own. A discrete dimension has a step, or a bin, a value.
+
+    base: draws a state.
+    """
+    if visualisation == "traversals":
+        values = steps(space, dimension, bounds)
+        states = [base() for _ in range(TRAVERSALS)]
+        return tuple(tuple(put(z, dimension, value) for value in values) for z in states)
+    return tuple(
+        tuple(
+            put(base(), dimension, draw_value(space, dimension, bounds, choice, rng))
+            for _ in range(EXEMPLARS)
+        )
+        for choice in range(choices(space, dimension))
+    )
+
+
+def choices(space: LatentSpace, dimension: int) -> int:
+    """How many choices a question about this dimension has."""
+    found = space.dimensions[dimension]
+    return found.k if isinstance(found, Discrete) else len(REGIMES)
+
+
+def shape_of(visualisation: Visualisation, space: LatentSpace, dimension: int) -> tuple[int, int]:
+    """Rows and columns of `lay_out`."""
+    count = choices(space, dimension)
+    if visualisation == "exemplars":
+        return count, EXEMPLARS
+    discrete = isinstance(space.dimensions[dimension], Discrete)
+    return TRAVERSALS, count if discrete else STEPS
+
+
+def steps(space: LatentSpace, dimension: int, bounds: Bounds) -> tuple[float, ...]:
+    """The values of a traversal."""
+    if not bounds:
+        return tuple(float(value) for value in range(choices(space, dimension)))
+    low, high = (sum(bounds[end]) / 2 for end in (0, -1))
+    return tuple(float(value) for value in np.linspace(low, high, STEPS).round(4))
+
+
+def draw_value(
+    space: LatentSpace, dimension: int, bounds: Bounds, choice: int, rng: np.random.Generator
+) -> float:
+    """A value of the dimension for which `choice` is right: uniform within the regime."""
+    if not bounds:
+        return float(choice)
+    low, high = bounds[choice]
+    return min(max(round(float(rng.uniform(low, high)), 4), low), high)
+
+
+def put(z: Sequence[float], dimension: int, value: float) -> Z:
+    """The state with one dimension at another value."""
+    return (*z[:dimension], value, *z[dimension + 1 :])

@@ -1,0 +1,91 @@
+"""Drawing the questions of a stage and the examples beside them (paper 000, 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.events.single_dimension import QuestionDrawn
+from labapp.representations.space import Discrete, LatentSpace
+from labapp.study.assignment import generator
+from labapp.study.single_dimension import (
+    REGIMES,
+    Bounds,
+    Rows,
+    SingleDimensionPart,
+    Z,
+    choices,
+    draw_value,
+    lay_out,
+    put,
+)
+from labapp.tasks.reconstruction.sampling import draw_state
+
+Percentiles = Mapping[int, NDArray[np.float32]]
+LIMITS = ((1, 5), (48, 52), (95, 99))
+"""Percentiles between which Low, Medium and High are drawn."""
+
+
+def bounds_of(space: LatentSpace, percentiles: Percentiles, dimension: int) -> Bounds:
+    """Where the regimes of a dimension lie; empty for a discrete one."""
+    if isinstance(space.dimensions[dimension], Discrete):
+        return ()
+    return tuple(
+        (float(percentiles[low][dimension]), float(percentiles[high][dimension]))
+        for low, high in LIMITS
+    )
+
+
+def draw_question(
+    part: SingleDimensionPart,
+    space: LatentSpace,
+    sample: NDArray[np.float32] | None,
+    percentiles: Percentiles,
+    seed: int,
+    participant: str,
+    trial: int,
+) -> QuestionDrawn:
+    """Question `trial` (from 1): a drawn state whose dimension is overridden within a regime.
+
+    sample: held-out representation, shape (m, dimensions), needed by sampling `held_out`.
+    percentiles: as `representations.decoders.PERCENTILES`, each of shape (dimensions,).
+    """
+    rng = generator(seed, participant, part.id, trial, "question")
+    dimension = part.asked[trial - 1]
+    bounds = bounds_of(space, percentiles, dimension)
+    if part.answers:
+        correct = REGIMES.index(part.answers[trial - 1])
+    else:
+        correct = int(rng.integers(choices(space, dimension)))
+    value = draw_value(space, dimension, bounds, correct, rng)
+    base = draw_state(part.sampling, part.model, space, sample, rng)
+    return QuestionDrawn(
+        dimension=dimension,
+        regime=REGIMES[correct] if bounds else "",
+        value=value,
+        z=put(base, dimension, value),
+        correct=correct,
+        bounds=bounds,
+        examples=draw_examples(part, space, sample, bounds, seed, participant, trial, 0),
+    )
+
+
+def draw_examples(
+    part: SingleDimensionPart,
+    space: LatentSpace,
+    sample: NDArray[np.float32] | None,
+    bounds: Bounds,
+    seed: int,
+    participant: str,
+    trial: int,
+    number: int,
+) -> Rows:
+    """The examples of question `trial`; number: 0 at first, then how often others were asked."""
+    rng = generator(seed, participant, part.id, trial, "examples", number)
+
+    def base() -> Z:
+        return draw_state(part.sampling, part.model, space, sample, rng)
+
+    return lay_out(part.visualisation, space, part.asked[trial - 1], bounds, base, rng)

@@ -1,0 +1,293 @@
+"""The single-dimension screen: the question on the left, what its dial does on the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from labapp.events.commands import Choose, HandIn, Next, Rate, ShowMoreExamples
+from labapp.representations.space import Discrete, LatentSpace
+from labapp.session.runner import Examples
+from labapp.study.schema import Visualisation
+from labapp.study.single_dimension import STEPS, SingleDimensionPart, choices, shape_of
+from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
+from labapp.ui import theme
+from labapp.ui.participant.picture_panel import view_of
+from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
+from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.choices import ChoiceRow, Look
+from labapp.ui.widgets.example_sheet import ExampleSheet
+
+WIDTH = 1360
+"""Wider than other screens: seven pictures beside the question at twice their size."""
+LEFT_WIDTH = 384
+PICTURE_MOST = 320.0
+RIGHT_LEAST = 480
+LETTERS = 26
+CHOICES = ("choice_low", "choice_medium", "choice_high")
+RATED = {"confidence": "rate_confidence", "understanding": "rate_understanding"}
+HELP = {"traversals": "single_help_traversals", "exemplars": "single_help_exemplars"}
+MISSING = {
+    "choice": "missing_choice",
+    "confidence": "missing_confidence",
+    "understanding": "missing_understanding",
+}
+
+
+def choice_words(words: Strings, space: LatentSpace, dimension: int) -> tuple[str, ...]:
+    """The choices of a question: Low, Medium, High; of a discrete dial a letter a value."""
+    if not isinstance(space.dimensions[dimension], Discrete):
+        return tuple(words(key) for key in CHOICES)
+    count = choices(space, dimension)
+    return tuple(chr(ord("A") + i) if count <= LETTERS else str(i + 1) for i in range(count))
+
+
+def headings(
+    visualisation: Visualisation, words: tuple[str, ...], space: LatentSpace, dimension: int
+) -> tuple[str, ...]:
+    """What stands over the columns of a traversal, or over the bins."""
+    if visualisation == "exemplars" or isinstance(space.dimensions[dimension], Discrete):
+        return words
+    return (words[0], *("" for _ in range(STEPS - 2)), words[-1])
+
+
+class Rating(QWidget):
+    """A statement and how far one agrees, from 1 to 5."""
+
+    def __init__(self, words: Strings, palette: theme.Palette, text: str) -> None:
+        super().__init__()
+        self._text = text
+        low, high = words("rating_low"), words("rating_high")
+        self.label = QLabel(text)
+        self.row = ChoiceRow(POINTS, palette, Look(numbered=True))
+        self.row.setAccessibleName(f"{text} 1: {low}, {POINTS}: {high}")
+        anchors = QHBoxLayout()
+        for anchor, side in (
+            (low, Qt.AlignmentFlag.AlignLeft),
+            (high, Qt.AlignmentFlag.AlignRight),
+        ):
+            label = QLabel(anchor)
+            label.setProperty("role", "secondary")
+            anchors.addWidget(label, 1, side)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.label)
+        column.addWidget(self.row)
+        column.addLayout(anchors)
+
+    def mark_missing(self, missing: bool) -> None:
+        """Tell, by tone and mark, that this statement still needs an answer."""
+        _say(self.label, f"▸ {self._text}" if missing else self._text, "warn" if missing else "")
+
+
+class SingleDimensionScreen(Screen):
+    """One stage (or the practice); questions come and go in it without anything being rebuilt."""
+
+    def __init__(self, setting: Setting, part: SingleDimensionPart, examples: Examples) -> None:
+        super().__init__(setting, part)
+        assert examples.question is not None
+        self._part = part
+        self._space = LatentSpace.from_json(part.dimensions)
+        self._stage = stage_words(setting, part)
+        self._shapes = {
+            shape_of(part.visualisation, self._space, dimension) for dimension in part.asked
+        }
+        self._question: tuple[int, int] | None = None
+        self._asked = False
+        self._answered = False
+        self._shown: Examples | None = None
+        words, palette = setting.words, setting.palette
+        self.picture = view_of(
+            part.display, examples.question, palette, words("this_picture"), improved=True
+        )
+        self.answers = AnswerRow(palette)
+        self.ratings = {item: Rating(words, palette, words(RATED[item])) for item in RATINGS}
+        self.sheet = ExampleSheet(part.display, part.visualisation, palette, words("examples"))
+        self.sheet.show_rows(examples.rows, ())
+        self.more = Button(words("more_examples"))
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.title.setWordWrap(True)
+        self.feedback = QLabel()
+        self.feedback.setWordWrap(True)
+        self._lay_out()
+        send = setting.runner.send
+        self.answers.chosen.connect(lambda index, device: send(Choose(index, device)))
+        self.more.clicked.connect(lambda: send(ShowMoreExamples()))
+        for item, rating in self.ratings.items():
+            rating.row.chosen.connect(
+                lambda index, device, item=item: send(Rate(item, index + 1, device))
+            )
+
+    def _lay_out(self) -> None:
+        words = self.setting.words
+        help_text = QLabel(words(HELP[self._part.visualisation]))
+        help_text.setWordWrap(True)
+        help_text.setProperty("role", "secondary")
+        self._left = QWidget()
+        self._left.setFixedWidth(LEFT_WIDTH)
+        left = QVBoxLayout(self._left)
+        left.setContentsMargins(0, 0, 0, 0)
+        left.setSpacing(0)
+        left.addWidget(self.title)
+        left.addSpacing(theme.SPACE_M)
+        left.addWidget(self.picture)
+        left.addSpacing(theme.SPACE_M)
+        left.addWidget(self.answers)
+        left.addSpacing(theme.SPACE_L)
+        for rating in self.ratings.values():
+            left.addWidget(rating)
+            left.addSpacing(theme.SPACE_S)
+        left.addWidget(self.feedback)
+        left.addStretch(1)
+        # Room for two lines from the start: nothing shifts when feedback appears.
+        self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
+        self.feedback.setAlignment(Qt.AlignmentFlag.AlignTop)
+        above = QHBoxLayout()
+        above.setSpacing(theme.SPACE_L)
+        above.addWidget(help_text, 1)
+        above.addWidget(self.more, 0, Qt.AlignmentFlag.AlignBottom)
+        self._right = QWidget()
+        right = QVBoxLayout(self._right)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(theme.SPACE_S)
+        right.addLayout(above)
+        right.addWidget(self.sheet)
+        right.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_XXL)
+        row.addStretch(1)
+        row.addWidget(self._left)
+        row.addWidget(self._right)
+        row.addStretch(1)
+        column = self.column(WIDTH)
+        column.addStretch(1)
+        column.addLayout(row)
+        column.addStretch(2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Pictures as large as fits, on both sides."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        high = self.height() - 2 * theme.SPACE_XL
+        others = (
+            self.title.heightForWidth(LEFT_WIDTH)
+            + self.answers.sizeHint().height()
+            + sum(rating.sizeHint().height() + theme.SPACE_S for rating in self.ratings.values())
+            + self.feedback.height()
+            + 2 * theme.SPACE_M
+            + theme.SPACE_L
+        )
+        room = min(high - others - 2, PICTURE_MOST, LEFT_WIDTH - 2)
+        self.picture.set_side(self.picture.side_for(room))
+        content = min(self.width() - 2 * theme.SPACE_XL, WIDTH)
+        wide = content - LEFT_WIDTH - theme.SPACE_XXL
+        self.sheet.fit(wide, high - self.more.sizeHint().height() - theme.SPACE_S)
+        # As wide as the widest question of the stage: nothing shifts from one to the next.
+        widest = max(self.sheet.width_of(*shape) for shape in self._shapes)
+        self._right.setFixedWidth(max(widest, RIGHT_LEAST))
+
+    def _trial(self) -> Question | None:
+        state = self.state
+        return state.trial if isinstance(state, SingleState) else None
+
+    def _words_of(self, question: Question) -> tuple[str, ...]:
+        return choice_words(self.setting.words, self._space, question.dimension)
+
+    def render_state(self) -> None:
+        question, examples = self._trial(), self.setting.runner.examples
+        if question is None or examples is None or examples.question is None:
+            return
+        words, texts = self.setting.words, self._words_of(question)
+        if (question.number, question.attempt) != self._question:
+            self._question = (question.number, question.attempt)
+            self._asked = self._answered = False
+            _say(self.title, words("single_title", dial=question.dimension + 1))
+            self.wish = "content"
+        if examples is not self._shown:
+            self._shown = examples
+            self.picture.show_picture(examples.question)
+            over = headings(self._part.visualisation, texts, self._space, question.dimension)
+            self.sheet.show_rows(examples.rows, over)
+            self._fit()
+        told = question.right is not None
+        self.answers.show_texts(texts)
+        self.answers.show_index(question.choice)
+        self.answers.show_right(question.correct if told else None)
+        for item, rating in self.ratings.items():
+            value = question.ratings.get(item)
+            rating.row.show_index(None if value is None else value - 1)
+            rating.row.set_locked(told)
+            rating.mark_missing(self._asked and not told and value is None)
+        if self.more.isEnabled() == told:
+            self.more.setEnabled(not told)
+        self._show_feedback(question, texts)
+
+    def _show_feedback(self, question: Question, texts: tuple[str, ...]) -> None:
+        words, answer = self.setting.words, texts[question.correct]
+        if question.right is None:
+            _say(self.feedback, "")
+            return
+        if question.right:
+            told = words("feedback_right", answer=answer)
+            _say(self.feedback, f"{RIGHT_MARK} {told}", "good")
+        else:
+            told = words("feedback_wrong", answer=answer)
+            _say(self.feedback, f"{WRONG_MARK} {told}", "alarm")
+        if not self._answered:
+            self._answered = True
+            self.wish = "right"
+
+    def head(self) -> Head:
+        question, of = self._trial(), self._part.trials
+        number = question.number if question else 1
+        told = self.setting.words("question_of", number=number, of=of)
+        return Head(self._stage, told, number, of)
+
+    def foot(self) -> Foot:
+        words, question = self.setting.words, self._trial()
+        if question is None or question.right is not None:
+            return Foot(right=words("next_question"), enabled=question is not None)
+        missing = ", ".join(words(MISSING[item]) for item in question.missing)
+        return Foot(
+            right=words("hand_in"),
+            ready=not missing,
+            note=words("answer_missing", items=missing) if missing else "",
+            warn=bool(missing) and self._asked,
+        )
+
+    def right(self) -> None:
+        question = self._trial()
+        if question is None:
+            return
+        if question.right is not None:
+            self.setting.runner.send(Next())
+        elif not question.missing:
+            self.setting.runner.send(HandIn())
+        else:
+            self._asked = True
+            self.render_state()
+            self.altered.emit()
+            first = question.missing[0]
+            widget = self.answers if first == "choice" else self.ratings[first].row
+            widget.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def entrance(self) -> QWidget:
+        return self.answers
+
+
+def _say(label: QLabel, text: str, tone: str = "") -> None:
+    """Words and tone, where they are others than before."""
+    if label.text() != text:
+        label.setText(text)
+    if (label.property("tone") or "") != tone:
+        label.setProperty("tone", tone)
+        label.style().unpolish(label)
+        label.style().polish(label)
