@@ -175,7 +175,12 @@ ANSWERS = (
     _whole("instrument_version", "its version, once submitted"),
     _text("item", "id of the item"),
     _number("value", "the answer that counts, where it is a number"),
-    _text("value_text", "the answer that counts, where it is not a number"),
+    _text(
+        "value_text",
+        "the answer that counts, where it is not a number: what was written, or the ids of the "
+        "chosen options with ; between them",
+    ),
+    _text("described", "what was written beside the chosen option, in the answer that counts"),
     _number("first_value", "the first response, where it is a number"),
     _text("first_value_text", "the first response, where it is not a number"),
     _whole("changes", "responses after the first"),
@@ -183,6 +188,20 @@ ANSWERS = (
     _seconds("last_s", "from the questionnaire's appearance to the last response"),
     _seconds("submitted_s", "from the questionnaire's appearance to its submission"),
     _yes("submitted", "the questionnaire was submitted with this answer"),
+)
+
+SCORES = (
+    *WHO,
+    _text("stage", "id of the plan's part"),
+    _text("about", "id of the stage it asks about, empty for the whole session"),
+    _text("model", "representation of that stage"),
+    _text("instrument", "id of the questionnaire"),
+    _whole("instrument_version", "its version"),
+    _text("score", "name of the score; for items scored as they are, the id of the item"),
+    _number("value", "the score; a score whose answers are not all there has no row"),
+    _number("low", "least value the score can have"),
+    _number("high", "greatest value the score can have"),
+    _text("meaning", "what the score is and what its ends mean"),
 )
 
 LABELS = (
@@ -257,6 +276,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "trials": TRIALS,
     "stages": STAGES,
     "answers": ANSWERS,
+    "scores": SCORES,
     "labels": LABELS,
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,

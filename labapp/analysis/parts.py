@@ -46,11 +46,14 @@ class StagePart:
 
 @dataclass(frozen=True, slots=True)
 class QuestionnairePart:
-    """about: the id of the stage it asks about, None for the whole session."""
+    """about: the id of the stage it asks about, None for the whole session. scoring: name of the
+    scoring function; a plan that says nothing of scoring is older, and its one instrument with a
+    score was named like its function."""
 
     id: str
     instrument: str
     about: str | None
+    scoring: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class Parts:
                         str(row["id"]),
                         str(row["instrument"]),
                         None if about is None else str(about),
+                        row.get("scoring", row["instrument"]),
                     )
             except (KeyError, ValueError, TypeError) as error:
                 raise RecordError(

@@ -13,6 +13,7 @@ from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.parts import TASK, Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
+from labapp.analysis.scores import ScoreRecord, fold_scores
 from labapp.analysis.stages import SEQ, StageRecord, stage_record
 from labapp.analysis.trials import INTERRUPTED, TrialRecord, fold_trials
 from labapp.clock import NS
@@ -93,10 +94,12 @@ class SessionRecords:
 
     def rows(self) -> dict[str, list[Row]]:
         """By table. Snapshots are rows of their own."""
+        scores = fold_scores(self.answers, self.parts)
         tables: dict[str, list[Row]] = {
             "trials": [_trial_row(trial) for trial in self.trials],
             "stages": [_stage_row(stage) for stage in self.stages],
             "answers": [_answer_row(answer, self.parts) for answer in self.answers],
+            "scores": [_score_row(score, self.parts) for score in scores],
             "labels": list(self.labels),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
@@ -242,21 +245,41 @@ def _stage_row(stage: StageRecord) -> Row:
     }
 
 
-def _answer_row(answer: AnswerRecord, parts: Parts) -> Row:
-    part = parts.questionnaires.get(answer.part)
+def _about(part_id: str, parts: Parts) -> Row:
+    """The stage that a questionnaire asks about, and its representation."""
+    part = parts.questionnaires.get(part_id)
     about = None if part is None else part.about
     stage = parts.stages.get(about) if about is not None else None
+    return {"about": about, "model": None if stage is None else stage.model}
+
+
+def _score_row(score: ScoreRecord, parts: Parts) -> Row:
+    limits = score.limits
+    return {
+        "stage": score.part,
+        **_about(score.part, parts),
+        "instrument": score.instrument,
+        "instrument_version": score.instrument_version,
+        "score": score.score,
+        "value": score.value,
+        "low": None if limits is None else limits.low,
+        "high": None if limits is None else limits.high,
+        "meaning": "the answer as it is" if limits is None else limits.meaning,
+    }
+
+
+def _answer_row(answer: AnswerRecord, parts: Parts) -> Row:
     value, value_text = _number_or_text(answer.value)
     first, first_text = _number_or_text(answer.first)
     return {
         "stage": answer.part,
-        "about": about,
-        "model": None if stage is None else stage.model,
+        **_about(answer.part, parts),
         "instrument": answer.instrument,
         "instrument_version": answer.instrument_version,
         "item": answer.item,
         "value": value,
         "value_text": value_text,
+        "described": _described(answer.value),
         "first_value": first,
         "first_value_text": first_text,
         "changes": answer.changes,
@@ -267,11 +290,18 @@ def _answer_row(answer: AnswerRecord, parts: Parts) -> Row:
     }
 
 
+def _described(value: Any) -> str | None:
+    """What was written beside a chosen option (labapp.study.instruments.items has the form)."""
+    return value.get("described") or None if isinstance(value, dict) else None
+
+
 def _number_or_text(value: Any) -> tuple[float | None, str | None]:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), None
     if value is None or isinstance(value, str):
-        return None, value
+        return None, value or None
+    if isinstance(value, dict) and isinstance(value.get("chosen"), list | tuple):
+        return None, ";".join(value["chosen"]) or None
     return None, json.dumps(value, ensure_ascii=False)
 
 

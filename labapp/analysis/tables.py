@@ -26,8 +26,9 @@ class Tables:
     """What sessions say, one table a question a reader may have.
 
     trials: one row an attempt at a question; stages: one a participant and model; answers: one
-    an item; labels: one an edit of a dial's name; participants: one a session; deviations: one
-    a thing that did not go as planned; snapshots: the published study's record of each question.
+    an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name;
+    participants: one a session; deviations: one a thing that did not go as planned; snapshots: the
+    published study's record of each question.
     notes: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
@@ -35,6 +36,7 @@ class Tables:
     trials: pd.DataFrame
     stages: pd.DataFrame
     answers: pd.DataFrame
+    scores: pd.DataFrame
     labels: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame

@@ -33,4 +33,4 @@ def _choice(item: Choice | Choices, rng: np.random.Generator) -> dict[str, Any]:
     value: dict[str, Any] = {"chosen": [one.id for one in chosen]}
     if any(one.describe for one in chosen):
         value["described"] = REMARK
-    return value
+    return item.check(value)

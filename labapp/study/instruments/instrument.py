@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from labapp.documents import parse_yaml, refusal
-from labapp.study.instruments.items import AnyItem, Item, Option
-from labapp.study.instruments.scoring import SCORINGS
+from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating
+from labapp.study.instruments.scoring import RATED, SCORINGS, TLX_PAIRS
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
 from labapp.study.schema import Strict
 
@@ -73,6 +73,26 @@ class Instrument(Strict):
         if scoring is not None and scoring not in SCORINGS:
             raise ValueError(f"one of {', '.join(SCORINGS)}")
         return scoring
+
+    @model_validator(mode="after")
+    def _can_be_scored(self) -> Instrument:
+        """Refuse items that the scoring function would score wrongly. Items may be left out: the
+        scores that need them are absent then."""
+        ratings = RATED.get(self.scoring or "", {})
+        pairs = TLX_PAIRS if self.scoring == "nasa-tlx-weights" else {}
+        for item in self.items:
+            if item.id in ratings:
+                points, first = ratings[item.id]
+                if not isinstance(item, Rating) or (item.points, item.first) != (points, first):
+                    raise ValueError(
+                        f"for {self.scoring} a rating {item.id!r} of {points} points from {first}"
+                    )
+            elif item.id in pairs:
+                options = [one.id for one in getattr(item, "options", ())]
+                if not isinstance(item, Choice) or sorted(options) != sorted(pairs[item.id]):
+                    both = " and ".join(pairs[item.id])
+                    raise ValueError(f"for {item.id!r} a choice between {both}")
+        return self
 
     def item(self, item_id: str) -> AnyItem:
         """An item; one that is repeated is found by its id with the number of the stage.

@@ -159,7 +159,8 @@ class _Choosing(Item):
         return self.name or self.text or " / ".join(option.text for option in self.options)
 
     def check(self, value: Any) -> dict[str, Any]:
-        """The options in their order, and the description where one of them takes one."""
+        """The options in their order, and the description where one of them takes one. A tuple,
+        as events give lists back: a session folded again is then equal to the live one."""
         if not isinstance(value, Mapping) or set(value) - {"chosen", "described"}:
             raise ValueError(f"{self.id}: {value!r} is not a choice")
         wanted, described = value.get("chosen"), value.get("described", "")
@@ -173,7 +174,7 @@ class _Choosing(Item):
         chosen = [option for option in self.options if option.id in wanted]
         if len(chosen) > 1 and (not self.several or any(option.alone for option in chosen)):
             raise ValueError(f"{self.id}: {wanted!r} do not go together")
-        checked: dict[str, Any] = {"chosen": [option.id for option in chosen]}
+        checked: dict[str, Any] = {"chosen": tuple(option.id for option in chosen)}
         if any(option.describe for option in chosen):
             checked["described"] = kept_text(described, 200, lines=False)
         return checked

@@ -123,6 +123,15 @@ SCORINGS: dict[str, Callable[[Answers], Scores]] = {
 """By the names of the instrument files."""
 
 
+RATED: dict[str, dict[str, tuple[int, int]]] = {
+    "seq": {"seq": (7, 1)},
+    "nasa-tlx": dict.fromkeys(TLX_SUBSCALES, (21, 0)),
+    "sus": dict.fromkeys(_SUS_ITEMS, (5, 1)),
+    "ueq-s": dict.fromkeys(_UEQ_ITEMS, (7, 1)),
+}
+"""Points and first value of the ratings that a function scores, by item."""
+
+
 @dataclass(frozen=True, slots=True)
 class Range:
     """Limits of a score and what its ends mean."""

@@ -142,7 +142,7 @@ class ChoiceView(ItemView):
     def __init__(self, item: Choice | Choices, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
         self.choice = item
-        self._value: dict[str, Any] = {"chosen": []}
+        self._value: dict[str, Any] = {"chosen": ()}
         self._own = next((option.id for option in item.options if option.describe), None)
         self.field: TextField | None = None
         self.group = OptionGroup(
@@ -179,18 +179,18 @@ class ChoiceView(ItemView):
             after = [option]
         else:
             after = [*(one for one in before if not one.alone), option]
-        self._give([one.id for one in after], self._value.get("described", ""))
+        self._give(tuple(one.id for one in after), self._value.get("described", ""))
         if option.describe and self.field is not None and not self.field.isHidden():
             self.field.setFocus()
 
-    def _give(self, chosen: list[str], described: str) -> None:
+    def _give(self, chosen: tuple[str, ...], described: str) -> None:
         value: dict[str, Any] = {"chosen": chosen}
         if self._own in chosen:
             value["described"] = described
         self.answered.emit(value)
 
     def show_value(self, value: Any) -> None:
-        self._value = dict(value) if value is not None else {"chosen": []}
+        self._value = dict(value) if value is not None else {"chosen": ()}
         chosen = self._value["chosen"]
         self.group.show_chosen(
             [index for index, one in enumerate(self.choice.options) if one.id in chosen]

@@ -1,0 +1,103 @@
+"""Scores and choices in the tables, from the events of a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labapp.analysis.rows import Row
+from labapp.events.lifecycle import PartStarted, QuestionnaireSubmitted, ResponseChanged
+from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
+from tests.analysis.sessions import builder, records, stage_row
+
+
+def ask(part: str, instrument: str, about: str | None = None, **more: Any) -> dict[str, Any]:
+    row = {"part": "questionnaire", "id": part, "instrument": instrument, "about": about}
+    return row | {"scoring": instrument} | more
+
+
+def scores(*asked: tuple[dict[str, Any], dict[str, Any] | None]) -> list[Row]:
+    """The rows of scores after these parts, each answered so (None: shown and not submitted)."""
+    made = builder(stage_row(), *(part for part, _ in asked))
+    for index, (part, answers) in enumerate(asked, start=1):
+        made.at(10 * index, PartStarted(index), part["id"])
+        if answers is None:
+            made.at(10 * index + 1, ResponseChanged(part["instrument"], "seq", 2), part["id"])
+        else:
+            body = QuestionnaireSubmitted(part["instrument"], 3, answers)
+            made.at(10 * index + 2, body, part["id"])
+    return records(made).rows()["scores"]
+
+
+RATINGS = dict(zip(TLX_SUBSCALES, (6, 3, 12, 8, 6, 8), strict=True))
+PAIRS = {item: {"chosen": [pair[0]]} for item, pair in TLX_PAIRS.items()}
+"""Weights 5 4 3 2 1 0 in the order of the subscales."""
+
+
+def test_a_row_a_score_with_what_it_is_about() -> None:
+    rows = scores((ask("t", "nasa-tlx", "stage-1"), RATINGS))
+    by_name = {row["score"]: row for row in rows}
+    assert list(by_name) == [*TLX_SUBSCALES, "raw_tlx"]
+    row = by_name["temporal_demand"]
+    assert (row["value"], row["low"], row["high"]) == (60.0, 0, 100)
+    assert (row["stage"], row["about"], row["instrument_version"]) == ("t", "stage-1", 3)
+    assert row["model"] == stage_row()["model"]
+    assert "weighted_tlx" not in by_name
+
+
+def test_the_weighted_workload_takes_the_weights_about_the_same_stage() -> None:
+    whole = sum(w * 5 * r for w, r in zip((5, 4, 3, 2, 1, 0), RATINGS.values(), strict=True))
+    other = {item: {"chosen": [pair[1]]} for item, pair in TLX_PAIRS.items()}
+    rows = scores(
+        (ask("t", "nasa-tlx", "stage-1"), RATINGS),
+        (ask("w-all", "nasa-tlx-weights"), other),
+        (ask("w-1", "nasa-tlx-weights", "stage-1"), PAIRS),
+    )
+    (weighted,) = (row for row in rows if row["score"] == "weighted_tlx")
+    assert weighted["value"] == whole / 15
+    assert (weighted["stage"], weighted["instrument"]) == ("t", "nasa-tlx")
+    rows = scores(
+        (ask("w-all", "nasa-tlx-weights"), PAIRS), (ask("t", "nasa-tlx", "stage-1"), RATINGS)
+    )
+    (weighted,) = (row for row in rows if row["score"] == "weighted_tlx")
+    assert weighted["value"] == whole / 15, (
+        "those about the whole session, where there are no other"
+    )
+
+
+def test_what_was_not_submitted_or_names_no_function_has_no_score() -> None:
+    assert scores((ask("s", "seq"), None)) == []
+    assert scores((ask("c", "comments", scoring=None), {"comments": "fine"})) == []
+    assert scores((ask("c", "own", scoring="of tomorrow"), {"a": 1})) == []
+
+
+def test_items_as_they_are_have_no_limits_of_a_score() -> None:
+    (row,) = scores((ask("u", "mine", scoring="as-answered"), {"effort": 4, "why": "so"}))
+    assert (row["score"], row["value"], row["low"], row["high"]) == ("effort", 4.0, None, None)
+
+
+def test_a_plan_from_before_scoring_still_has_its_seq() -> None:
+    old = ask("s", "seq", "stage-1")
+    del old["scoring"]
+    (row,) = scores((old, {"seq": 6}))
+    assert (row["score"], row["value"]) == ("seq", 6.0)
+
+
+def test_choices_and_what_was_written_beside_them() -> None:
+    made = builder(ask("d", "demographics", scoring=None))
+    made.at(1, PartStarted(0), "d")
+    own = {"chosen": ["woman", "own"], "described": "my words"}
+    made.at(2, ResponseChanged("demographics", "gender", {"chosen": ["man"]}), "d")
+    made.at(4, ResponseChanged("demographics", "gender", own), "d")
+    made.at(5, ResponseChanged("demographics", "age", {"chosen": ["from_70"]}), "d")
+    made.at(6, ResponseChanged("demographics", "age", {"chosen": []}), "d")
+    made.at(7, QuestionnaireSubmitted("demographics", 1, {"gender": own}), "d")
+    rows = {row["item"]: row for row in records(made).rows()["answers"]}
+    gender, age = rows["gender"], rows["age"]
+    assert (gender["value_text"], gender["described"]) == ("woman;own", "my words")
+    assert (gender["first_value_text"], gender["first_s"], gender["last_s"]) == ("man", 1.0, 3.0)
+    assert (gender["changes"], gender["submitted_s"]) == (1, 6.0)
+    assert (age["value_text"], age["first_value_text"], age["submitted"]) == (
+        None,
+        "from_70",
+        False,
+    )

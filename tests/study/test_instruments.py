@@ -1,0 +1,227 @@
+"""Instrument files: the shipped ones, complete in both languages, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from labapp import resources
+from labapp.errors import StudyError
+from labapp.study import loading
+from labapp.study.instruments import Choice, Choices, Instrument, Written
+from labapp.study.instruments.scoring import RATED, TLX_PAIRS
+from labapp.study.plan import QuestionnairePart, realise
+from tests.helpers.questionnaires import ALL, questionnaire_study
+from tests.helpers.rooms import decoder_of
+
+WORDS = ("title", "instruction", "text", "name", "low", "high", "middle", "labels")
+
+
+def shipped(name: str, language: str = "en") -> Instrument:
+    path = resources.assets() / "instruments" / f"{name}.yaml"
+    return Instrument.parse(path, path.read_bytes(), language)
+
+
+def made(text: str, language: str = "en") -> Instrument:
+    head = "id: own\nversion: 1\ntitle: T\nsource: S\n"
+    return Instrument.parse(Path("own.yaml"), (head + text).encode(), language)
+
+
+def test_the_list_of_shipped_instruments_is_whole() -> None:
+    there = {path.stem for path in (resources.assets() / "instruments").glob("*.yaml")}
+    assert there == set(ALL)
+
+
+def words_of(value: Any, key: str = "") -> list[Any]:
+    """Everything in a file that a participant reads."""
+    if isinstance(value, list):
+        return [found for one in value for found in words_of(one, key)]
+    if key in WORDS:
+        return [value]
+    if isinstance(value, dict):
+        return [found for name, one in value.items() for found in words_of(one, name)]
+    return []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_shipped_instruments_are_complete_in_english_and_german(name: str) -> None:
+    path = resources.assets() / "instruments" / f"{name}.yaml"
+    found = words_of(yaml.safe_load(path.read_text()))
+    assert found
+    for words in found:
+        assert set(words) == {"en", "de"}, words
+        assert all(isinstance(one, str) and one.strip() for one in words.values()), words
+    english, german = shipped(name), shipped(name, "de")
+    assert english.id == german.id == name
+    assert [item.id for item in english.items] == [item.id for item in german.items]
+    assert english.title != german.title
+
+
+def test_the_wordings_are_the_published_ones() -> None:
+    assert [item.text for item in shipped("nasa-tlx").items] == [
+        "How mentally demanding was the task?",
+        "How physically demanding was the task?",
+        "How hurried or rushed was the pace of the task?",
+        "How successful were you in accomplishing what you were asked to do?",
+        "How hard did you have to work to accomplish your level of performance?",
+        "How insecure, discouraged, irritated, stressed, and annoyed were you?",
+    ]
+    performance = shipped("nasa-tlx").item("performance")
+    assert performance.ends() == ("Perfect", "Failure")
+    assert shipped("seq").items[0].text == "Overall, would you say this task was:"
+    assert [item.text for item in shipped("understanding").items] == [
+        "I had a systematic plan to reconstruct the images",
+        "I spent most of my time randomly experimenting",
+        "I understood what many of the dimensions meant",
+    ]
+
+
+def test_every_scored_item_is_there() -> None:
+    for name, items in RATED.items():
+        assert shipped(name).scoring == name
+        assert [item.id for item in shipped(name).items] == list(items)
+    assert {item.id for item in shipped("nasa-tlx-weights").items} == set(TLX_PAIRS)
+
+
+def test_an_item_once_a_stage() -> None:
+    file = shipped("synthetic-end", "de")
+    ids = file.item_ids(3)
+    assert ids == ("frustrating", "stage_easy_1", "stage_easy_2", "stage_easy_3", "comments")
+    asked = file.realised(ids)
+    assert [item.id for item in asked.items] == list(ids)
+    assert asked.items[2].text == "Abschnitt 2 war leicht"
+    assert file.item("stage_easy_3").text == "Abschnitt 3 war leicht"
+    for unknown in ("stage_easy_x", "frustrating_1", "stage"):
+        with pytest.raises(KeyError):
+            file.item(unknown)
+
+
+def test_statements_share_a_scale_and_options_are_named() -> None:
+    own = made(
+        'scale: {points: 4, low: "no", high: "yes"}\n'
+        "options: [{id: a, text: A}, {id: b, text: B}]\n"
+        "items:\n"
+        "  - {id: one, kind: statement, text: One}\n"
+        "  - {id: two, kind: statement, text: Two, points: 6}\n"
+        "  - {id: three, kind: choice, options: [b, a, {id: c, text: C}]}\n"
+        '  - {id: four, text: Four, points: 11, first: 0, low: "no", high: "yes"}\n'
+    )
+    one, two, three, four = own.items
+    assert (one.last, two.last, four.last) == (4, 6, 10)
+    assert [option.text for option in three.options] == ["B", "A", "C"]
+    assert four.check(0) == 0
+    with pytest.raises(ValueError, match="0 to 10"):
+        four.check(11)
+
+
+def choices(several: bool) -> Choice | Choices:
+    kind = "choices" if several else "choice"
+    options = (
+        "{id: a, text: A}, {id: b, text: B}, {id: own, text: O, describe: true}, "
+        "{id: none, text: N, alone: true}"
+    )
+    (item,) = made(f"items:\n  - {{id: c, kind: {kind}, text: C, options: [{options}]}}\n").items
+    assert isinstance(item, Choice | Choices)
+    return item
+
+
+def test_an_answer_to_a_choice_is_stored_in_one_form() -> None:
+    item = choices(several=True)
+    assert item.check({"chosen": ["b", "a"]}) == {"chosen": ("a", "b")}
+    assert item.check({"chosen": ["own"], "described": " so\n"}) == {
+        "chosen": ("own",),
+        "described": "so",
+    }
+    assert item.check({"chosen": ["a"], "described": "so"}) == {"chosen": ("a",)}
+    assert not item.answered(item.check({"chosen": []}))
+    wrong: list[Any] = [
+        "a",
+        ["a"],
+        {"chosen": "a"},
+        {"chosen": ["x"]},
+        {"chosen": [1]},
+        {"chosen": ["a", "none"]},
+        {"chosen": ["own"], "described": 3},
+        {"chosen": ["own"], "described": "x" * 201},
+        {"chosen": ["a"], "more": 1},
+        None,
+    ]
+    for value in wrong:
+        with pytest.raises(ValueError):
+            item.check(value)
+    with pytest.raises(ValueError, match="together"):
+        choices(several=False).check({"chosen": ["a", "b"]})
+
+
+def test_a_written_answer_is_trimmed_and_bounded() -> None:
+    (line,) = made("items:\n  - {id: t, kind: written, text: T, longest: 9}\n").items
+    (area,) = made("items:\n  - {id: t, kind: written, text: T, lines: 3}\n").items
+    assert isinstance(line, Written)
+    assert line.check(" a\nb\x00 ") == "a b"
+    assert area.check("a\nb\ud800 ") == "a\nb"
+    assert not line.answered(line.check("  "))
+    for value in ("ten letters", 3, None):
+        with pytest.raises(ValueError, match="9 characters"):
+            line.check(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "items:\n  - {id: a, text: {en: A, de: B}, points: 3, low: x, high: y}",
+            "there is: de, en",
+        ),
+        ("items:\n  - {id: a, text: {english: A}, points: 3, low: x, high: y}", "no language"),
+        ("items:\n  - {id: a, kind: slider, text: A}", "'slider'"),
+        ("items:\n  - {id: a, kind: statement, text: A}", "points: missing"),
+        ("items:\n  - {id: a, text: A, points: 3, low: x}", "low and high"),
+        ("items:\n  - {id: a, text: A, points: 3, labels: [x, y]}", "3 labels"),
+        ("items:\n  - {id: a, text: A, points: 4, low: x, high: y, middle: z}", "odd number"),
+        ("items:\n  - {id: a, text: A, points: 21, low: x, high: y, look: circles}", "at most 11"),
+        ("items:\n  - {id: a, kind: choice, text: A, options: [b, c]}", "options"),
+        ("scoring: best\nitems:\n  - {id: a, kind: written, text: A}", "one of seq"),
+        ("scoring: sus\nitems:\n  - {id: sus_1, text: A, points: 7, low: x, high: y}", "5 points"),
+        ("items:\n  - {id: a, kind: written, text: A, lines: 99}", "lines"),
+        (
+            (
+                "items: [{id: a, kind: written, text: A, repeat: stages}, "
+                "{id: a_1, kind: written, text: A}]"
+            ),
+            "repeated item 'a'",
+        ),
+    ],
+)
+def test_what_is_refused(text: str, said: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        made(text + "\n", language="fr")
+    assert said in str(caught.value)
+    assert re.search(r"line \d", str(caught.value))
+
+
+def planned(folder: Path, participant: str, name: str, language: str = "en") -> QuestionnairePart:
+    loaded = loading.load(questionnaire_study(folder, [name], language, stages=2))
+    plan = realise(loaded, participant, space_of=lambda model: decoder_of(model).space)
+    part = plan.parts[-1]
+    assert isinstance(part, QuestionnairePart)
+    return part
+
+
+def test_shuffled_items_are_seeded_by_participant_and_kept_in_the_plan(tmp_path: Path) -> None:
+    first = planned(tmp_path, "P01", "nasa-tlx-weights")
+    assert sorted(first.items) == sorted(TLX_PAIRS)
+    assert list(first.items) != list(TLX_PAIRS)
+    assert planned(tmp_path, "P01", "nasa-tlx-weights") == first
+    assert planned(tmp_path, "P02", "nasa-tlx-weights").items != first.items
+    assert first.scoring == "nasa-tlx-weights"
+
+
+def test_a_plan_names_items_only_where_they_differ_from_the_file(tmp_path: Path) -> None:
+    assert planned(tmp_path, "P01", "sus").items == ()
+    end = planned(tmp_path, "P01", "synthetic-end")
+    assert end.items == ("frustrating", "stage_easy_1", "stage_easy_2", "comments")
+    assert planned(tmp_path / "de", "P01", "sus", "de").title == "Die Benutzung des Systems"
