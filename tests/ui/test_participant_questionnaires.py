@@ -13,7 +13,7 @@ from labapp import resources
 from labapp.events.commands import Pause, Resume
 from labapp.study.instruments import Instrument
 from labapp.ui import theme
-from labapp.ui.participant.questionnaire.page import Page
+from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.questionnaires import ALL, questionnaire_study

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLay
 
 from labapp.study.instruments import Item, Statement
 from labapp.ui import theme
-from labapp.ui.participant.questionnaire.items import TABLE_WORDS_WIDTH, ItemView, view_of
+from labapp.ui.participant.questionnaire_items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.markdown import text_width

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from labapp.events.commands import Answer, Back, Next
 from labapp.study.plan import QuestionnairePart
-from labapp.ui.participant.questionnaire.page import Page
+from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.widgets.bars import Foot, Head
 
