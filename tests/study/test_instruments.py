@@ -100,6 +100,13 @@ def test_an_item_once_a_stage() -> None:
             file.item(unknown)
 
 
+def test_nothing_to_ask_is_refused() -> None:
+    own = made("items:\n  - {id: a, kind: written, text: 'S {stage}', repeat: stages}\n")
+    assert own.item_ids(1) == ("a_1",)
+    with pytest.raises(StudyError, match="the study has none"):
+        own.item_ids(0)
+
+
 def test_statements_share_a_scale_and_options_are_named() -> None:
     own = made(
         'scale: {points: 4, low: "no", high: "yes"}\n'

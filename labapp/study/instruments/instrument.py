@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from labapp.documents import parse_yaml, refusal
+from labapp.errors import StudyError
 from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating
 from labapp.study.instruments.scoring import RATED, SCORINGS, TLX_PAIRS
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
@@ -112,13 +113,21 @@ class Instrument(Strict):
         raise KeyError(item_id)
 
     def item_ids(self, stages: int) -> tuple[str, ...]:
-        """The ids as listed, in a study of so many stages."""
+        """The ids as listed, in a study of so many stages.
+
+        Raises StudyError where nothing is left to ask.
+        """
         ids: list[str] = []
         for item in self.items:
             if item.repeat:
                 ids += [f"{item.id}_{number + 1}" for number in range(stages)]
             else:
                 ids.append(item.id)
+        if not ids:
+            raise StudyError(
+                f"The questionnaire {self.id!r} asks about each stage, and the study has none.",
+                todo="Leave it out of the study, or give the study stages.",
+            )
         return tuple(ids)
 
     def realised(self, item_ids: Sequence[str]) -> Instrument:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
@@ -14,6 +15,7 @@ from labapp.ui.participant.questionnaire_items import TABLE_WORDS_WIDTH, ItemVie
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.markdown import text_width
+from labapp.ui.widgets.painting import metrics
 
 
 class Page(QScrollArea):
@@ -55,7 +57,7 @@ class Page(QScrollArea):
         if instruction:
             label = QLabel(instruction)
             label.setWordWrap(True)
-            label.setMaximumWidth(text_width() + theme.SPACE_XXXL)
+            label.setMaximumWidth(_even_width(instruction))
             self._column.addSpacing(theme.SPACE_XS)
             self._column.addWidget(label)
         self._column.addSpacing(theme.SPACE_M)
@@ -82,6 +84,13 @@ def _table_of(item: Item) -> tuple[object, ...] | None:
     if not isinstance(item, Statement):
         return None
     return (item.points, item.first, item.look, tuple(item.anchors().items()))
+
+
+def _even_width(text: str) -> int:
+    """A width at which the lines of a text are about equally long, and none too long to read."""
+    long = metrics().horizontalAdvance(text)
+    lines = ceil(long / text_width())
+    return min(round(long / lines) + theme.SPACE_XXXL, text_width() + theme.SPACE_XXXL)
 
 
 def _hairline() -> QFrame:
