@@ -61,6 +61,30 @@ TRIAL = (
     _whole("attempt", "attempt at the question, from 1"),
 )
 
+SINGLE_TRIALS = (
+    _whole("dimension", "the dial asked about, from 1"),
+    _text("dimension_name", "the representation's own name of the dimension"),
+    _text("regime", "low, medium or high, from which the value was drawn; empty where discrete"),
+    _number("shown_value", "the dial's value in the picture asked about"),
+    _text("right_choice", "low, medium or high; of a discrete dial the index of its value, from 0"),
+    _text("choice", "the choice that counts, written likewise"),
+    _yes("correct", "the answer handed in was the right choice"),
+    _whole(
+        "confidence", "“I'm confident I'm right”, 1 strongly disagree to 5 strongly agree", "1-5"
+    ),
+    _whole("understanding", "“The dial makes sense”, 1 to 5 likewise", "1-5"),
+    _seconds(
+        "response_s",
+        "from the pictures' appearance to the answer handed in, without pauses and gaps: the "
+        "response time of this task",
+    ),
+    _seconds("first_choice_s", "from the pictures' appearance to the first choice"),
+    _whole("choice_changes", "choices after the first"),
+    _whole("rating_changes", "ratings after the first of each statement"),
+    _whole("resamples", "times other examples were asked for"),
+)
+"""Of single-dimension questions only; empty in other rows."""
+
 TRIALS = (
     *WHO,
     *WHERE,
@@ -70,13 +94,13 @@ TRIALS = (
     *TRIAL,
     _text(
         "outcome",
-        "solved, skipped (by the participant), time_expired, stage_skipped (by the moderator) or "
-        "interrupted (no end recorded)",
+        "solved, skipped (by the participant), answered (a single-dimension question), "
+        "time_expired, stage_skipped (by the moderator) or interrupted (no end recorded)",
     ),
     _seconds(
         "duration_s",
         "from the pictures' appearance to the end of the question, without pauses and gaps; the "
-        "response time where it ended by Next or Skip",
+        "response time of reconstruction where it ended by Next or Skip",
     ),
     _seconds("solved_s", "from the pictures' appearance to the alignment"),
     _seconds(
@@ -127,6 +151,7 @@ TRIALS = (
     _each("z_target", "the target's dial state"),
     _each("z_end", "dial state at the end"),
     _seconds("started_session_s", "session time (pauses included) of the start"),
+    *SINGLE_TRIALS,
     _yes("excluded", "not counted in the stage's metrics"),
     _text("excluded_because", "why it is not counted"),
 )
@@ -157,10 +182,19 @@ STAGES = (
         "it has no end",
         "0-1",
     ),
-    _seconds("response_time_s", "mean over questions that ended by Next or Skip"),
+    _seconds(
+        "response_time_s",
+        "mean over questions that ended by Next or Skip; single-dimension: mean time to the answer "
+        "handed in",
+    ),
     _number("slide_distance", "mean a question", "full slider widths"),
     _number("error_auc_sum", "summed over the questions", "sum of squares x s"),
     _number("error_auc_mean", "summed over the questions", "mean of squares x s"),
+    _whole("n_answered", "questions of the single-dimension task that were handed in"),
+    _whole("n_correct", "of these, answered correctly"),
+    _number("correctness_rate", "correct / handed in", "0-1"),
+    _number("confidence", "mean of “I'm confident I'm right”", "1-5"),
+    _number("understanding", "mean of “The dial makes sense”", "1-5"),
     _number("seq", "Single Ease Question, 1 very easy to 7 very difficult", "1-7"),
     _seconds("duration_s", "working time of the stage"),
     *_CHANGES,
@@ -226,6 +260,8 @@ PARTICIPANTS = (
     _yes("complete", "every part of the plan was done"),
     _yes("simulated", "a program took part, not a person"),
     _text("models", "representations in the order of the stages"),
+    _whole("practice_asked", "single-dimension questions of the practice; empty without them"),
+    _whole("practice_correct", "of these, answered correctly"),
     _text("assignment", "the choices made for this participant (JSON)"),
     _whole("seed", "seed of the study"),
     _text("presentation", "as_published or improved"),
@@ -307,3 +343,12 @@ METRICS = (
     Metric("seq", "Difficulty (SEQ)", "1 very easy – 7 very difficult", limits=(1, 7)),
 )
 """In the order of the figures and tables of the report."""
+
+SINGLE_METRICS = (
+    Metric("correctness_rate", "Correctness", "% of questions", 100.0, 0, (0, 100)),
+    Metric("response_time_s", "Response time", "s a question"),
+    Metric("confidence", "Confidence", "1–5", limits=(1, 5), decimals=2),
+    Metric("understanding", "Dial makes sense", "1–5", limits=(1, 5), decimals=2),
+    Metric("seq", "Difficulty (SEQ)", "1 very easy – 7 very difficult", limits=(1, 7)),
+)
+"""The same for stages of the single-dimension task."""

@@ -19,6 +19,12 @@ DEFINITIONS = {
         "Seconds from the appearance of the pictures to the click on Next or Skip, as the mean of "
         "the stage's questions that ended so. The moment of alignment is in the table trials."
     ),
+    "Single-dimension questions": (
+        "Correctness: questions answered correctly / questions handed in. Response time: seconds "
+        "from the appearance of the pictures to the answer handed in (choice and both ratings); "
+        "the moment of the first choice is in the table trials. Confidence and “dial makes sense”: "
+        "mean rating from 1 (strongly disagree) to 5 (strongly agree)."
+    ),
     "Active time": (
         "As response time, but a stretch without any activity counts for at most the stage's "
         "inactivity limit (3 s unless the study says otherwise); the count of the published "

@@ -40,15 +40,17 @@ class Drawing:
     label: str
 
 
-def by_model(stages: pd.DataFrame, name: str) -> Drawing:
+def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric] = METRICS) -> Drawing:
     """Every metric of the stages by model: one point a participant, joined within participants,
     median and mean, a box from five values on. stages: rows of the table of one study."""
     models = sorted(stages["model"].unique())
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH_IN, 6.4), layout="constrained")
-        axes = figure.subplots(2, 3).flat
-        for ax, metric in zip(axes, METRICS, strict=True):
+        axes = list(figure.subplots(-(-len(metrics) // 3), 3).flat)
+        for ax, metric in zip(axes, metrics, strict=False):
             _strip(ax, stages, metric, models)
+        for ax in axes[len(metrics) :]:
+            ax.set_visible(False)
         return Drawing(_svg(figure, name), f"Metrics by model: {', '.join(models)}")
 
 

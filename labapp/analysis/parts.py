@@ -1,4 +1,4 @@
-"""What the analysis needs of a plan: its reconstruction parts and its questionnaires.
+"""What the analysis needs of a plan: the parts with questions and the questionnaires.
 
 Read from the rows of the session's first event, so that a later change of the study schema cannot
 make an old session unreadable.
@@ -7,9 +7,11 @@ make an old session unreadable.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from labapp.analysis.single_dimension import PART as SINGLE
+from labapp.analysis.single_dimension import SinglePart
 from labapp.errors import RecordError
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 
@@ -62,16 +64,25 @@ class Parts:
 
     stages: Mapping[str, StagePart]
     questionnaires: Mapping[str, QuestionnairePart]
+    singles: Mapping[str, SinglePart] = field(default_factory=dict)
+
+    @property
+    def represented(self) -> Mapping[str, StagePart | SinglePart]:
+        """The stages and practices of every task that asks about a representation."""
+        return {**self.stages, **self.singles}
 
     @classmethod
     def of(cls, plan: Sequence[Mapping[str, Any]]) -> Parts:
         """From the rows of `session.planned`. Raises RecordError when a row lacks something."""
         stages: dict[str, StagePart] = {}
         questionnaires: dict[str, QuestionnairePart] = {}
+        singles: dict[str, SinglePart] = {}
         for index, row in enumerate(plan):
             try:
                 if row["part"] == TASK:
                     stages[str(row["id"])] = _stage(row)
+                elif row["part"] == SINGLE:
+                    singles[str(row["id"])] = SinglePart.of(row)
                 elif row["part"] == "questionnaire":
                     about = row["about"]
                     questionnaires[str(row["id"])] = QuestionnairePart(
@@ -87,7 +98,7 @@ class Parts:
                     safe="The session is untouched.",
                     todo="Analyse it with the version of labapp that recorded it.",
                 ) from error
-        return cls(stages, questionnaires)
+        return cls(stages, questionnaires, singles)
 
 
 def _stage(row: Mapping[str, Any]) -> StagePart:

@@ -14,6 +14,12 @@ from labapp.analysis.movement import DEVICES
 from labapp.analysis.parts import TASK, Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
 from labapp.analysis.scores import ScoreRecord, fold_scores
+from labapp.analysis.single_dimension import (
+    QuestionRecord,
+    fold_questions,
+    practice_row,
+)
+from labapp.analysis.single_dimension import stage_row as single_stage_row
 from labapp.analysis.stages import SEQ, StageRecord, stage_record
 from labapp.analysis.trials import INTERRUPTED, TrialRecord, fold_trials
 from labapp.clock import NS
@@ -31,6 +37,7 @@ class SessionRecords:
     course: Course
     parts: Parts
     trials: tuple[TrialRecord, ...]
+    questions: tuple[QuestionRecord, ...]
     stages: tuple[StageRecord, ...]
     answers: tuple[AnswerRecord, ...]
     deviations: tuple[Deviation, ...]
@@ -69,7 +76,9 @@ class SessionRecords:
             }
             for edit in fold_labels(events, parts)
         ]
-        deviations = [*fold_deviations(events), *_unended(course, trials)]
+        questions = fold_questions(events, parts.singles)
+        attempts: list[TrialRecord | QuestionRecord] = [*trials, *questions]
+        deviations = [*fold_deviations(events), *_unended(course, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         return cls(
             source,
@@ -77,6 +86,7 @@ class SessionRecords:
             course,
             parts,
             tuple(trials),
+            tuple(questions),
             tuple(stages),
             tuple(answers),
             tuple(deviations),
@@ -96,8 +106,10 @@ class SessionRecords:
         """By table. Snapshots are rows of their own."""
         scores = fold_scores(self.answers, self.parts)
         tables: dict[str, list[Row]] = {
-            "trials": [_trial_row(trial) for trial in self.trials],
-            "stages": [_stage_row(stage) for stage in self.stages],
+            "trials": self._by_part(
+                [*map(_trial_row, self.trials), *(one.row() for one in self.questions)]
+            ),
+            "stages": self._by_part([*map(_stage_row, self.stages), *self._single_stages()]),
             "answers": [_answer_row(answer, self.parts) for answer in self.answers],
             "scores": [_score_row(score, self.parts) for score in scores],
             "labels": list(self.labels),
@@ -107,6 +119,24 @@ class SessionRecords:
         }
         return {name: [self.who | row for row in rows] for name, rows in tables.items()}
 
+    def _by_part(self, rows: list[Row]) -> list[Row]:
+        """Rows of several tasks in the order of the plan."""
+        order = {str(row["id"]): index for index, row in enumerate(self.course.planned.plan)}
+        return sorted(rows, key=lambda row: order[row["stage"]])
+
+    def _single_stages(self) -> list[Row]:
+        return [
+            single_stage_row(
+                part,
+                self.course.spans[part.id].outcome or UNFINISHED,
+                self.course.spans[part.id],
+                [one for one in self.questions if one.part.id == part.id],
+                _seq(self.answers, self.parts, part.id),
+            )
+            for part in self.parts.singles.values()
+            if part.role == "stage" and part.id in self.course.spans
+        ]
+
     def _participant_row(self) -> Row:
         course, planned = self.course, self.course.planned
         lasting = {
@@ -114,7 +144,7 @@ class SessionRecords:
             for kind in ("paused", "interrupted", "focus_lost")
         }
         stages = sorted(
-            (part for part in self.parts.stages.values() if part.role == "stage"),
+            (part for part in self.parts.represented.values() if part.role == "stage"),
             key=lambda part: part.number,
         )
         return {
@@ -126,6 +156,7 @@ class SessionRecords:
             "complete": course.outcome == "completed",
             "simulated": course.simulated,
             "models": ", ".join(part.model for part in stages),
+            **practice_row(self.questions),
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
             "seed": planned.seed,
             "presentation": planned.presentation,
@@ -162,7 +193,7 @@ def _seq(answers: Sequence[AnswerRecord], parts: Parts, stage: str) -> float | N
     return None
 
 
-def _unended(course: Course, trials: Sequence[TrialRecord]) -> list[Deviation]:
+def _unended(course: Course, trials: Sequence[TrialRecord | QuestionRecord]) -> list[Deviation]:
     found = [
         Deviation(
             "attempt_interrupted",
@@ -174,7 +205,7 @@ def _unended(course: Course, trials: Sequence[TrialRecord]) -> list[Deviation]:
             trial.attempt,
         )
         for trial in trials
-        if trial.outcome == INTERRUPTED
+        if trial.outcome in (None, INTERRUPTED)
     ]
     if course.outcome == UNFINISHED:
         found.append(Deviation("unfinished", course.elapsed_s))
@@ -249,7 +280,7 @@ def _about(part_id: str, parts: Parts) -> Row:
     """The stage that a questionnaire asks about, and its representation."""
     part = parts.questionnaires.get(part_id)
     about = None if part is None else part.about
-    stage = parts.stages.get(about) if about is not None else None
+    stage = parts.represented.get(about) if about is not None else None
     return {"about": about, "model": None if stage is None else stage.model}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.analysis import figures
-from labapp.analysis.columns import METRICS, Metric
+from labapp.analysis.columns import METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, count, decimal, either
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
+from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.tables import Tables
 
 SHOWN_SESSIONS = 12
@@ -48,19 +49,25 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
     )
     yield heading(3, "Sessions")
     yield sessions(own)
-    if len(tables.stages):
-        yield heading(3, "Metrics by model")
-        yield from comparability(tables.stages)
-        yield summary(tables.stages)
-        drawing = figures.by_model(tables.stages, f"{anchor}-models")
+    for task, stages in tables.stages.groupby("task", sort=True):
+        reconstructs = task == RECONSTRUCTION
+        metrics = METRICS if reconstructs else SINGLE_METRICS
+        yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
+        yield from comparability(stages)
+        yield summary(stages, metrics)
+        drawn = f"{anchor}-models" if reconstructs else f"{anchor}-{task}"
+        drawing = figures.by_model(stages, drawn, metrics)
         yield figure(
             drawing.svg,
             drawing.label,
             "One point a participant; grey lines join a participant's stages. Thick line: median; "
             f"diamond: mean; box: quartiles, from {figures.BOX_FROM} values on. n: stages with a "
-            "value. Error AUC is summed over the questions of a stage.",
+            "value." + (" Error AUC is summed over the questions of a stage." * reconstructs),
         )
-        yield from changes(tables.stages)
+        if reconstructs:
+            yield from changes(stages)
+        else:
+            yield by_dimension(tables.trials[tables.trials["task"] == task])
     yield from questions(tables, anchor)
     yield from labels(tables.labels)
     yield heading(3, "Deviations and data quality")
@@ -128,24 +135,24 @@ def _sound(row: dict[str, Any]) -> object:
     return two_lines(clock(row["sound_s"]), f"{lost:.1f} s lost" if lost else "nothing lost")
 
 
-def summary(stages: pd.DataFrame) -> Html:
+def summary(stages: pd.DataFrame, metrics: Sequence[Metric] = METRICS) -> Html:
     """Mean, sd and median of every metric by model."""
     rows = []
     for model, some in stages.groupby("model", sort=True):
         cells: list[object] = [model, len(some)]
-        for metric in METRICS:
+        for metric in metrics:
             values = some[metric.column].dropna().to_numpy(dtype=float) * metric.factor
             cells.append(_spread(values, metric))
         rows.append(cells)
     names = [
         "Model",
         two_lines("Stages", "n"),
-        *(two_lines(metric.title, metric.unit) for metric in METRICS),
+        *(two_lines(metric.title, metric.unit) for metric in metrics),
     ]
     return table(
         names,
         rows,
-        numeric=range(1, 2 + len(METRICS)),
+        numeric=range(1, 2 + len(metrics)),
         caption="Mean ± sd over participants; below it the median and n.",
     )
 
@@ -159,6 +166,25 @@ def _spread(values: NDArray[np.float64], metric: Metric) -> object:
     sd = decimal(values.std(ddof=1), metric.decimals, like=values.mean())
     median = decimal(float(np.median(values)), metric.decimals)
     return two_lines(f"{mean} ± {sd}", f"median {median}, n = {values.size}")
+
+
+def by_dimension(trials: pd.DataFrame) -> Html:
+    """Correctness of single-dimension questions by dial (Figure 7), over all that were answered."""
+    counted = trials[(trials["role"] == "stage") & ~trials["excluded"] & trials["correct"].notna()]
+    rows = []
+    for (model, dial, name), some in counted.groupby(
+        ["model", "dimension", "dimension_name"], sort=True
+    ):
+        right = some["correct"].to_numpy(dtype=float)
+        error = float(np.sqrt(right.mean() * (1 - right.mean()) / right.size))
+        said = f"{decimal(100 * right.mean(), 0)} ± {decimal(100 * error, 0)}"
+        rows.append((model, dial, name, right.size, said))
+    return table(
+        ("Model", "Dial", "Name", two_lines("Questions", "n"), two_lines("Correct", "% ± SE")),
+        rows,
+        numeric=(1, 3, 4),
+        caption="Correctness by dial over all questions; SE: binomial standard error.",
+    )
 
 
 def changes(stages: pd.DataFrame) -> Iterator[Html]:
@@ -189,7 +215,8 @@ def changes(stages: pd.DataFrame) -> Iterator[Html]:
 
 def questions(tables: Tables, anchor: str) -> Iterator[Html]:
     """Small multiples of the alignment, a figure a session."""
-    trials = tables.trials[tables.trials["role"] == "stage"]
+    chosen = (tables.trials["role"] == "stage") & (tables.trials["task"] == RECONSTRUCTION)
+    trials = tables.trials[chosen]
     groups = list(trials.groupby(["participant", "session"], sort=True))
     if not groups:
         return

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from labapp.analysis.columns import TRIALS
+from labapp.analysis.columns import SINGLE_TRIALS, TRIALS
 from labapp.analysis.columns import Column as AnalysisColumn
 from labapp.bundle.people import PARTICIPANTS, SESSIONS
 from labapp.bundle.session_timeline import SESSION_COLUMNS
-from labapp.bundle.task_timeline import TASK_COLUMNS
+from labapp.bundle.task_timeline import SINGLE_COLUMNS, TASK_COLUMNS
 from labapp.bundle.tsv import Column
 from labapp.events import describe
 
@@ -26,8 +26,18 @@ def _trial_column(column: AnalysisColumn) -> Column:
     return Column(column.name, f"{meaning}.", column.unit)
 
 
-TRIAL_COLUMNS = tuple(_trial_column(c) for c in TRIALS if c.name not in _ELSEWHERE)
+_OF_BOTH = {
+    *("stage", "stage_number", "task", "role", "model", "trial", "attempt", "outcome"),
+    *("duration_s", "started_session_s", "excluded", "excluded_because"),
+}
+TRIAL_COLUMNS = tuple(
+    _trial_column(c) for c in TRIALS if c.name not in _ELSEWHERE and c not in SINGLE_TRIALS
+)
 """The columns of _beh.tsv: those of the analysis' table of trials."""
+SINGLE_TRIAL_COLUMNS = tuple(
+    _trial_column(c) for c in TRIALS if c.name in _OF_BOTH or c in SINGLE_TRIALS
+)
+"""The same of the single-dimension task."""
 
 JOURNAL_COLUMNS = {
     "seq": "Number of the event, from 1 without holes.",
@@ -60,6 +70,8 @@ def codebook() -> dict[str, Any]:
         "task-session_events.tsv": _columns(SESSION_COLUMNS),
         "task-reconstruction_events.tsv": _columns(TASK_COLUMNS),
         "task-reconstruction_beh.tsv": _columns(TRIAL_COLUMNS),
+        "task-singledimension_events.tsv": _columns(SINGLE_COLUMNS),
+        "task-singledimension_beh.tsv": _columns(SINGLE_TRIAL_COLUMNS),
     }
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from labapp import __version__
 from labapp.analysis.rows import SessionRecords
-from labapp.bundle.codebook import TRIAL_COLUMNS
 from labapp.bundle.folder import BundleFolder
 from labapp.bundle.redaction import redact, redact_environment
 from labapp.bundle.session_timeline import session_timeline
 from labapp.bundle.sound import clock_fits
 from labapp.bundle.task_timeline import task_timeline
+from labapp.bundle.tasks import tasks_of
 from labapp.bundle.tsv import Table, json_text
 from labapp.errors import ModelError
 from labapp.events import Body, Event
@@ -35,12 +35,6 @@ from labapp.records.record import Record
 from labapp.representations import card, package
 from labapp.study.loading import decoded
 
-TASK = "reconstruction"
-TASK_DESCRIPTION = (
-    "Interactive reconstruction: the participant moves the dials of a representation until its "
-    "picture is aligned with a target picture (Ross, Chen, Hang, Glassman and Doshi-Velez, "
-    "Evaluating the Interpretability of Generative Models by Interactive Reconstruction, 2021)."
-)
 SESSION_DESCRIPTION = "The course of the session around its tasks, with the moderator's events."
 
 
@@ -58,15 +52,18 @@ def add_session(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
 
 def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, Body]]) -> None:
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
-    models = {row["id"]: row["model"] for row in record.planned.plan if row["part"] == TASK}
     about = {"StimulusPresentation": _software(record)}
-    described = {"TaskName": TASK, "TaskDescription": TASK_DESCRIPTION}
     instructions = _instructions(record)
-    if instructions:
-        described["Instructions"] = instructions
     trials = SessionRecords.of(events, str(record.name)).rows()["trials"]
-    _add_table(bundle, f"{stem}-{TASK}_beh", Table(TRIAL_COLUMNS, trials), described)
-    _add_table(bundle, f"{stem}-{TASK}_events", task_timeline(events, models), described | about)
+    for task in tasks_of(record):
+        described = {"TaskName": task.name, "TaskDescription": task.description}
+        if instructions:
+            described["Instructions"] = instructions
+        models = task.models(record)
+        own = [row for row in trials if row["stage"] in models]
+        _add_table(bundle, f"{stem}-{task.label}_beh", Table(task.trial_columns, own), described)
+        timeline = task_timeline(events, models, task.event_columns, task.kinds)
+        _add_table(bundle, f"{stem}-{task.label}_events", timeline, described | about)
     course = {"TaskName": "session", "TaskDescription": SESSION_DESCRIPTION}
     _add_table(bundle, f"{stem}-session_events", session_timeline(events), course | about)
 
@@ -85,10 +82,10 @@ def _instructions(record: Record) -> str:
     """The texts shown before the first stage, with their placeholders."""
     shown = []
     for row in record.planned.plan:
-        if row["part"] == TASK and row["role"] == "stage":
+        if row.get("role") == "stage":
             break
         document = f"{STUDY}/{row.get('document')}"
-        if row["part"] in ("text", "tutorial") and record.tree.has(document):
+        if row["part"] in ("text", "tutorial", "example") and record.tree.has(document):
             shown.append(decoded(record.tree.read(document)))
     return "\n\n".join(shown)
 

@@ -17,8 +17,9 @@ BIDS dataset (behavioural data). Every time is in seconds since the session bega
   the quality of its recording. A session whose state is not `complete` is not whole.
 * `sub-*/ses-*/beh/*_task-reconstruction_beh.tsv`: a row a question (start, target, outcome,
   durations, movement, error). `*_task-reconstruction_events.tsv`: stages, questions, movements of
-  the dials and pictures on one timeline. `*_task-session_events.tsv`: runs of the program, parts of
-  the plan, pauses, answers, the moderator's notes and flags, and the state of the sound.
+  the dials and pictures on one timeline. `*_task-singledimension_*.tsv`: the same of questions
+  about one dial (choice, ratings, whether right). `*_task-session_events.tsv`: runs of the program,
+  parts of the plan, pauses, answers, the moderator's notes and flags, and the state of the sound.
 * `phenotype/`: questionnaires, a row a participant.
 * `sourcedata/labapp/`: everything else. `codebook.json` describes every kind of event and every
   column; `manifest.json` has the SHA-256 and size of every file; `models/` has the model cards.

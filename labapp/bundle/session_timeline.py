@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from labapp.bundle.task_timeline import COMMON, KIND_TYPES, SEQ, WORKING, Cells, Lasting
+from labapp.bundle.task_timeline import (
+    COMMON,
+    KIND_TYPES,
+    SEQ,
+    SINGLE_KIND_TYPES,
+    WORKING,
+    Cells,
+    Lasting,
+)
 from labapp.bundle.tsv import Column, Table, seconds
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
@@ -68,7 +76,7 @@ def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
     fold = _Fold()
     for event, body in events:
         # Most of a journal is movements and pictures, which this table has nothing of.
-        if event.kind not in KIND_TYPES:
+        if event.kind not in KIND_TYPES and event.kind not in SINGLE_KIND_TYPES:
             fold.take(event, body)
     return Table(SESSION_COLUMNS, sorted(fold.rows, key=lambda row: (row["at"], row["seq"])))
 

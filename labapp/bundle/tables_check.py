@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from labapp.bundle.contents import TASK
-from labapp.bundle.task_timeline import KIND_TYPES
-from labapp.events.trials import TrialDrawn, TrialStarted
+from labapp.bundle.tasks import TaskFiles, tasks_of
 from labapp.records.record import Record
 from labapp.records.tree import Tree
 
@@ -15,15 +13,24 @@ from labapp.records.tree import Tree
 def check_tables(tree: Tree, record: Record) -> list[str]:
     """The tables of one session against its journal."""
     bids = record.name.bids
-    stem = f"{bids}/beh/{bids.replace('/', '_')}_task-{TASK}"
-    stages = {row["id"] for row in record.planned.plan if row["part"] == TASK}
+    return [
+        problem
+        for task in tasks_of(record)
+        for problem in _check_task(
+            tree, record, task, f"{bids}/beh/{bids.replace('/', '_')}_task-{task.label}"
+        )
+    ]
+
+
+def _check_task(tree: Tree, record: Record, task: TaskFiles, stem: str) -> list[str]:
+    stages = task.models(record)
     kinds = Counter(row.kind for row in record.rows if row.stage in stages)
     problems = []
-    drawn = kinds[TrialDrawn.kind]
+    drawn = kinds[task.drawn]
     if len(rows := _rows(tree, f"{stem}_beh.tsv")) != drawn:
         problems.append(f"{stem}_beh.tsv: {len(rows)} questions, the journal has {drawn}")
-    wanted = {KIND_TYPES[kind]: count for kind, count in kinds.items() if kind in KIND_TYPES}
-    wanted["trial"] = kinds[TrialStarted.kind]
+    wanted = {task.kinds[kind]: count for kind, count in kinds.items() if kind in task.kinds}
+    wanted["trial"] = kinds[task.shown]
     found = Counter(row["trial_type"] for row in _rows(tree, f"{stem}_events.tsv"))
     problems += [
         f"{stem}_events.tsv: {found[name]} rows of {name}, the journal has {count}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from labapp.bundle.tsv import Column, Table, seconds
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded, PartStarted
+from labapp.events.single_dimension import QuestionShown
 from labapp.events.trials import TrialEnded, TrialStarted
 
 Cells = dict[str, Any]
@@ -50,15 +51,53 @@ KIND_TYPES = {
     "skip.offered": "skip_offered",
     "stage.time_expired": "time_expired",
 }
+SINGLE_TYPES = {
+    "stage": TASK_TYPES["stage"],
+    "trial": "A question, from its pictures' appearance to Next or its end otherwise.",
+    "choice": "A choice was taken or changed.",
+    "rating": "A rating was given or changed.",
+    "more_examples": "Other examples were asked for and shown.",
+    "answer": "Choice and ratings were handed in; the right choice was told.",
+    "time_expired": TASK_TYPES["time_expired"],
+}
+SINGLE_KIND_TYPES = {
+    "choice.made": "choice",
+    "rating.made": "rating",
+    "examples.redrawn": "more_examples",
+    "answer.given": "answer",
+    "stage.time_expired": "time_expired",
+}
+
+
+def _opening(types: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns that the timelines of all tasks begin with."""
+    return (
+        *COMMON,
+        Column("trial_type", "What happened.", levels=types),
+        Column("stage", "Id of the plan's part."),
+        Column("model", "Id of the representation."),
+        Column("trial", "Number of the question in its stage, from 1."),
+        Column("attempt", "Attempt at the question, from 1."),
+        WORKING,
+        Column("outcome", "How the stage or question ended; n/a where no end was recorded."),
+    )
+
+
+SINGLE_COLUMNS = (
+    *_opening(SINGLE_TYPES),
+    Column("item", "rating: confidence or understanding."),
+    Column(
+        "value",
+        "choice, answer: the choice, from 0 (low, medium, high; of a discrete dial the index of "
+        "its value); rating: 1 to 5; more_examples: how often in this question; time_expired: the "
+        "limit in s.",
+    ),
+    Column("device", "Input that chose or rated: mouse, keyboard, simulated."),
+    Column("correct", "answer: whether it was the right choice."),
+    SEQ,
+)
 TASK_COLUMNS = (
-    *COMMON,
-    Column("trial_type", "What happened.", levels=TASK_TYPES),
-    Column("stage", "Id of the plan's part."),
-    Column("model", "Id of the representation."),
-    Column("trial", "Number of the question in its stage, from 1."),
-    Column("attempt", "Attempt at the question, from 1."),
-    WORKING,
-    Column("outcome", "How the stage or question ended; n/a where no end was recorded."),
+    *_opening(TASK_TYPES),
     Column("dimension", "The dial, from 1 as on the screen."),
     Column(
         "value",
@@ -89,11 +128,16 @@ class Lasting:
         self.cells["outcome"] = outcome
 
 
-def task_timeline(events: Iterable[tuple[Event, Body]], models: Mapping[str, str]) -> Table:
+def task_timeline(
+    events: Iterable[tuple[Event, Body]],
+    models: Mapping[str, str],
+    columns: Sequence[Column],
+    kinds: Mapping[str, str],
+) -> Table:
     """The rows of the stages of one task.
 
     events: of the whole session, with their bodies (pauses are needed too); models: id of the
-    representation by id of the stage.
+    representation by id of the stage; kinds: type of the row by kind of event.
     """
     pauses = Pauses()
     rows: list[Cells] = []
@@ -119,6 +163,9 @@ def task_timeline(events: Iterable[tuple[Event, Body]], models: Mapping[str, str
             case PartStarted():
                 rows.append(cells | {"trial_type": "stage", "duration": None})
                 stages[stage] = Lasting(rows[-1], event.t_ns, working)
+            case QuestionShown():
+                rows.append(cells | {"trial_type": "trial", "duration": None})
+                trials[key] = Lasting(rows[-1], event.t_ns, working)
             case TrialStarted():
                 rows.append(cells | {"trial_type": "trial", "duration": None, **_measured(body)})
                 trials[key] = Lasting(rows[-1], event.t_ns, working)
@@ -126,9 +173,9 @@ def task_timeline(events: Iterable[tuple[Event, Body]], models: Mapping[str, str
                 stages[stage].close(event.t_ns, working, body.outcome)
             case TrialEnded() if key in trials:
                 trials[key].close(event.t_ns, working, body.outcome)
-            case _ if event.kind in KIND_TYPES:
-                rows.append(cells | {"trial_type": KIND_TYPES[event.kind], **_details(event)})
-    return Table(TASK_COLUMNS, rows)
+            case _ if event.kind in kinds:
+                rows.append(cells | {"trial_type": kinds[event.kind], **_details(event)})
+    return Table(columns, rows)
 
 
 def _measured(body: TrialStarted) -> Cells:
@@ -147,9 +194,10 @@ def _details(event: Event) -> Cells:
         for name in ("alignment", "error_sum", "error_mean", "z_seq", "device", "value", "text")
         if name in payload
     }
+    cells |= {name: payload[name] for name in ("item", "correct") if name in payload}
     if "dimension" in payload:
         cells["dimension"] = payload["dimension"] + 1
-    for name in ("on", "active_s", "limit_s"):
+    for name in ("on", "active_s", "limit_s", "choice", "number"):
         if name in payload:
             cells["value"] = payload[name]
     return cells

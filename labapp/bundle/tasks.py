@@ -1,0 +1,77 @@
+"""What the bundle knows of each task: its part of the plan, its files and their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labapp.bundle.codebook import SINGLE_TRIAL_COLUMNS, TRIAL_COLUMNS
+from labapp.bundle.task_timeline import (
+    KIND_TYPES,
+    SINGLE_COLUMNS,
+    SINGLE_KIND_TYPES,
+    TASK_COLUMNS,
+)
+from labapp.bundle.tsv import Column
+from labapp.events.single_dimension import QuestionDrawn, QuestionShown
+from labapp.events.trials import TrialDrawn, TrialStarted
+from labapp.records.record import Record
+
+_PAPER = (
+    "(Ross, Chen, Hang, Glassman and Doshi-Velez, Evaluating the Interpretability of Generative "
+    "Models by Interactive Reconstruction, 2021)."
+)
+
+
+@dataclass(frozen=True)
+class TaskFiles:
+    """part: its kind in the plan; name, label: of the task, and as BIDS writes it in file names;
+    drawn, shown: kinds of the events that make a question; kinds: type of row by kind of event."""
+
+    part: str
+    name: str
+    label: str
+    description: str
+    trial_columns: tuple[Column, ...]
+    event_columns: tuple[Column, ...]
+    kinds: Mapping[str, str]
+    drawn: str
+    shown: str
+
+    def models(self, record: Record) -> dict[str, str]:
+        """Id of the representation by id of the stage, of this task's stages of a session."""
+        rows: tuple[Mapping[str, Any], ...] = record.planned.plan
+        return {row["id"]: row["model"] for row in rows if row["part"] == self.part}
+
+
+RECONSTRUCTION = TaskFiles(
+    part="reconstruction",
+    name="reconstruction",
+    label="reconstruction",
+    description="Interactive reconstruction: the participant moves the dials of a representation "
+    f"until its picture is aligned with a target picture {_PAPER}",
+    trial_columns=TRIAL_COLUMNS,
+    event_columns=TASK_COLUMNS,
+    kinds=KIND_TYPES,
+    drawn=TrialDrawn.kind,
+    shown=TrialStarted.kind,
+)
+SINGLE_DIMENSION = TaskFiles(
+    part="single_dimension",
+    name="single-dimension",
+    label="singledimension",
+    description="Single-dimension task: the participant says how one dial of a representation is "
+    f"set in a picture, beside traversals or exemplars of that dial {_PAPER}",
+    trial_columns=SINGLE_TRIAL_COLUMNS,
+    event_columns=SINGLE_COLUMNS,
+    kinds=SINGLE_KIND_TYPES,
+    drawn=QuestionDrawn.kind,
+    shown=QuestionShown.kind,
+)
+TASKS = (RECONSTRUCTION, SINGLE_DIMENSION)
+
+
+def tasks_of(record: Record) -> list[TaskFiles]:
+    """The tasks of a session's plan."""
+    return [task for task in TASKS if task.models(record)]
