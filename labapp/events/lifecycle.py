@@ -101,7 +101,7 @@ class ConsentDeclined(Body):
 
 @kind("page.turned", durable=True)
 class PageTurned(Body):
-    """A page of a text or tutorial is on the screen (counted from 0)."""
+    """A page of a text, tutorial or questionnaire is on the screen (counted from 0)."""
 
     page: int
 
@@ -117,7 +117,9 @@ class TutorialDialMoved(Body):
 
 @kind("response.changed", durable=True)
 class ResponseChanged(Body):
-    """An answer to an item of a questionnaire was given or changed; the last one counts."""
+    """An answer to an item of a questionnaire was given or changed; the last one counts. value: the
+    number of a rating; a written answer's text, as it was when it was kept; or the ids of the
+    chosen options, as `chosen`, with what was written beside one of them, as `described`."""
 
     instrument: str
     item: str

@@ -1,0 +1,103 @@
+"""Questionnaires as phenotype tables: choices, descriptions, texts; whole and de-identified."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labapp.bundle.export import export
+from labapp.bundle.redaction import WITHHELD, redact_payload
+from labapp.events.commands import Answer, Next
+from tests.helpers.questionnaires import questionnaire_study
+from tests.session.sessions import opened
+
+OWN = {"chosen": ["woman", "self_described"], "described": "zebra\twords"}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One participant who answered two questionnaires."""
+    folder = tmp_path_factory.mktemp("asked")
+    study = questionnaire_study(folder / "study", ["demographics", "comments", "nasa-tlx"])
+    one = opened(folder, study=study)
+    one.begin()
+    for item, value in (("gender", OWN), ("age", {"chosen": ["from_70"]})):
+        one.runner.send(Answer(item, value))
+    one.runner.send(Next())
+    one.runner.send(Answer("comments", "first line\nsecond"))
+    one.runner.send(Next())
+    one.close("test over")
+    return one.folder.path
+
+
+def table(bundle: Path, name: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """The one row of a questionnaire by column, and its sidecar."""
+    text = (bundle / "phenotype" / f"{name}.tsv").read_text()
+    header, row = (line.split("\t") for line in text.splitlines())
+    sidecar = json.loads((bundle / "phenotype" / f"{name}.json").read_text())
+    assert set(header) == set(sidecar) - {"MeasurementToolMetadata"}
+    return dict(zip(header, row, strict=True)), sidecar
+
+
+def test_choices_and_descriptions_have_columns_of_their_own(session: Path, tmp_path: Path) -> None:
+    bundle = export([session], tmp_path / "bundle")
+    row, sidecar = table(bundle, "demographics")
+    gender = "ses_1_questionnaire_1_gender"
+    assert row[gender] == "woman;self_described"
+    assert row[f"{gender}_described"] == "zebra words"
+    assert "self_described = Self-described" in sidecar[gender]["Description"]
+    age = "ses_1_questionnaire_1_age"
+    assert row[age] == "from_70"
+    assert sidecar[age]["Levels"]["from_70"] == "70 and above"
+    row, _ = table(bundle, "comments")
+    assert row["ses_1_questionnaire_2_comments"] == "first line second"
+
+
+@pytest.mark.parametrize("deidentify", [False, True])
+def test_the_tables_are_valid_bids(session: Path, tmp_path: Path, deidentify: bool) -> None:
+    bundle = export([session], tmp_path / "bundle", deidentify=deidentify)
+    binary = Path(sys.executable).with_name("bids-validator-deno")
+    done = subprocess.run(
+        [str(binary), "--format", "json", "--max-rows", "-1", str(bundle)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    issues = json.loads(done.stdout)["issues"]["issues"]
+    assert [issue for issue in issues if issue["severity"] == "error"] == []
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_written_is_in_a_deidentified_copy(session: Path, tmp_path: Path) -> None:
+    bundle = export([session], tmp_path / "bundle", deidentify=True)
+    assert not (bundle / "phenotype" / "demographics.tsv").exists()
+    row, _ = table(bundle, "comments")
+    assert row["ses_1_questionnaire_2_comments"] == WITHHELD
+    for path in bundle.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            for said in (b"zebra", b"first line", b"from_70\t", b"woman;"):
+                assert said not in content, path
+
+
+def test_chosen_options_are_kept_and_what_was_written_is_not() -> None:
+    changed = {"instrument": "own", "item": "tools", "value": OWN}
+    kept = {"chosen": OWN["chosen"], "described": WITHHELD}
+    assert redact_payload("response.changed", changed)["value"] == kept
+    submitted = {"instrument": "own", "instrument_version": 1, "answers": {"tools": OWN, "n": 3}}
+    assert redact_payload("questionnaire.submitted", submitted)["answers"] == {
+        "tools": kept,
+        "n": 3,
+    }
+
+
+def test_a_labs_own_demographics_are_dropped_too() -> None:
+    changed = {"instrument": "demographics-short", "item": "gender", "value": OWN}
+    assert redact_payload("response.changed", changed)["value"] is None
+    submitted = {"instrument": "demographics-short", "instrument_version": 1, "answers": {"a": OWN}}
+    assert redact_payload("questionnaire.submitted", submitted)["answers"] == {}
