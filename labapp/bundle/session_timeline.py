@@ -36,7 +36,7 @@ SESSION_TYPES = {
     "gap": "From the end of a run that was killed to the moment the session went on.",
     "consent.given": "The participant agreed.",
     "consent.declined": "The participant did not agree; the session ends.",
-    "page.turned": "A page of a text is on the screen; value counts from 0.",
+    "page.turned": "A page of a text or questionnaire is on the screen; value counts from 0.",
     "tutorial.dial_moved": "A dial of the tutorial was moved to value.",
     "response.changed": "An answer was given or changed; text is instrument and item.",
     "questionnaire.submitted": "A questionnaire was left; text is the instrument.",

@@ -201,3 +201,35 @@ def test_two_words_with_the_scale_between_them(asked):
     assert "5 more" in window.bottom.note.text()
     QTest.mouseClick(views[0].row, LEFT, pos=views[0].row.centre(6).toPoint())
     assert answers(room) == {"ueq_1": 7}
+
+
+def test_the_mouse_finds_every_point_of_a_statement(asked):
+    room, window = asked("understanding")
+    view = window.screen_shown.items[0]
+    for index in (0, 4, 2):
+        QTest.mouseClick(view.row, LEFT, pos=view.row.centre(index).toPoint())
+        assert answers(room) == {"systematic_plan": index + 1}
+    assert view.row.centre(0).x() == pytest.approx(view.row.width() / 10)
+
+
+def test_a_session_goes_on_at_the_page_where_it_was(asked, open_window):
+    room, window = asked("nasa-tlx-weights")
+    for view in window.screen_shown.pages[0].views:
+        QTest.mouseClick(view.group.buttons[1], LEFT)
+    QTest.mouseClick(window.bottom.right, LEFT)
+    window.close_for_good()
+    again = open_window(room)
+    screen = again.screen_shown
+    assert screen.stack.currentIndex() == 1
+    assert focus() is screen.pages[1].views[0].group.buttons[0]
+    QTest.mouseClick(again.bottom.left, LEFT)
+    assert all(view.group.buttons[1].isChecked() for view in screen.pages[0].views)
+
+
+def test_a_text_is_no_longer_than_it_may_be(asked, qapp):
+    room, window = asked("comments")
+    field = window.screen_shown.items[0].field
+    field.edit.insertPlainText("x" * 2001)
+    QTest.keyClicks(field.edit, "y")
+    window.screen_shown.right()
+    assert room.last("questionnaire.submitted")["answers"] == {"comments": "x" * 2000}

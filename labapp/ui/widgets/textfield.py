@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from labapp.ui import theme
@@ -49,10 +50,9 @@ class TextField(QWidget):
         box.addWidget(self.edit)
 
     def text(self) -> str:
-        """What stands there, as far as it may be long."""
+        """What stands there."""
         edit = self.edit
-        text = edit.text() if isinstance(edit, QLineEdit) else edit.toPlainText()
-        return text[: self._longest]
+        return edit.text() if isinstance(edit, QLineEdit) else edit.toPlainText()
 
     def show_text(self, text: str) -> None:
         """Show what the session says, unless the hand is at it."""
@@ -61,11 +61,15 @@ class TextField(QWidget):
         self._given = text
         if self.text().strip() == text or self.edit.hasFocus():
             return
+        self._set(text)
+
+    def _set(self, text: str) -> None:
         self.edit.blockSignals(True)
         if isinstance(self.edit, QLineEdit):
             self.edit.setText(text)
         else:
             self.edit.setPlainText(text)
+            self.edit.moveCursor(QTextCursor.MoveOperation.End)
         self.edit.blockSignals(False)
 
     def keep(self) -> None:
@@ -76,6 +80,8 @@ class TextField(QWidget):
             self.kept.emit(text)
 
     def _edited(self) -> None:
+        if len(text := self.text()) > self._longest:  # an area has no limit of its own
+            self._set(text[: self._longest])
         self._timer.start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
