@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labapp.events.commands import Choose, HandIn, Next, Rate
+from labapp.ui.bridge import Bridge
+from labapp.ui.moderator.console import ConsoleWindow
 from scripts.screens_participant import Shot, opened
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import Room, skip_to
@@ -55,6 +57,12 @@ def pictures(folder: Path, visualisation: str) -> Iterator[Shot]:
             yield f"s09-{visualisation}-{name}-missing", window
             answer(room, right=False)
             yield f"s10-{visualisation}-{name}-wrong", window
+            console = ConsoleWindow(Bridge(room.runner), room.loaded, "P01", lambda: None)
+            console.resize(window.size())
+            console.show()
+            console.refresh()
+            yield f"s11-{visualisation}-{name}-console", console
+            console.shut()
 
 
 def answer(room: Room, *, right: bool) -> None:

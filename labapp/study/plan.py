@@ -249,8 +249,8 @@ class _Planner:
         self.space_of = space_of
         self.prior_of = prior_of
         self.choices: dict[str, Any] = {}
-        groups = [item for item in self.study.flow if isinstance(item, StagesItem)]
-        self.stages_in_all = sum(len(item.stages.models) for item in groups)
+        self.groups = [i.stages for i in self.study.flow if isinstance(i, StagesItem)]
+        self.stages_in_all = sum(len(stages.models) for stages in self.groups)
         self.stage = 0
 
     def _name(self, template: str) -> str:
@@ -318,7 +318,8 @@ class _Planner:
         visualisation = next((known for known in VISUALISATIONS if known == kind), None)
         if visualisation is not None:
             space = self.space_of(single_dimension.CIRCLES)
-            yield single_dimension.practice("Practice", visualisation, space)
+            aloud = any(stages.think_aloud for stages in self.groups)
+            yield single_dimension.practice("Practice", visualisation, space, think_aloud=aloud)
             return
         defaults = for_model(dataset)
         yield ReconstructionPart(

@@ -92,7 +92,9 @@ def asked(
     return tuple(dimension for dimension in order for _ in range(times))
 
 
-def practice(title: str, visualisation: Visualisation, space: LatentSpace) -> SingleDimensionPart:
+def practice(
+    title: str, visualisation: Visualisation, space: LatentSpace, *, think_aloud: bool
+) -> SingleDimensionPart:
     """The three circles questions on dial 1."""
     return SingleDimensionPart(
         id="practice",
@@ -108,7 +110,7 @@ def practice(title: str, visualisation: Visualisation, space: LatentSpace) -> Si
         answers=CIRCLES_ANSWERS,
         sampling="uniform",
         time_limit_s=None,
-        think_aloud=True,
+        think_aloud=think_aloud,
     )
 
 

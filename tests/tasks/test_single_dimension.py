@@ -134,7 +134,7 @@ def test_regimes_are_the_percentiles_of_the_sample() -> None:
 
 def test_practice_asks_low_high_medium_of_dial_1() -> None:
     circles = load_package("circles/gt", device="cpu")
-    part = practice("Practice", "exemplars", circles.space)
+    part = practice("Practice", "exemplars", circles.space, think_aloud=True)
     play = SinglePlay.of(**part.model_dump())
     task = SingleDimensionTask(
         part, 0, circles.space, circles.latents, circles.percentiles, 1, "P01"

@@ -14,12 +14,15 @@ from labapp.session.decoding import Array
 from labapp.session.runner import Runner
 from labapp.study.instruments import Item, Rating
 from labapp.study.plan import QuestionnairePart, ReconstructionPart, TutorialPart
+from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui import theme
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.dial_bars import DialBars
+from labapp.ui.moderator.question_mirror import QuestionMirror
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.plan import progress_of
@@ -28,7 +31,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.pictures import ImageView
 from labapp.ui.widgets.series import SeriesView
 
-TRIAL, QUIET = range(2)
+TRIAL, QUIET, QUESTION = range(3)
 MOST_SIDE, LEAST_SIDE = 420, 96
 CURVE_ROOM = 118
 DIALS_ROOM = 200
@@ -246,7 +249,7 @@ def _said(item: Item, value: Any) -> str:
 
 
 class MirrorPanel(QFrame):
-    """The card of the mirror. The session's state decides which of the two mirrors is in front."""
+    """The card of the mirror. The session's state decides which of the mirrors is in front."""
 
     def __init__(self, palette: Palette, curve: Curve) -> None:
         super().__init__()
@@ -258,6 +261,8 @@ class MirrorPanel(QFrame):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.trial)
         self.stack.addWidget(self.quiet)
+        self.question = QuestionMirror(palette)
+        self.stack.addWidget(self.question)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
@@ -270,16 +275,18 @@ class MirrorPanel(QFrame):
     def show_session(self, runner: Runner) -> None:
         """Called when the runner's state or pictures changed."""
         part, now = runner.part, runner.state.part_state
-        trial = now.trial if isinstance(now, StageState) else None
-        in_question = (
-            isinstance(part, ReconstructionPart)
-            and trial is not None
-            and not runner.state.pauses.paused
-        )
-        if in_question and isinstance(part, ReconstructionPart) and trial is not None:
-            self.trial.show_trial(part, now, trial, runner)
-            self.title.set_full(f"{part.title} · question {trial.number} of {part.trials}")
-        else:
-            self.quiet.show_part(runner)
-            self.title.set_full("" if part is None else part.title)
-        self.stack.setCurrentIndex(TRIAL if in_question else QUIET)
+        paused, front = runner.state.pauses.paused, QUIET
+        title = "" if part is None else part.title
+        match part:
+            case ReconstructionPart() if isinstance(now, StageState) and now.trial and not paused:
+                front = TRIAL
+                self.trial.show_trial(part, now, now.trial, runner)
+                title = f"{title} · question {now.trial.number} of {part.trials}"
+            case SingleDimensionPart() if isinstance(now, SingleState) and now.trial and not paused:
+                front = QUESTION
+                self.question.show_question(part, now.trial, runner)
+                title = f"{title} · question {now.trial.number} of {part.trials}"
+            case _:
+                self.quiet.show_part(runner)
+        self.title.set_full(title)
+        self.stack.setCurrentIndex(front)

@@ -42,8 +42,12 @@ def choice_words(words: Strings, space: LatentSpace, dimension: int) -> tuple[st
     """The choices of a question: Low, Medium, High; of a discrete dial a letter a value."""
     if not isinstance(space.dimensions[dimension], Discrete):
         return tuple(words(key) for key in CHOICES)
-    count = choices(space, dimension)
-    return tuple(chr(ord("A") + i) if count <= LETTERS else str(i + 1) for i in range(count))
+    return tuple(value_name(index) for index in range(choices(space, dimension)))
+
+
+def value_name(index: int) -> str:
+    """A discrete dial's value as a letter (digits would be taken for those of MNIST)."""
+    return chr(ord("A") + index) if index < LETTERS else f"{index + 1}"
 
 
 def headings(
@@ -126,7 +130,10 @@ class SingleDimensionScreen(Screen):
 
     def _lay_out(self) -> None:
         words = self.setting.words
-        help_text = QLabel(words(HELP[self._part.visualisation]))
+        said = words(HELP[self._part.visualisation])
+        if self._part.think_aloud:
+            said = f"{said} {words('task_text_think_aloud')}"
+        help_text = QLabel(said)
         help_text.setWordWrap(True)
         help_text.setProperty("role", "secondary")
         self._left = QWidget()
@@ -209,7 +216,6 @@ class SingleDimensionScreen(Screen):
         if (question.number, question.attempt) != self._question:
             self._question = (question.number, question.attempt)
             self._asked = self._answered = False
-            _say(self.title, words("single_title", dial=question.dimension + 1))
             self.wish = "content"
         if examples is not self._shown:
             self._shown = examples
@@ -218,6 +224,9 @@ class SingleDimensionScreen(Screen):
             self.sheet.show_rows(examples.rows, over)
             self._fit()
         told = question.right is not None
+        title = words("single_title", dial=question.dimension + 1)
+        open_choice = self._asked and question.choice is None
+        _say(self.title, f"▸ {title}" if open_choice else title, "warn" if open_choice else "")
         self.answers.show_texts(texts)
         self.answers.show_index(question.choice)
         self.answers.show_right(question.correct if told else None)

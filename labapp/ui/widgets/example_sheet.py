@@ -114,10 +114,14 @@ class ExampleSheet(QWidget):
         return self._taken(*self._placed(rows, columns)).width()
 
     def _placed(self, rows: int, columns: int) -> tuple[tuple[float, float], Grid]:
-        """The size of a picture and the grid that makes it largest."""
+        """The size of a picture and the grid that makes it largest, of those that fit."""
         grids = grids_of(self._visualisation, rows, columns)
         sized = [(self._sized(grid.cell_in(*self._room)), grid) for grid in grids]
-        return max(sized, key=lambda one: one[0][0])
+        return max(sized, key=lambda one: (self._fits(*one), one[0][0]))
+
+    def _fits(self, cell: tuple[float, float], grid: Grid) -> bool:
+        taken = self._taken(cell, grid)
+        return taken.width() <= self._room[0] + 1 and taken.height() <= self._room[1] + 1
 
     @staticmethod
     def _taken(cell: tuple[float, float], grid: Grid) -> QSize:
