@@ -60,4 +60,8 @@ def _asked(room: Room, window: ParticipantWindow, name: str) -> Iterator[Shot]:
                 value = answer(item, rng)
             room.runner.send(Answer(item.id, value))
         yield f"{name}-page-{number}", window
+        if screen.pages[number - 1].items[-1].id == "region":
+            own = {"chosen": ["woman", "self_described"], "described": "in my own words"}
+            room.runner.send(Answer("gender", own))
+            yield f"{name}-described", window
         room.runner.send(Next())
