@@ -51,11 +51,13 @@ class Page(QScrollArea):
 
     def _head(self, title: str, instruction: str) -> None:
         head = QLabel(title)
+        head.setTextFormat(Qt.TextFormat.PlainText)
         head.setProperty("role", "title")
         head.setWordWrap(True)
         self._column.addWidget(head)
         if instruction:
             label = QLabel(instruction)
+            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.setMaximumWidth(_even_width(instruction))
             self._column.addSpacing(theme.SPACE_XS)
