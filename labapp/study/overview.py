@@ -110,7 +110,7 @@ def _flow_line(part: PlannedPart) -> str:
         what = "practice" if part.role == "practice" else "questions"
         return f"{part.title}: {part.trials} {what}, target {part.target_alignment * 100:g} %"
     if isinstance(part, SingleDimensionPart):
-        what = "practice" if part.role == "practice" else "questions"
+        what = "practice questions" if part.role == "practice" else "questions"
         return f"{part.title}: {part.trials} single-dimension {what}, {part.visualisation}"
     if isinstance(part, QuestionnairePart):
         return f"Questionnaire {part.instrument}"

@@ -26,7 +26,7 @@ WIDTH = 1360
 """Wider than other screens: seven pictures beside the question at twice their size."""
 LEFT_WIDTH = 384
 PICTURE_MOST = 320.0
-RIGHT_LEAST = 480
+RIGHT_LEAST = 640
 LETTERS = 26
 CHOICES = ("choice_low", "choice_medium", "choice_high")
 RATED = {"confidence": "rate_confidence", "understanding": "rate_understanding"}
@@ -155,6 +155,7 @@ class SingleDimensionScreen(Screen):
         # Room for two lines from the start: nothing shifts when feedback appears.
         self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
         self.feedback.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._help = help_text
         above = QHBoxLayout()
         above.setSpacing(theme.SPACE_L)
         above.addWidget(help_text, 1)
@@ -196,10 +197,12 @@ class SingleDimensionScreen(Screen):
         self.picture.set_side(self.picture.side_for(room))
         content = min(self.width() - 2 * theme.SPACE_XL, WIDTH)
         wide = content - LEFT_WIDTH - theme.SPACE_XXL
-        self.sheet.fit(wide, high - self.more.sizeHint().height() - theme.SPACE_S)
+        least, button = min(RIGHT_LEAST, round(wide)), self.more.sizeHint()
+        lines = self._help.heightForWidth(least - button.width() - theme.SPACE_L)
+        self.sheet.fit(wide, high - max(button.height(), lines) - theme.SPACE_S)
         # As wide as the widest question of the stage: nothing shifts from one to the next.
         widest = max(self.sheet.width_of(*shape) for shape in self._shapes)
-        self._right.setFixedWidth(max(widest, RIGHT_LEAST))
+        self._right.setFixedWidth(max(widest, least))
 
     def _trial(self) -> Question | None:
         state = self.state
