@@ -27,11 +27,13 @@ def questionnaire_study(
 ) -> Path:
     """A study file that asks these instruments, after so many stages of one question each.
 
-    The program's own texts are copied for a language they are not shipped in.
+    Texts that are not shipped in a language are there in English.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (resources.assets() / "texts" / language).is_dir():
-        shutil.copytree(resources.assets() / "texts" / "en", folder / "texts" / language)
+    own = folder / "texts" / language
+    own.mkdir(parents=True, exist_ok=True)
+    for text in (resources.assets() / "texts" / "en").iterdir():
+        if not (resources.assets() / "texts" / language / text.name).is_file():
+            shutil.copy(text, own)
     models = ("sinelines/gt", "sinelines/vae", "sinelines/ae")[:stages]
     lines = ["id: asked", "title: Questionnaires", "version: 1", f"language: {language}", "flow:"]
     if models:
