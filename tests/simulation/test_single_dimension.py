@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from labapp import analysis
 from labapp.analysis.writing import write
 from labapp.bundle.export import export
+from labapp.bundle.tables_check import check_tables
 from labapp.bundle.verify import verify
 from labapp.clock import Clock, FakeClock
-from labapp.records.opening import open_record
+from labapp.events import Source
+from labapp.events.commands import (
+    Choose,
+    HandIn,
+    Rate,
+    Resume,
+    ShowMoreExamples,
+    SkipStage,
+)
+from labapp.records.opening import bundle_tree, open_record, open_records
+from labapp.session import opening
 from labapp.session.models import load_warm
 from labapp.session.opening import Surroundings
 from labapp.session.scheduling import VirtualScheduler
@@ -41,6 +54,7 @@ def test_sessions_from_start_to_tables(tmp_path: Path, visualisation: str) -> No
     assert not list(beh.glob("*reconstruction*"))
 
     tables = analysis.load(bundle)
+    check_refuses_a_row_less(bundle, tmp_path / "copy")
     trials = tables.trials
     assert set(trials["task"]) == {f"single-dimension-{visualisation}"}
     asked = trials[trials["role"] == "stage"]
@@ -74,6 +88,22 @@ def test_sessions_from_start_to_tables(tmp_path: Path, visualisation: str) -> No
         assert 1 <= row["seq"] <= 7
 
 
+def check_refuses_a_row_less(bundle: Path, copy: Path) -> None:
+    """Tables that disagree with the journal are found although the manifest fits them."""
+    shutil.copytree(bundle, copy)
+    stem = copy / "sub-P01/ses-1/beh/sub-P01_ses-1_task-singledimension"
+    for end in ("beh", "events"):
+        path = Path(f"{stem}_{end}.tsv")
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join(one for one in lines if one != lines[-2]) + "\n")
+    tree = bundle_tree(copy)
+    assert tree is not None
+    told = [problem for record in open_records(copy) for problem in check_tables(tree, record)]
+    assert len(told) == 2
+    assert told[0].endswith("_beh.tsv: 22 questions, the journal has 23")
+    assert "_events.tsv" in told[1]
+
+
 def test_a_discrete_dial_and_a_time_limit(tmp_path: Path) -> None:
     model = "mnist8k/ss5"
     study = write_single_study(
@@ -93,6 +123,47 @@ def test_a_discrete_dial_and_a_time_limit(tmp_path: Path) -> None:
     assert len(ten) == len(discrete)
     assert discrete["regime"].isna().all()
     assert (discrete["right_choice"].astype(float) == discrete["shown_value"]).all()
+
+
+def test_a_session_killed_inside_a_question_goes_on_there(tmp_path: Path) -> None:
+    model = "sinelines/gt"
+    study = write_single_study(tmp_path, [model])
+    warm = load_warm([model], "cpu")
+    around = Surroundings(warm.decoders, warm.warmed, virtual, private=tmp_path / "p")
+    loaded = load(study)
+    killed = opening.create(
+        loaded, "P01", around, data=tmp_path / "data", make_clock=lambda start: FakeClock()
+    )
+    killed.begin()
+    while killed.runner.part is not None and killed.runner.part.id != "stage-1":
+        killed.runner.send(SkipStage())
+    for command in (ShowMoreExamples(), Choose(1, "mouse"), Rate("confidence", 2, "mouse")):
+        killed.runner.send(command)
+    before, shown = killed.runner.state.part_state.trial, killed.runner.examples
+    killed.runner._closed = True  # as a kill leaves it: no last event
+    killed.runner.journal.close()
+    killed._lock.release()
+
+    session = opening.resume(killed.folder.path, lambda loaded, models: around)
+    session.begin()
+    runner = session.runner
+    assert runner.state.part_state.trial == before
+    assert runner.examples is not None
+    assert shown is not None
+    np.testing.assert_array_equal(runner.examples.rows, shown.rows)
+    np.testing.assert_array_equal(runner.examples.question, shown.question)
+    assert runner.state.pauses.paused
+    runner.send(Resume("on"), Source.MODERATOR)
+    runner.send(Rate("understanding", 4, "mouse"))
+    runner.send(HandIn())
+    session.close("test over")
+    trials = analysis.load(killed.folder.path).trials
+    assert trials["attempt"].tolist() == [1]
+    assert trials["choice"].tolist() == ["medium"]
+    assert trials["response_s"].max() < 60, "the gap does not count"
+    assert trials["resamples"].tolist() == [1]
+    deviations = analysis.load(killed.folder.path).deviations
+    assert "interrupted" in set(deviations["kind"]), "kept, and flagged"
 
 
 def test_a_study_with_both_tasks_has_both_tables(tmp_path: Path) -> None:
