@@ -70,6 +70,9 @@ def test_sessions_from_start_to_tables(tmp_path: Path, visualisation: str) -> No
     assert asked["response_s"].median() == pytest.approx(14, abs=5), "about a person's time"
     assert 0.5 < asked["correct"].mean() < 1
     assert trials["resamples"].sum() > 0
+    copy = export(sessions, tmp_path / "shared", deidentify=True)
+    assert verify(copy).problems == []
+    pd.testing.assert_frame_equal(analysis.load(copy).trials, trials)  # nothing here is a person's
     practice = trials[trials["role"] == "practice"]
     assert list(practice["right_choice"]) == ["low", "high", "medium"] * 2
     people = tables.participants.set_index("participant")
