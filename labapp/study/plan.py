@@ -414,28 +414,12 @@ class _Planner:
         defaults, dimensions, usual = self._represented(model)
         sampling: BaseSampling = stages.sampling or usual
         self._check_prior(model, sampling)
-        limit = stages.time_limit_min
-        return SingleDimensionPart(
-            id=f"stage-{self.stage}",
-            title=f"Stage {self.stage}",
-            role="stage",
-            number=self.stage,
-            of=self.stages_in_all,
-            model=model,
-            display=defaults.display,
-            dimensions=dimensions,
-            visualisation=stages.visualisation,
-            asked=single_dimension.asked(
-                LatentSpace.from_json(dimensions),
-                stages.questions_per_dimension,
-                self.seed,
-                self.study.id,
-                self.participant,
-                self.stage,
-            ),
-            sampling=sampling,
-            time_limit_s=None if limit is None else limit * 60,
-            think_aloud=stages.think_aloud,
+        return single_dimension.stage(
+            stages,
+            single_dimension.Place(self.stage, self.stages_in_all, model, defaults.display),
+            LatentSpace.from_json(dimensions),
+            sampling,
+            (self.seed, self.study.id, self.participant),
         )
 
     def _stage(self, stages: Stages, model: str) -> ReconstructionPart:

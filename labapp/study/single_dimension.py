@@ -6,14 +6,14 @@ Source: paper 000, 4.5 (regimes, visualisations, two questions a dimension) and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.assignment import generator, shuffled
 from labapp.study.defaults import Display
-from labapp.study.schema import Strict, Visualisation
+from labapp.study.schema import SingleDimensionStages, Strict, Visualisation
 
 Regime = Literal["low", "medium", "high"]
 BaseSampling = Literal["held_out", "prior", "uniform"]
@@ -82,6 +82,41 @@ class ExamplePart(Strict):
     visualisation: Visualisation
     dimension: int
     examples: Rows
+
+
+class Place(NamedTuple):
+    """A stage's number among how many, its representation and how that is shown."""
+
+    number: int
+    of: int
+    model: str
+    display: Display
+
+
+def stage(
+    said: SingleDimensionStages,
+    place: Place,
+    space: LatentSpace,
+    sampling: BaseSampling,
+    purpose: tuple[int, str, str],
+) -> SingleDimensionPart:
+    """A stage as the study says; purpose: seed, study and participant, for the order of dials."""
+    limit = said.time_limit_min
+    return SingleDimensionPart(
+        id=f"stage-{place.number}",
+        title=f"Stage {place.number}",
+        role="stage",
+        number=place.number,
+        of=place.of,
+        model=place.model,
+        display=place.display,
+        dimensions=tuple(space.to_json()),
+        visualisation=said.visualisation,
+        asked=asked(space, said.questions_per_dimension, *purpose, place.number),
+        sampling=sampling,
+        time_limit_s=None if limit is None else limit * 60,
+        think_aloud=said.think_aloud,
+    )
 
 
 def asked(
