@@ -12,6 +12,7 @@ def write_single_study(
     visualisation: str = "traversals",
     *,
     practice: bool = False,
+    language: str = "en",
     lines: Sequence[str] = (),
 ) -> Path:
     """A study of one stage a model; practice: with tutorial and practice; lines: more of `stages`,
@@ -25,6 +26,7 @@ def write_single_study(
                 "id: single",
                 "title: A study for tests",
                 "version: 1",
+                f"language: {language}",
                 "flow:",
                 *(before if practice else ()),
                 "  - stages:",

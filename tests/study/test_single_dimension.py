@@ -32,7 +32,7 @@ def test_settings_of_reconstruction_are_refused(tmp_path: Path, line: str) -> No
     key = line.split(":")[0]
     with pytest.raises(StudyError) as refused:
         load(write_single_study(tmp_path, lines=[line]))
-    assert f"line 9, flow[0].stages.{key}: unknown key '{key}' for single-dimension" in (
+    assert f"line 10, flow[0].stages.{key}: unknown key '{key}' for single-dimension" in (
         refused.value.what
     )
     assert "questions_per_dimension" in refused.value.what, "what is allowed"
@@ -52,7 +52,7 @@ def test_settings_of_this_task_are_refused_for_reconstruction(tmp_path: Path, li
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("task: single-dimension", "task: guessing", "line 6, flow[0].stages.task: found 'gues"),
+        ("task: single-dimension", "task: guessing", "line 7, flow[0].stages.task: found 'gues"),
         ("      task: single-dimension\n", "", "flow[0].stages.task: missing"),
         ("visualisation: traversals", "visualisation: film", "'traversals' or 'exemplars'"),
         ("      visualisation: traversals\n", "", "stages.visualisation: missing"),
