@@ -256,8 +256,10 @@ def studies_show(
 def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
     """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
     from labapp.study.overview import check
+    from labapp.ui.strings import strings_of
 
     loaded = check(file)
+    strings_of(loaded)
     typer.echo(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
 
 

@@ -17,6 +17,9 @@ from labapp.study.instruments import Instrument
 from labapp.study.schema import FLOW_KEYS, QuestionnaireItem, StagesItem, Study
 from labapp.study.texts import pages
 
+WORDS = "texts/{language}/participant.yaml"
+"""The words of the participant's window; a language is known where they are."""
+
 
 @dataclass(frozen=True)
 class LoadedStudy:
@@ -80,6 +83,7 @@ def load(study: str | Path) -> LoadedStudy:
         ) from error
     located = parse_yaml(path, content)
     checked = _check(path, located)
+    _check_language(path, located, checked.language)
     files = {path.name: content}
     instruments = {}
     for said in sorted(_texts(checked)):
@@ -108,7 +112,7 @@ def files_digest(files: Mapping[str, bytes]) -> str:
 
 def _texts(study: Study) -> set[str]:
     """The texts of a study as its file names them."""
-    names = {"texts/{language}/participant.yaml"}
+    names = {WORDS}
     for item in study.flow:
         match _single(item):
             case "consent" | "text" | "debrief", str(name):
@@ -164,3 +168,17 @@ def _check(path: Path, located: Located) -> Study:
         return Study.model_validate(located.value)
     except ValidationError as error:
         raise refusal(path, located, error, "study", Study) from error
+
+
+def _check_language(path: Path, located: Located, language: str) -> None:
+    """Refuse a language without words, naming it and the languages there are."""
+    if _resolve(path, in_language(WORDS, language)).is_file():
+        return
+    roots = (path.parent, resources.assets())
+    found = {file.parent.name for root in roots for file in root.glob(in_language(WORDS, "*"))}
+    raise StudyError(
+        f"{path}, line {located.line(('language',))}, language: there are no texts in "
+        f"{language!r}; there are: {', '.join(sorted(found))}.",
+        todo="Use one of these, or put a translation of the shipped texts into "
+        f"{path.parent / 'texts' / language}.",
+    )

@@ -14,9 +14,7 @@ from pathlib import Path
 from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import StudyError
-from labapp.study.loading import LoadedStudy
-
-FILE = "texts/{language}/participant.yaml"
+from labapp.study.loading import WORDS, LoadedStudy, in_language
 
 
 class Strings:
@@ -30,16 +28,20 @@ class Strings:
         if key not in self._words:
             raise StudyError(
                 f"The participant's window has no words for {key!r}.",
-                todo=f"Add {key} to the study's {FILE}.",
+                todo=f"Add {key} to the study's {WORDS}.",
             )
         words = self._words[key]
         return words.format(**values) if values else words
 
+    def number(self, written: str) -> str:
+        """A number, written with a point, as the language writes it."""
+        return written.replace(".", self("decimal_mark"))
+
 
 def strings_of(loaded: LoadedStudy) -> Strings:
     """The checked words of a study. Raises StudyError naming file and key."""
-    name = FILE.format(language=loaded.study.language)
-    english = FILE.format(language="en")
+    name = in_language(WORDS, loaded.study.language)
+    english = in_language(WORDS, "en")
     shipped = resources.assets() / english
     return Strings(
         _checked(

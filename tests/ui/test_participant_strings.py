@@ -56,7 +56,8 @@ def test_a_wrong_translation_is_refused(loaded, old, new, says):
 def test_every_word_that_screens_ask_for_exists_and_is_used(loaded):
     words = strings_of(loaded)
     root = Path(labapp.ui.__file__).parent
-    sources = [*(root / "participant").glob("*.py"), *(root / "widgets").glob("*.py")]
+    sources = [root / "strings.py"]
+    sources += [*(root / "participant").glob("*.py"), *(root / "widgets").glob("*.py")]
     code = "\n".join(path.read_text() for path in sources)
     asked = set(re.findall(r'words\(\s*"(\w+)"', code))
     assert len(asked) > 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from labapp.events.commands import DeclineConsent
@@ -30,6 +31,7 @@ class ConsentScreen(Screen):
         self.name.setPlaceholderText(words("consent_name_hint"))
         self.name.setAccessibleName(words("consent_name"))
         self.name.setMaxLength(NAME_LIMIT)
+        self.name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         self.leave = Question(
             words("decline_title"),
             words("decline_text"),

@@ -64,6 +64,7 @@ class DialName(QWidget):
         self._edit = QLineEdit(self._text, self)
         self._edit.setMaxLength(LABEL_LIMIT)
         self._edit.setAccessibleName(self._default)
+        self._edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         self._edit.setGeometry(
             0, (self.height() - theme.TARGET_HEIGHT) // 2, self.width() - 2, theme.TARGET_HEIGHT
         )

@@ -74,11 +74,12 @@ class QuestionnaireScreen(Screen):
     def _missing_words(self, titles: list[str]) -> str:
         if not titles:
             return ""
-        names = ", ".join(_short(title) for title in titles[:MOST_NAMED])
+        words = self.setting.words
+        names = ", ".join(words("quoted", text=_short(title)) for title in titles[:MOST_NAMED])
         more = len(titles) - MOST_NAMED
         if more > 0:
-            return self.setting.words("answers_missing", items=names, more=more)
-        return self.setting.words("answer_missing", items=names)
+            return words("answers_missing", items=names, more=more)
+        return words("answer_missing", items=names)
 
     def left(self) -> None:
         self._keep()
@@ -110,5 +111,5 @@ def _short(text: str) -> str:
     """An item's words for the list of what is missing."""
     text = text.rstrip(" :?.")
     if len(text) <= MISSING_CHARACTERS:
-        return f"“{text}”"
-    return f"“{text[:MISSING_CHARACTERS].rsplit(' ', 1)[0]} …”"
+        return text
+    return f"{text[:MISSING_CHARACTERS].rsplit(' ', 1)[0]} …"

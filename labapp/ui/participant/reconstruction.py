@@ -58,8 +58,8 @@ class ReconstructionScreen(Screen):
             improved=setting.improved,
             frame_painted=self.gate.frame_painted,
         )
-        self.bar = AlignmentBar(words("alignment"), words("aligned"), palette)
-        target = f"{part.target_alignment * 100:g}"
+        self.bar = AlignmentBar(words("alignment"), words("aligned"), palette, words.number)
+        target = words.number(f"{part.target_alignment * 100:g}")
         self.bar.set_target(part.target_alignment, words("target_mark", target=target))
         self._question: tuple[int, int] | None = None
         self._solved = False
@@ -75,7 +75,8 @@ class ReconstructionScreen(Screen):
         title = QLabel(words("task_title"))
         title.setProperty("role", "title")
         title.setWordWrap(True)
-        task = words(f"task_text_skip_{part.skip}", skip_after_s=f"{part.skip_after_s:g}")
+        seconds = words.number(f"{part.skip_after_s:g}")
+        task = words(f"task_text_skip_{part.skip}", skip_after_s=seconds)
         if part.think_aloud:
             task = " ".join([task, words("task_text_think_aloud")])
         text = QLabel(task)

@@ -41,8 +41,9 @@ class Setting:
         return self.presentation == "improved"
 
     def pages(self, document: str, values: dict[str, str]) -> list[str]:
-        """The pages of one of the study's texts, with values filled in."""
-        return [texts.fill(page, values) for page in texts.pages(self.loaded.text(document))]
+        """The pages of one of the study's texts, with values (numbers) filled in."""
+        said = {name: self.words.number(value) for name, value in values.items()}
+        return [texts.fill(page, said) for page in texts.pages(self.loaded.text(document))]
 
 
 class Screen(QWidget):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -18,19 +20,24 @@ CHECK_R = 11.0
 
 class AlignmentBar(QWidget):
     """Alignment in 0..1, shown in per cent with one decimal. Solved, it turns good, with a check
-    mark and a word beside the colour."""
+    mark and a word beside the colour. number: writes a number as the language does."""
 
     def __init__(
-        self, title: str, solved_text: str, palette: theme.Palette, parent: QWidget | None = None
+        self,
+        title: str,
+        solved_text: str,
+        palette: theme.Palette,
+        number: Callable[[str], str] = str,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._title = title
         self._solved_text = solved_text
         self._colors = palette
         self._target = 1.0
         self._target_text = ""
         self._alignment = 0.0
-        self._percent = "0.0 %"
+        self._number = number
+        self._percent = number("0.0 %")
         self._solved = False
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -54,7 +61,7 @@ class AlignmentBar(QWidget):
         if alignment == self._alignment and solved == self._solved:
             return
         self._alignment, self._solved = alignment, solved
-        self._percent = f"{alignment * 100:.1f} %"
+        self._percent = self._number(f"{alignment * 100:.1f} %")
         self.setAccessibleDescription(
             f"{self._percent}, {self._solved_text if solved else self._target_text}"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -43,6 +43,7 @@ class TextField(QWidget):
             area.textChanged.connect(self._edited)
             self.edit = area
         self.edit.setAccessibleName(name)
+        self.edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         self.edit.installEventFilter(self)
         self.setFocusProxy(self.edit)
         box = QVBoxLayout(self)

@@ -1,0 +1,181 @@
+"""Every language says all that English says; a study in any of them runs and says which it was."""
+
+from __future__ import annotations
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from labapp import resources
+from labapp.cli import app
+from labapp.errors import StudyError
+from labapp.records.integrity import check_journal
+from labapp.session.past import finished, read_past
+from labapp.simulation.driver import FAST
+from labapp.simulation.headless import simulate
+from labapp.study import texts
+from labapp.study.loading import WORDS, in_language, load
+from labapp.study.overview import check
+from labapp.ui.strings import strings_of
+from tests.session.sessions import surroundings
+
+TEXTS = resources.assets() / "texts"
+LANGUAGES = sorted(folder.name for folder in TEXTS.iterdir())
+OTHERS = [language for language in LANGUAGES if language != "en"]
+ENGLISH = sorted(path.name for path in (TEXTS / "en").glob("*.md"))
+
+
+def study(folder: Path, language: str) -> Path:
+    """All kinds of screens in a language: both tasks, tutorial, practice, a questionnaire."""
+    path = folder / "mine.yaml"
+    path.write_text(
+        f"""\
+id: mine
+title: Eine Studie
+version: 1
+language: {language}
+flow:
+  - consent: texts/{{language}}/consent.md
+  - tutorial: reconstruction
+  - practice: circles
+  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/ae]
+      trials: 1
+      skip: always
+      after: [seq]
+  - stages:
+      task: single-dimension
+      visualisation: exemplars
+      models: [sinelines/gt, sinelines/ae]
+      questions_per_dimension: 1
+  - debrief: texts/{{language}}/debrief.md
+"""
+    )
+    return path
+
+
+def words_of(language: str) -> dict[str, str]:
+    value = yaml.safe_load((TEXTS / language / "participant.yaml").read_text())
+    assert isinstance(value, dict)
+    return value
+
+
+def values_in(words: str) -> set[str]:
+    return {field for _, field, _, _ in string.Formatter().parse(words) if field is not None}
+
+
+def test_english_and_german_are_shipped() -> None:
+    assert {"en", "de"} <= set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_file_is_missing_and_none_is_left_over(language: str) -> None:
+    names = {path.name for path in (TEXTS / language).iterdir()}
+    assert names == {path.name for path in (TEXTS / "en").iterdir()}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_word_of_the_window_is_translated_with_its_values(language: str) -> None:
+    english, words = words_of("en"), words_of(language)
+    assert list(words) == list(english), "the same keys in the same order"
+    for key, said in words.items():
+        assert values_in(said) == values_in(english[key]), key
+        assert said != english[key], f"{key} is still in English"
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_text_has_the_pages_paragraphs_and_values_of_the_english_one(
+    language: str, name: str
+) -> None:
+    read = [(TEXTS / one / name).read_text(encoding="utf-8") for one in ("en", language)]
+    english, translated = (texts.pages(text) for text in read)
+    assert len(translated) == len(english), "pages"
+    for ours, theirs in zip(translated, english, strict=True):
+        assert shape(ours) == shape(theirs)
+        assert not set(ours.splitlines()) & set(theirs.splitlines()) - {""}, "still in English"
+        assert texts.placeholders(ours) == texts.placeholders(theirs) == []
+
+
+def shape(page: str) -> list[tuple[int, int, list[str]]]:
+    """Of every paragraph: level of the heading, words in bold, values filled in."""
+    return [
+        (
+            len(paragraph) - len(paragraph.lstrip("#")),
+            len(re.findall(r"\*\*[^*]+\*\*", paragraph)),
+            sorted(re.findall(r"\{(\w+)\}", paragraph)),
+        )
+        for paragraph in re.split(r"\n\s*\n", page)
+    ]
+
+
+def test_german_says_sie() -> None:
+    for path in (TEXTS / "de").iterdir():
+        familiar = re.findall(r"(?i)\b(?:du|dir|dich|dein\w*|euch|euer)\b", path.read_text())
+        assert not familiar, path.name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_study_in_a_language_runs_to_its_end_and_records_it(
+    language: str, tmp_path: Path
+) -> None:
+    loaded = load(study(tmp_path, language))
+    strings_of(loaded)
+    path = simulate(
+        loaded,
+        "P01",
+        surroundings(tmp_path),
+        data=tmp_path / "data",
+        strategy="understanding",
+        pace=FAST,
+    )
+    assert not check_journal(path)
+    events = read_past(path)
+    assert finished(events)
+    planned = events[0].payload
+    assert planned["language"] == language
+    documents = [part["document"] for part in planned["plan"] if "document" in part]
+    assert len(documents) == 8
+    assert all(name.startswith(f"texts/{language}/") for name in documents)
+    kept = {file.parent.name for file in (path / "study").glob("texts/*/*")}
+    assert kept == {language}, "the texts that were shown, and no others"
+
+
+def test_a_language_without_texts_is_refused_by_name(tmp_path: Path) -> None:
+    path = study(tmp_path, "fr")
+    with pytest.raises(StudyError) as refused:
+        check(path)
+    assert "line 4, language: there are no texts in 'fr'; there are: de, en." in refused.value.what
+    assert f"{tmp_path}/texts/fr" in refused.value.todo
+    said = CliRunner().invoke(app, ["studies", "check", str(path)])
+    assert said.exit_code != 0
+
+
+def test_a_lab_adds_a_language_beside_its_study(tmp_path: Path) -> None:
+    path = study(tmp_path, "fr")
+    own = tmp_path / "texts" / "fr"
+    own.mkdir(parents=True)
+    for file in (TEXTS / "en").iterdir():
+        (own / file.name).write_text(file.read_text())
+    seq = tmp_path / "instruments" / "seq.yaml"
+    seq.parent.mkdir()
+    shipped = resources.assets() / "instruments" / "seq.yaml"
+    seq.write_text(shipped.read_text().replace("de:", "fr:"))
+    assert in_language(WORDS, "fr") in check(path).files
+
+
+def test_a_translation_that_lacks_words_is_refused_by_the_check(tmp_path: Path) -> None:
+    path = study(tmp_path, "de")
+    own = tmp_path / in_language(WORDS, "de")
+    own.parent.mkdir(parents=True)
+    shipped = (TEXTS / "de" / "participant.yaml").read_text()
+    own.write_text(re.sub(r"(?m)^skip:.*\n", "", shipped))
+    said = CliRunner().invoke(app, ["studies", "check", str(path)])
+    assert said.exit_code != 0
+    assert isinstance(said.exception, StudyError)
+    assert "texts/de/participant.yaml lacks the words for skip" in said.exception.what
