@@ -229,7 +229,8 @@ class SingleDimensionScreen(Screen):
         told = question.right is not None
         title = words("single_title", dial=question.dimension + 1)
         open_choice = self._asked and question.choice is None
-        _say(self.title, f"▸ {title}" if open_choice else title, "warn" if open_choice else "")
+        # No mark before it: another line would shift everything. The foot says it in words too.
+        _say(self.title, title, "warn" if open_choice else "")
         self.answers.show_texts(texts)
         self.answers.show_index(question.choice)
         self.answers.show_right(question.correct if told else None)
