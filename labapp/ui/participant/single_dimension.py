@@ -220,17 +220,18 @@ class SingleDimensionScreen(Screen):
             self._question = (question.number, question.attempt)
             self._asked = self._answered = False
             self.wish = "content"
+        told = question.right is not None
+        title = words("single_title", dial=question.dimension + 1)
+        open_choice = self._asked and question.choice is None
+        # Before the pictures are fitted below it. No mark: another line would shift everything. The
+        # foot says it in words too.
+        _say(self.title, title, "warn" if open_choice else "")
         if examples is not self._shown:
             self._shown = examples
             self.picture.show_picture(examples.question)
             over = headings(self._part.visualisation, texts, self._space, question.dimension)
             self.sheet.show_rows(examples.rows, over)
             self._fit()
-        told = question.right is not None
-        title = words("single_title", dial=question.dimension + 1)
-        open_choice = self._asked and question.choice is None
-        # No mark before it: another line would shift everything. The foot says it in words too.
-        _say(self.title, title, "warn" if open_choice else "")
         self.answers.show_texts(texts)
         self.answers.show_index(question.choice)
         self.answers.show_right(question.correct if told else None)
