@@ -214,6 +214,12 @@ def test_a_discrete_dial_is_asked_by_letters(rings, qapp):
     screen = screen_of(window)
     assert room.runner.examples.rows.shape == (10, 8, 28, 28)
     assert screen.answers.accessibleName() == "A / B / C / D / E / F / G / H / I / J"
+    key(Qt.Key.Key_J)
+    assert question_of(room).choice == 9
+    key(Qt.Key.Key_2)
+    assert question_of(room).choice == 1
+    key(Qt.Key.Key_K)
+    assert question_of(room).choice == 1, "there is no K"
     answer(room, right=False)
     right = "ABCDEFGHIJ"[question_of(room).correct]
     assert screen.feedback.text() == f"✗ Not correct: it is {right}."

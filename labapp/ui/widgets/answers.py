@@ -105,6 +105,8 @@ class AnswerRow(QWidget):
                 self._ask(last, "keyboard")
             case Qt.Key.Key_Space if at is None:
                 self._ask(0, "keyboard")
+            case _ if event.text().upper() in self._texts:  # answers that are letters
+                self._ask(self._texts.index(event.text().upper()), "keyboard")
             case _ if event.text().isdigit() and 1 <= int(event.text()) <= last + 1:
                 self._ask(int(event.text()) - 1, "keyboard")
             case _:
