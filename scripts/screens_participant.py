@@ -49,8 +49,8 @@ def shots(folder: Path) -> Iterator[Shot]:
     yield from dsprites(folder / "dsprites")
 
 
-def quickstart(folder: Path) -> Iterator[Shot]:
-    with opened(folder) as (room, window):
+def quickstart(folder: Path, study: str | Path = "quickstart") -> Iterator[Shot]:
+    with opened(folder, study=study) as (room, window):
         runner = room.runner
         screen = window.screen_shown
         assert isinstance(screen, ConsentScreen)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
-
-from labapp import resources
 
 ALL = (
     "seq",
@@ -25,15 +22,8 @@ ALL = (
 def questionnaire_study(
     folder: Path, instruments: Sequence[str] = ALL, language: str = "en", stages: int = 0
 ) -> Path:
-    """A study file that asks these instruments, after so many stages of one question each.
-
-    Texts that are not shipped in a language are there in English.
-    """
-    own = folder / "texts" / language
-    own.mkdir(parents=True, exist_ok=True)
-    for text in (resources.assets() / "texts" / "en").iterdir():
-        if not (resources.assets() / "texts" / language / text.name).is_file():
-            shutil.copy(text, own)
+    """A study file that asks these instruments, after so many stages of one question each."""
+    folder.mkdir(parents=True, exist_ok=True)
     models = ("sinelines/gt", "sinelines/vae", "sinelines/ae")[:stages]
     lines = ["id: asked", "title: Questionnaires", "version: 1", f"language: {language}", "flow:"]
     if models:

@@ -1,0 +1,155 @@
+"""The participant's window in other languages: every word comes from the texts, and fits."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel, QWidget
+
+from labapp.events.commands import Choose, HandIn, Next, Pause, Rate, Resume
+from labapp.study.plan import PagesPart, TutorialPart
+from labapp.study.single_dimension import ExamplePart
+from labapp.ui.participant.questionnaire import QuestionnaireScreen
+from labapp.ui.participant.reconstruction import ReconstructionScreen
+from labapp.ui.participant.single_dimension import SingleDimensionScreen
+from labapp.ui.strings import strings_of
+from labapp.ui.widgets.markdown import MarkdownView
+from tests.helpers.languages import MARKED, mark, translated, write_marked
+from tests.helpers.packages import ring_model
+from tests.helpers.questionnaires import ALL
+from tests.helpers.rooms import skip_to
+from tests.helpers.single import write_single_study
+from tests.helpers.studies import ring_decoder, write_study
+
+DIGITS = "mnist8k/ss5"
+WHOLE = f"""\
+id: whole
+title: {mark("A study for tests")}
+version: 1
+flow:
+  - consent: texts/{{language}}/consent.md
+  - tutorial: reconstruction
+  - practice: circles
+  - stages: {{task: reconstruction, models: [{DIGITS}], trials: 1, skip: after}}
+  - stages: {{task: single-dimension, visualisation: exemplars, models: [{DIGITS}]}}
+  - stages: {{task: single-dimension, visualisation: traversals, models: [sinelines/gt]}}
+  - text: texts/{{language}}/tutorial-traversals.md
+  - stages: {{task: reconstruction, models: [sinelines/gt], trials: 1, after: [{", ".join(ALL)}]}}
+  - debrief: texts/{{language}}/debrief.md
+"""
+
+
+def said_in(window: QWidget) -> set[str]:
+    """Everything that the widgets of a window say, seen or read aloud."""
+    said = set()
+    for widget in (window, *window.findChildren(QWidget)):
+        said |= {widget.accessibleName(), widget.accessibleDescription(), widget.toolTip()}
+        said |= {
+            getattr(widget, get)() for get in ("text", "placeholderText") if _gives(widget, get)
+        }
+        if isinstance(widget, MarkdownView):
+            said.add(widget.toPlainText())
+    return {text for text in said if isinstance(text, str) and re.search(r"[A-Za-z]{2}", text)}
+
+
+def _gives(widget: QWidget, get: str) -> bool:
+    return not isinstance(widget, MarkdownView) and callable(getattr(widget, get, None))
+
+
+def test_every_word_comes_from_the_texts(open_room, open_window, qapp, tmp_path):
+    write_marked(tmp_path)
+    study = tmp_path / "whole.yaml"
+    study.write_text(WHOLE)
+    room = open_room(translated(study, MARKED), decoders={DIGITS: ring_model(DIGITS, 5, 10)})
+    window = open_window(room)
+    seen = set()
+
+    def look() -> None:
+        qapp.processEvents()
+        foreign = {text for text in said_in(window) if "⟦" not in text}
+        assert not foreign, room.runner.part
+        seen.update(said_in(window))
+
+    look()
+    window.screen_shown.right()
+    window.screen_shown.left()
+    look()
+    window.close()
+    look()
+    window.leave.stay.click()
+    for part in room.runner.machine.parts[1:]:
+        skip_to(room, part.id)
+        look()
+        if part.id == "stage-1":
+            room.runner.send(Pause("test"))
+            look()
+            room.runner.send(Resume("test"))
+        if not isinstance(part, PagesPart | TutorialPart | ExamplePart):
+            window.screen_shown.right()  # says what is missing
+            look()
+    room.runner.send(Next())
+    assert room.runner.finished
+    look()
+    assert len(seen) > 150
+
+
+def labels(window: QWidget) -> str:
+    return "\n".join(label.text() for label in window.findChildren(QLabel))
+
+
+def test_german_numbers_have_a_comma(open_room, open_window, qapp, tmp_path):
+    model = "dsprites/ae"
+    study = write_study(tmp_path, model, skip="after", skip_after_s=7.5, target_alignment=0.975)
+    room = open_room(translated(study, "de"), decoders={model: ring_decoder(model, 5)})
+    window = open_window(room)
+    qapp.processEvents()
+    assert "97,5 %" in window.screen_shown.text.toPlainText()
+    skip_to(room, "stage-1")
+    screen = window.screen_shown
+    assert isinstance(screen, ReconstructionScreen)
+    assert "Nach 7,5 Sekunden" in labels(window)
+    assert re.fullmatch(r"\d+,\d %", screen.bar.percent)
+    assert screen.bar.accessibleDescription() == f"{screen.bar.percent}, Ziel 97,5 %"
+
+
+def test_english_numbers_have_a_point(open_room):
+    words = strings_of(open_room().loaded)
+    assert words.number("97.5") == "97.5"
+
+
+def test_german_quotes_are_german(open_room, open_window, qapp, tmp_path):
+    study = write_study(tmp_path, "sinelines/gt")
+    room = open_room(translated(study, "de"))
+    window = open_window(room)
+    skip_to(room, "stage-1-seq")
+    assert isinstance(window.screen_shown, QuestionnaireScreen)
+    note = window.screen_shown.foot().note
+    assert note == "Noch zu beantworten: „Insgesamt war diese Aufgabe“"
+
+
+@pytest.mark.parametrize("visualisation", ["traversals", "exemplars"])
+def test_a_long_question_leaves_room_for_the_picture(
+    open_room, open_window, qapp, tmp_path: Path, visualisation
+):
+    study = translated(write_single_study(tmp_path, [DIGITS], visualisation), "de")
+    room = open_room(study, decoders={DIGITS: ring_model(DIGITS, 5, 10)})
+    window = open_window(room)
+    window.showNormal()
+    window.resize(1366, 768)
+    skip_to(room, "stage-1")
+    for _ in range(4):
+        qapp.processEvents()
+        screen = window.screen_shown
+        assert isinstance(screen, SingleDimensionScreen)
+        assert screen.title.height() > 1.5 * screen.title.fontMetrics().height(), "two lines"
+        column = (screen.title, screen.picture, screen.answers, *screen.ratings.values())
+        for above, below in pairwise(column):
+            assert above.geometry().bottom() < below.geometry().top()
+        room.runner.send(Choose(0, "mouse"))
+        for item in ("confidence", "understanding"):
+            room.runner.send(Rate(item, 3, "mouse"))
+        room.runner.send(HandIn())
+        room.runner.send(Next())
