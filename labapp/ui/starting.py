@@ -126,8 +126,10 @@ def open_new(
     from labapp.session import folder, opening
     from labapp.study import loading, plan
     from labapp.study.overview import prior_of, space_of
+    from labapp.ui.strings import strings_of
 
     loaded = loading.load(study)
+    strings_of(loaded)  # refused now, not when the first screen comes up
     data = resources.data_root(options.data)
     _check_room(data, folder.check_data_root(data), options)
     made = plan.realise(

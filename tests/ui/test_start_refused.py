@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from labapp.audio import devices
-from labapp.errors import DataFolderError, NoMicrophone
+from labapp.errors import DataFolderError, NoMicrophone, StudyError
 from labapp.resources import assets
 from labapp.session import folder
 from labapp.ui.starting import MB, RunOptions, open_new
@@ -32,6 +32,21 @@ def test_a_disk_without_room_is_refused(
         open_new("quickstart", "P01", "1", wanted)
     assert "No session was started" in said.value.safe
     assert "Make room" in said.value.todo
+    assert not (tmp_path / "data" / "quickstart").exists()
+
+
+def test_a_translation_that_lacks_words_is_refused_before_there_is_a_session(
+    options: RunOptions, tmp_path: Path
+) -> None:
+    shipped = assets() / "studies" / "quickstart.yaml"
+    study = tmp_path / "quickstart.yaml"
+    study.write_text(shipped.read_text().replace("language: en", "language: de"))
+    own = tmp_path / "texts" / "de" / "participant.yaml"
+    own.parent.mkdir(parents=True)
+    words = (assets() / "texts" / "de" / "participant.yaml").read_text()
+    own.write_text(words.replace("next_question: Nächste Frage\n", ""))
+    with pytest.raises(StudyError, match="lacks the words for next_question"):
+        open_new(str(study), "P01", "1", options)
     assert not (tmp_path / "data" / "quickstart").exists()
 
 
