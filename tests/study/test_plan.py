@@ -18,7 +18,9 @@ from tests.study.test_refusals import GOOD, write
 
 
 def realised(participant: str = "P01", **more: object) -> plan.Plan:
-    return plan.realise(load("quickstart"), participant, space_of=space_of, prior_of=prior_of, **more)  # type: ignore[arg-type]
+    return plan.realise(
+        load("quickstart"), participant, space_of=space_of, prior_of=prior_of, **more
+    )  # type: ignore[arg-type]
 
 
 def test_the_quick_start_is_what_it_says() -> None:
