@@ -54,9 +54,13 @@ def test_a_good_recipe_is_read_with_the_published_defaults(tmp_path: Path) -> No
         ("seed: 3", "seed: -1", ["line 8", "seed", "-1"]),
         ("seed: 3", "sed: 3", ["line 8, sed: unknown key", "did you mean 'seed'", "seed: missing"]),
         ("epochs: 2", "epochs: 2, lr: 1", ["line 7", "optimizer.lr: unknown key"]),
-        ("name: vae", "name: gan", ["line 6", "objective", "gan", "ae, gt, vae, tcvae"]),
+        ("name: vae", "name: gan", ["line 6", "objective.name", "'gan'", "'ae' or 'gt' or 'vae'"]),
         ("name: vae", "name: vae, kl: .inf", ["line 6", "objective.kl", "inf", "finite"]),
-        ("sinelines,", "moons,", ["line 3", "data", "'moons'", "one of sinelines, dsprites"]),
+        (
+            "sinelines,",
+            "moons,",
+            ["line 3", "data.dataset", "'moons'", "'sinelines' or 'dsprites'"],
+        ),
         ("held_out: 40", "held_out: 400", ["line 3", "data.held_out", "1 to 399"]),
         (
             "sinelines-mlp",
