@@ -23,8 +23,10 @@ from labapp.datasets.split import ArrayRows
 from labapp.errors import ModelError
 from labapp.representations import card, catalog, evaluation, files, heldout, package
 
-DSPRITES = ["dsprites/gt"]
-DIGITS = ["mnist8k/ae5", "mnist8k/ig5", "mnist8k/ss5", "mnist8k/tc5", "mnist8k/vae5"]
+DSPRITES = ["dsprites/gt", "dsprites/vae"]
+DIGITS = [
+    f"mnist8k/{name}" for name in ("ae10", "ae5", "ig5", "ss10", "ss5", "tc10", "tc5", "vae5")
+]
 SHIPPED = [
     "circles/gt",
     *DSPRITES,
