@@ -17,7 +17,7 @@ from labapp import errors
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "labapp"
-HEAVY = ("torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow")
+HEAVY = ("torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow", "sklearn")
 
 
 def modules(folder: str) -> list[str]:
