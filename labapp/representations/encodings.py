@@ -11,10 +11,8 @@ from torch import Tensor, nn
 
 from labapp.datasets.split import Float32, Rows, Split, chunks
 from labapp.representations.card import Dial, choice, dials_over, slider
+from labapp.representations.package import PRIOR_SAMPLE
 from labapp.representations.recipe import Gt, InfoGan, Recipe, SsTcVae
-
-PRIOR_SAMPLE = 5_000
-"""Draws of the prior that stand for a model without encodings."""
 
 
 @dataclass(frozen=True, slots=True)

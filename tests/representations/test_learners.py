@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from labapp.datasets.split import ArrayRows, Split
-from labapp.representations import checkpoint, encodings, learners, networks
+from labapp.representations import checkpoint, encodings, learners, networks, package
 from labapp.representations.checkpoint import Making, Run
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Recipe
@@ -221,7 +221,7 @@ def test_labels_stand_in_front_of_the_encodings_and_do_not_spread() -> None:
 def test_a_generators_sample_is_drawn_from_its_prior() -> None:
     recipe = make(MNIST, "mnist-infogan", {"name": "infogan"}, "float32")
     found = encodings.of_held_out(recipe, learners.build(recipe, CPU).networks, a_split(recipe))
-    assert found.latents.shape == (encodings.PRIOR_SAMPLE, 1 + WIDTH)
+    assert found.latents.shape == (package.PRIOR_SAMPLE, 1 + WIDTH)
     counts = np.bincount(found.latents[:, 0].astype(int), minlength=10)
     assert counts.min() > 400
     codes = found.latents[:, 1:]
