@@ -11,6 +11,7 @@ from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     CloseRequested,
+    DeviationNoted,
     PartEnded,
     PartStarted,
     ScreenChanged,
@@ -36,6 +37,8 @@ MEANINGS = {
     "part_skipped": "the moderator skipped a part",
     "ended_early": "the session was ended before its plan was done",
     "unfinished": "the journal stops before the session was completed or ended",
+    "withdrawn": "the participant withdrew; detail says what is to become of the data",
+    "noted": "the moderator wrote down a deviation",
     "attempt_interrupted": "an attempt at a question has no end",
     "aligned_at_start": "start and target of a question already agreed",
     "alarm": "an alarm was raised",
@@ -141,8 +144,12 @@ def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation 
             return made("interrupted", f"segment {body.segment} began", at_ns=gap_from)
         case PartEnded(outcome="skipped"):
             return made("part_skipped")
+        case SessionEnded(withdrawal="keep" | "delete"):
+            return made("withdrawn", f"{body.withdrawal}: {body.reason}")
         case SessionEnded():
             return made("ended_early", body.reason)
+        case DeviationNoted():
+            return made("noted", body.text)
         case TrialStarted(aligned_at_start=True):
             return made("aligned_at_start")
         case AlarmRaised():

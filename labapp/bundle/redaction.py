@@ -50,6 +50,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
         }
     ),
     "segment.started": frozenset({"utc", "app_version", "study_sha256"}),
+    "session.ended": frozenset({"withdrawal"}),
     "part.ended": frozenset({"outcome"}),
     "consent.given": frozenset({"document_sha256"}),
     "consent.declined": frozenset({"document_sha256"}),
@@ -141,8 +142,9 @@ def withhold(value: Any) -> Any:
 AGREED_LIST = f"""\
 * kept: all times, numbers, dial states, answers that are numbers or chosen from a list, the
   participant's and session's labels, the study's own texts and the program's own codes;
-* replaced by {WITHHELD}: notes, names given to dials, prompts, meanings of flags, reasons of
-  pauses, written answers, details of alarms, names of devices, screens and machines;
+* replaced by {WITHHELD}: notes, deviations as written down, names given to dials, prompts,
+  meanings of flags, reasons of pauses, written answers, details of alarms, names of devices,
+  screens and machines;
 * dropped: the answers of these instruments and of their variants: \
 {", ".join(sorted(DEMOGRAPHICS))}."""
 """The rule for people, in the README of the bundle."""

@@ -41,6 +41,8 @@ SESSION_TYPES = {
     "response.changed": "An answer was given or changed; text is instrument and item.",
     "questionnaire.submitted": "A questionnaire was left; text is the instrument.",
     "note.added": "A moderator's note; value is the session time in s at which its typing began.",
+    "deviation.noted": "What went otherwise than the study says, as the moderator wrote it down; "
+    "value is the session time in s at which the typing began.",
     "flag.added": "A moderator's flag; value is its number, text its meaning.",
     "prompt.given": "The moderator prompted the participant.",
     "alarm.raised": "Something needed the moderator; text is its code and detail.",
@@ -56,7 +58,8 @@ SESSION_TYPES = {
     "audio.device_back": "The microphone was back.",
     "audio.stopped": "A sound file was closed; text is its name.",
     "session.completed": "Every part of the plan was done.",
-    "session.ended": "The session was ended early; text says why.",
+    "session.ended": "The session was ended early; text says why, value what a participant who "
+    "withdrew wants done with the data: keep or delete.",
 }
 SESSION_COLUMNS = (
     *COMMON,
@@ -145,8 +148,10 @@ def _words(event: Event) -> Cells:
             return {"value": payload["value"], "text": f"{payload['instrument']} {payload['item']}"}
         case "questionnaire.submitted":
             return {"text": payload["instrument"]}
-        case "note.added":
+        case "note.added" | "deviation.noted":
             return {"value": seconds(payload["typing_began_ns"]), "text": payload["text"]}
+        case "session.ended":
+            return {"value": payload.get("withdrawal") or None, "text": payload["reason"]}
         case "flag.added":
             return {"value": payload["number"], "text": payload["meaning"]}
         case "alarm.raised":

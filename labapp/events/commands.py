@@ -160,7 +160,11 @@ class Resume(Command):
 
 @dataclass(frozen=True, slots=True)
 class EndSession(Command):
+    """End before the plan is done. withdrawal: empty, or what a participant who withdraws wants
+    done with the data: keep or delete."""
+
     reason: str
+    withdrawal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,14 @@ class AddNote(Command):
 @dataclass(frozen=True, slots=True)
 class AddFlag(Command):
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddDeviation(Command):
+    """The moderator writes down that something went otherwise than the study says."""
+
+    text: str
+    typing_began_ns: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,9 +65,11 @@ class SessionCompleted(Body):
 
 @kind("session.ended", durable=True)
 class SessionEnded(Body):
-    """The session was ended before its plan was done; what was recorded is kept."""
+    """The session was ended before its plan was done. withdrawal: empty, or keep or delete where
+    the participant withdrew and said what is to become of the data."""
 
     reason: str
+    withdrawal: str = ""
 
 
 @kind("part.started", durable=True)
@@ -149,6 +151,15 @@ class FlagAdded(Body):
 
     number: int
     meaning: str
+
+
+@kind("deviation.noted", durable=True)
+class DeviationNoted(Body):
+    """Something went otherwise than the study says, as the moderator wrote it down;
+    typing_began_ns is the session time of the first key."""
+
+    text: str
+    typing_began_ns: int
 
 
 @kind("prompt.given", durable=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from labapp.events import Body, Draft, Event, body_of
 from labapp.events.commands import (
+    AddDeviation,
     AddFlag,
     AddNote,
     Begin,
@@ -19,6 +20,7 @@ from labapp.events.commands import (
 )
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
+    DeviationNoted,
     FlagAdded,
     NoteAdded,
     PartEnded,
@@ -108,6 +110,8 @@ class SessionMachine:
         match command:  # what the moderator notes counts after the end too
             case AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
+            case AddDeviation(text, began) if text.strip():
+                return (self._keyed(state, DeviationNoted(text.strip(), began)),)
             case AddFlag(number):
                 meaning = self.flags.get(number)
                 return (self._keyed(state, FlagAdded(number, meaning)),) if meaning else ()
@@ -120,8 +124,8 @@ class SessionMachine:
                 return () if state.pauses.paused else (Draft(SessionPaused(reason)),)
             case Resume(reason):
                 return (Draft(SessionResumed(reason)),) if state.pauses.paused else ()
-            case EndSession(reason):
-                return (Draft(SessionEnded(reason)),)
+            case EndSession(reason, withdrawal):
+                return (Draft(SessionEnded(reason, withdrawal)),)
             case Begin() if not state.running:
                 return () if state.pauses.paused else self._next_part(state)
         if not state.running or state.pauses.paused:
