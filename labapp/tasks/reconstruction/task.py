@@ -25,7 +25,6 @@ from labapp.events.commands import (
     ToggleOverlay,
 )
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import (
     DialMoved,
     DialSelected,
@@ -33,20 +32,19 @@ from labapp.events.trials import (
     OverlayToggled,
     PictureDecoded,
     SkipOffered,
-    StageTimeExpired,
     TrialDrawn,
-    TrialEnded,
     TrialSolved,
     TrialStarted,
 )
 from labapp.representations.distance import reached
 from labapp.representations.space import LatentSpace
 from labapp.study.plan import ReconstructionPart
+from labapp.tasks import stage
 from labapp.tasks.reconstruction.fold import apply_event, apply_trial
 from labapp.tasks.reconstruction.sampling import draw_pair
 from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.stage import NS
 
-NS = 1_000_000_000
 LABEL_LIMIT = 60
 
 
@@ -84,20 +82,7 @@ class ReconstructionTask:
         )
 
     def next_deadline(self, state: StageState) -> int | None:
-        if state.outcome is not None or state.pauses.paused:
-            return None
-        due = []
-        if (limit := self._limit_ns(state)) is not None:
-            due.append(limit)
-        if (offer := self._offer_ns(state)) is not None:
-            due.append(offer)
-        return min(due) + state.pauses.total_ns if due else None
-
-    def _limit_ns(self, state: StageState) -> int | None:
-        """Working time at which the stage's time limit is reached."""
-        if self.part.time_limit_s is None or state.stage_started_ns is None:
-            return None
-        return state.stage_started_ns + round(self.part.time_limit_s * NS)
+        return stage.next_deadline(state, stage.limit_ns(self.part, state), self._offer_ns(state))
 
     def _offer_ns(self, state: StageState) -> int | None:
         """Working time at which skip is offered, if the participant does nothing until then."""
@@ -119,7 +104,7 @@ class ReconstructionTask:
         if state.outcome is not None:
             return ()
         if isinstance(command, SkipStage):
-            return self._end_stage(state, "stage_skipped", "skipped")
+            return stage.skip_stage(self.part, self.index, state, self._achieved(state))
         if isinstance(command, Begin):
             return self._begin(state)
         if state.trial is None:
@@ -143,9 +128,9 @@ class ReconstructionTask:
                     return ()
                 return self._active(state, trial, working, LabelEdited(dimension, text))
             case Skip() if trial.running and self.may_skip(trial):
-                return self._leave(state, "skipped")
+                return self._leave(state, trial, "skipped")
             case Next() if trial.solved and trial.outcome is None:
-                return self._leave(state, "solved")
+                return self._leave(state, trial, "solved")
             case Tick():
                 return self._tick(state, trial, working)
         return ()
@@ -156,9 +141,6 @@ class ReconstructionTask:
 
     def _is_dial(self, dimension: int) -> bool:
         return 0 <= dimension < len(self.space)
-
-    def _draft(self, trial: Trial, body: Body) -> Draft:
-        return Draft(body, self.part.id, trial.number, trial.attempt)
 
     def _begin(self, state: StageState) -> Sequence[Draft]:
         if not self.wants_begin(state):
@@ -172,16 +154,18 @@ class ReconstructionTask:
     def _presented(self, trial: Trial, shown: Presented) -> Sequence[Draft]:
         aligned = reached(shown.alignment, self.part.target_alignment)
         measures = (shown.alignment, shown.error_sum, shown.error_mean)
-        drafts = [self._draft(trial, TrialStarted(*measures, aligned))]
+        drafts = [stage.draft(self.part, trial, TrialStarted(*measures, aligned))]
         if aligned:
-            drafts.append(self._draft(trial, TrialSolved(0, trial.z, shown.alignment)))
+            drafts.append(stage.draft(self.part, trial, TrialSolved(0, trial.z, shown.alignment)))
         return drafts
 
     def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[Draft]:
         body = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
-        drafts = [self._draft(trial, body)]
+        drafts = [stage.draft(self.part, trial, body)]
         if reached(done.alignment, self.part.target_alignment):
-            drafts.append(self._draft(trial, TrialSolved(done.z_seq, done.z, done.alignment)))
+            drafts.append(
+                stage.draft(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
+            )
         elif self.as_published:
             # There, active time grows with the snapshot that this picture may bring.
             seen = apply_trial(self.part, self.space, trial, body, working)
@@ -201,7 +185,7 @@ class ReconstructionTask:
 
     def _active(self, state: StageState, trial: Trial, working: int, body: Body) -> Sequence[Draft]:
         """Something the participant did, and the skip offer it may bring."""
-        return (self._draft(trial, body), *self._offer(trial, working))
+        return (stage.draft(self.part, trial, body), *self._offer(trial, working))
 
     def _offer(self, trial: Trial, working: int) -> Sequence[Draft]:
         if self.part.skip != "after" or trial.skip_offered or not trial.running:
@@ -209,32 +193,19 @@ class ReconstructionTask:
         active = trial.active_at(working, self.inactivity_ns, self.as_published)
         if active < round(self.part.skip_after_s * NS):
             return ()
-        return (self._draft(trial, SkipOffered(active / NS)),)
+        return (stage.draft(self.part, trial, SkipOffered(active / NS)),)
 
     def _tick(self, state: StageState, trial: Trial, working: int) -> Sequence[Draft]:
         if state.pauses.paused:
             return ()
-        limit = self._limit_ns(state)
-        if limit is not None and working >= limit:
-            expired = Draft(StageTimeExpired(self.part.time_limit_s or 0.0), self.part.id)
-            return (expired, *self._end_stage(state, "time_expired", "time_expired"))
-        return self._offer(trial, working)
+        expired = stage.time_is_up(self.part, self.index, state, self._achieved(state), working)
+        return expired or self._offer(trial, working)
 
-    def _leave(self, state: StageState, outcome: str) -> Sequence[Draft]:
-        assert state.trial is not None
-        drafts = [self._draft(state.trial, TrialEnded(outcome))]
-        if len(state.outcomes) + 1 >= self.part.trials:
-            drafts.append(Draft(PartEnded(self.index, "completed"), self.part.id))
-        return drafts
+    def _achieved(self, state: StageState) -> str | None:
+        return "solved" if state.trial is not None and state.trial.solved else None
 
-    def _end_stage(self, state: StageState, trial_outcome: str, outcome: str) -> Sequence[Draft]:
-        """End the part; a question that was solved but not left counts as solved."""
-        drafts = []
-        if state.trial is not None and state.trial.outcome is None:
-            own = "solved" if state.trial.solved else trial_outcome
-            drafts.append(self._draft(state.trial, TrialEnded(own)))
-        drafts.append(Draft(PartEnded(self.index, outcome), self.part.id))
-        return drafts
+    def _leave(self, state: StageState, trial: Trial, outcome: str) -> Sequence[Draft]:
+        return stage.leave_question(self.part, self.index, state, trial, outcome)
 
     def apply(self, state: StageState, event: Event, body: Body) -> StageState:
         return apply_event(self.part, self.space, state, event, body)

@@ -26,7 +26,6 @@ from labapp.events.commands import (
     Tick,
 )
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded
 from labapp.events.single_dimension import (
     AnswerGiven,
     ChoiceMade,
@@ -34,14 +33,13 @@ from labapp.events.single_dimension import (
     QuestionShown,
     RatingMade,
 )
-from labapp.events.trials import StageTimeExpired, TrialEnded
 from labapp.representations.space import LatentSpace
 from labapp.study.single_dimension import SingleDimensionPart, choices
+from labapp.tasks import stage
 from labapp.tasks.single_dimension.fold import apply_event
 from labapp.tasks.single_dimension.sampling import Percentiles, draw_examples, draw_question
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
 
-NS = 1_000_000_000
 ANSWERED = "answered"
 
 
@@ -70,16 +68,7 @@ class SingleDimensionTask:
         return state.trial is None or state.trial.outcome is not None
 
     def next_deadline(self, state: SingleState) -> int | None:
-        limit = self._limit_ns(state)
-        if limit is None or state.outcome is not None or state.pauses.paused:
-            return None
-        return limit + state.pauses.total_ns
-
-    def _limit_ns(self, state: SingleState) -> int | None:
-        """Working time at which the stage's time limit is reached."""
-        if self.part.time_limit_s is None or state.stage_started_ns is None:
-            return None
-        return state.stage_started_ns + round(self.part.time_limit_s * NS)
+        return stage.next_deadline(state, stage.limit_ns(self.part, state))
 
     def choices(self, question: Question) -> int:
         """How many choices a question has."""
@@ -89,7 +78,7 @@ class SingleDimensionTask:
         if state.outcome is not None:
             return ()
         if isinstance(command, SkipStage):
-            return self._end_stage(state, "stage_skipped", "skipped")
+            return stage.skip_stage(self.part, self.index, state, self._achieved(state))
         if isinstance(command, Begin):
             return self._begin(state)
         question = state.trial
@@ -97,11 +86,13 @@ class SingleDimensionTask:
             return ()
         match command:
             case Tick():
-                return self._tick(state, now_ns)
+                working = state.pauses.working_ns(now_ns)
+                achieved = self._achieved(state)
+                return stage.time_is_up(self.part, self.index, state, achieved, working)
             case ShowQuestion() if question.started_ns is None and question.outcome is None:
-                return (self._draft(question, QuestionShown()),)
+                return (stage.draft(self.part, question, QuestionShown()),)
             case Next() if question.answered:
-                return self._leave(state, question)
+                return stage.leave_question(self.part, self.index, state, question, ANSWERED)
         return self._answer(question, command) if question.open else ()
 
     def _answer(self, question: Question, command: Command) -> Sequence[Draft]:
@@ -124,7 +115,7 @@ class SingleDimensionTask:
                 body = AnswerGiven(question.choice, right, confidence, understanding)
             case _:
                 return ()
-        return (self._draft(question, body),)
+        return (stage.draft(self.part, question, body),)
 
     def _other_examples(self, question: Question) -> ExamplesRedrawn:
         number = question.resamples + 1
@@ -139,9 +130,6 @@ class SingleDimensionTask:
             number,
         )
         return ExamplesRedrawn(number, rows)
-
-    def _draft(self, question: Question, body: Body) -> Draft:
-        return Draft(body, self.part.id, question.number, question.attempt)
 
     def _begin(self, state: SingleState) -> Sequence[Draft]:
         if not self.wants_begin(state):
@@ -158,27 +146,8 @@ class SingleDimensionTask:
         )
         return (Draft(drawn, self.part.id, number, 1),)
 
-    def _tick(self, state: SingleState, now_ns: int) -> Sequence[Draft]:
-        limit = self._limit_ns(state)
-        if limit is None or state.pauses.paused or state.pauses.working_ns(now_ns) < limit:
-            return ()
-        expired = Draft(StageTimeExpired(self.part.time_limit_s or 0.0), self.part.id)
-        return (expired, *self._end_stage(state, "time_expired", "time_expired"))
-
-    def _leave(self, state: SingleState, question: Question) -> Sequence[Draft]:
-        drafts = [self._draft(question, TrialEnded(ANSWERED))]
-        if len(state.outcomes) + 1 >= self.part.trials:
-            drafts.append(Draft(PartEnded(self.index, "completed"), self.part.id))
-        return drafts
-
-    def _end_stage(self, state: SingleState, trial_outcome: str, outcome: str) -> Sequence[Draft]:
-        """End the part; a question that was handed in but not left counts as answered."""
-        drafts = []
-        if state.trial is not None and state.trial.outcome is None:
-            own = ANSWERED if state.trial.answered else trial_outcome
-            drafts.append(self._draft(state.trial, TrialEnded(own)))
-        drafts.append(Draft(PartEnded(self.index, outcome), self.part.id))
-        return drafts
+    def _achieved(self, state: SingleState) -> str | None:
+        return ANSWERED if state.trial is not None and state.trial.answered else None
 
     def apply(self, state: SingleState, event: Event, body: Body) -> SingleState:
         return apply_event(self.part.id, state, event, body)
