@@ -5,26 +5,21 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 
-from labapp.events.commands import Back, Next
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Examples
 from labapp.study.single_dimension import ExamplePart
 from labapp.ui import theme
-from labapp.ui.participant.pages import page_head
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.pages import PagedScreen
+from labapp.ui.participant.screen import Setting
 from labapp.ui.participant.single_dimension import choice_words, headings
-from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.example_sheet import ExampleSheet
-from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.markdown import text_width
 
 
-class ExampleScreen(Screen):
+class ExampleScreen(PagedScreen):
     def __init__(self, setting: Setting, part: ExamplePart, examples: Examples) -> None:
-        super().__init__(setting, part)
         values = {"dial": str(part.dimension + 1)}
-        self._pages = setting.pages(part.document, values)
-        self._page = -1
-        self.text = MarkdownView()
+        super().__init__(setting, part, setting.pages(part.document, values))
         words = setting.words
         self.sheet = ExampleSheet(
             part.display, part.visualisation, setting.palette, words("examples")
@@ -48,27 +43,7 @@ class ExampleScreen(Screen):
         room = self.height() - 2 * theme.SPACE_XL - self.text.sizeHint().height() - theme.SPACE_L
         self.sheet.fit(min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH), room)
 
-    def render_state(self) -> None:
-        page = self.state.page
-        if page == self._page:
-            return
-        self._page = page
-        last = page + 1 == len(self._pages)
-        self.text.show_text(self._pages[page])
-        self.sheet.setVisible(last)
+    def page_turned(self) -> None:
+        self.sheet.setVisible(self.on_last_page)
         self._fit()
-        self.set_column_width(max(text_width(), self.sheet.width() if last else 0))
-        self.wish = "content"
-
-    def head(self) -> Head:
-        return page_head(self.setting, "", self._page, len(self._pages))
-
-    def foot(self) -> Foot:
-        words = self.setting.words
-        return Foot(left=words("back") if self._page else "", right=words("continue"))
-
-    def left(self) -> None:
-        self.setting.runner.send(Back())
-
-    def right(self) -> None:
-        self.setting.runner.send(Next())
+        self.set_column_width(max(text_width(), self.sheet.width() if self.on_last_page else 0))

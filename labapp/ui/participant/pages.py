@@ -2,47 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Back, Next
-from labapp.study.plan import PagesPart
+from labapp.study.plan import PagesPart, PlannedPart
 from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
 
-class PagesScreen(Screen):
-    """A page of text in a column of its own."""
+class PagedScreen(Screen):
+    """A screen whose text has pages to turn.
 
-    def __init__(self, setting: Setting, part: PagesPart) -> None:
+    pages: their Markdown; stage: words of the top bar; last_words: key of the words of the button
+    that leaves the last page.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        part: PlannedPart,
+        pages: Sequence[str],
+        *,
+        stage: str = "",
+        last_words: str = "continue",
+    ) -> None:
         super().__init__(setting, part)
-        self._pages = setting.pages(part.document, part.values)
-        self._last_words = "finish" if part.part == "debrief" else "continue"
-        self._stage = stage_words(setting, part)
-        self._page = 0
+        self._pages = pages
+        self._stage = stage
+        self._last_words = last_words
+        self._page = -1
         self.text = MarkdownView()
-        column = self.column(text_width())
-        column.addStretch(1)
-        column.addWidget(self.text, 100)
-        column.addStretch(2)
-        self.text.show_text(self._pages[0])
 
     def render_state(self) -> None:
-        page = self.state.page
-        self.text.show_text(self._pages[page])
-        if page != self._page:
-            self._page = page
-            self.wish = "content"
+        if self.state.page == self._page:
+            return
+        self._page = self.state.page
+        self.text.show_text(self._pages[self._page])
+        self.page_turned()
+        self.wish = "content"
+
+    def page_turned(self) -> None:
+        """Another page's text is shown."""
+
+    @property
+    def on_last_page(self) -> bool:
+        return self._page + 1 == len(self._pages)
 
     def head(self) -> Head:
-        return page_head(self.setting, self._stage, self._page, len(self._pages))
+        of = len(self._pages)
+        if of == 1:
+            return Head(self._stage)
+        number = self._page + 1
+        return Head(self._stage, self.setting.words("page_of", number=number, of=of), number, of)
 
     def foot(self) -> Foot:
         words = self.setting.words
-        last = self._page + 1 == len(self._pages)
         return Foot(
-            left=words("back") if self._page else "",
-            right=words(self._last_words if last else "continue"),
+            left=words("back") if self._page > 0 else "",
+            right=words(self._last_words if self.on_last_page else "continue"),
         )
 
     def left(self) -> None:
@@ -51,12 +71,24 @@ class PagesScreen(Screen):
     def right(self) -> None:
         self.setting.runner.send(Next())
 
+
+class PagesScreen(PagedScreen):
+    """A page of text in a column of its own."""
+
+    def __init__(self, setting: Setting, part: PagesPart) -> None:
+        super().__init__(
+            setting,
+            part,
+            setting.pages(part.document, part.values),
+            stage=stage_words(setting, part),
+            last_words="finish" if part.part == "debrief" else "continue",
+        )
+        column = self.column(text_width())
+        column.addStretch(1)
+        column.addWidget(self.text, 100)
+        column.addStretch(2)
+        # Before the first layout, which decides whether the text scrolls and so takes the focus.
+        self.text.show_text(self._pages[0])
+
     def entrance(self) -> QWidget | None:
         return self.text if self.text.focusPolicy() else None
-
-
-def page_head(setting: Setting, stage: str, page: int, of: int) -> Head:
-    """The top bar of a text: its page, where there are several."""
-    if of == 1:
-        return Head(stage)
-    return Head(stage, setting.words("page_of", number=page + 1, of=of), page + 1, of)

@@ -6,18 +6,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
-from labapp.events.commands import Back, MoveTutorialDial, Next
+from labapp.events.commands import MoveTutorialDial
 from labapp.representations.space import LatentSpace
 from labapp.study.plan import TutorialBox, TutorialPart
 from labapp.ui import theme
 from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
-from labapp.ui.participant.pages import page_head
+from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.picture_panel import view_of
-from labapp.ui.participant.screen import Screen, Setting
-from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.participant.screen import Setting
 from labapp.ui.widgets.composing import Array
-from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.markdown import text_width
 
 COLUMNS = 2
 LARGEST_SIDE = 224.0
@@ -66,12 +65,9 @@ class Box(QFrame):
             self.view.show_picture(picture)
 
 
-class TutorialScreen(Screen):
+class TutorialScreen(PagedScreen):
     def __init__(self, setting: Setting, part: TutorialPart) -> None:
-        super().__init__(setting, part)
-        self._pages = setting.pages(part.document, {})
-        self._page = -1
-        self.text = MarkdownView()
+        super().__init__(setting, part, setting.pages(part.document, {}))
         self.boxes = [
             Box(setting, number, box, picture)
             for number, (box, picture) in enumerate(
@@ -103,34 +99,15 @@ class TutorialScreen(Screen):
             box.view.set_side(box.view.side_for(min(side, LARGEST_SIDE)))
 
     def render_state(self) -> None:
-        state = self.state
-        if state.page != self._page:
-            self._page = state.page
-            self.text.show_text(self._pages[self._page])
-            self._play.setVisible(self._playing)
-            self.set_column_width(theme.CONTENT_WIDTH if self._playing else text_width())
-            self._fit()
-            self.wish = "content"
+        super().render_state()
         pictures = self.setting.runner.box_pictures
-        for box, dials, picture in zip(self.boxes, state.dials, pictures, strict=True):
+        for box, dials, picture in zip(self.boxes, self.state.dials, pictures, strict=True):
             box.show_box(dials, picture)
 
-    @property
-    def _playing(self) -> bool:
-        return self._page + 1 == len(self._pages)
-
-    def head(self) -> Head:
-        return page_head(self.setting, "", self._page, len(self._pages))
-
-    def foot(self) -> Foot:
-        words = self.setting.words
-        return Foot(left=words("back") if self._page else "", right=words("continue"))
-
-    def left(self) -> None:
-        self.setting.runner.send(Back())
-
-    def right(self) -> None:
-        self.setting.runner.send(Next())
+    def page_turned(self) -> None:
+        self._play.setVisible(self.on_last_page)
+        self.set_column_width(theme.CONTENT_WIDTH if self.on_last_page else text_width())
+        self._fit()
 
     def entrance(self) -> QWidget | None:
-        return self.boxes[0].dials.rows[0].control if self._playing else None
+        return self.boxes[0].dials.rows[0].control if self.on_last_page else None
