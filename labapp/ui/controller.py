@@ -69,7 +69,7 @@ class SessionController(QObject):
         self.participant = ParticipantWindow(
             self.bridge,
             opened.loaded,
-            strings_of(opened.loaded),
+            strings_of(opened.loaded, begun=bool(opened.past)),
             opened.loaded.study.presentation,
             self._consent,
         )

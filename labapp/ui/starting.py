@@ -124,7 +124,7 @@ def open_new(
 ) -> OpenSession:
     """Plan and open a new session with everything it needs; nothing is shown yet."""
     from labapp.session import folder, opening
-    from labapp.study import loading, plan
+    from labapp.study import loading, planner
     from labapp.study.overview import prior_of, space_of
     from labapp.ui.strings import strings_of
 
@@ -132,7 +132,7 @@ def open_new(
     strings_of(loaded)  # refused now, not when the first screen comes up
     data = resources.data_root(options.data)
     _check_room(data, folder.check_data_root(data), options)
-    made = plan.realise(
+    made = planner.realise(
         loaded, participant, session, space_of=space_of, prior_of=prior_of, seed=options.seed
     )
     _check_screen(options.screen)
@@ -151,12 +151,17 @@ def open_again(path: Path, options: RunOptions, warm: WarmDecoders | None = None
     """Recover an interrupted session and open it at its last event; nothing is shown yet."""
     from labapp.session import opening
     from labapp.session.recovery import recover
+    from labapp.ui.strings import strings_of
+
+    def around(loaded: LoadedStudy, models: Sequence[str]) -> Surroundings:
+        strings_of(loaded, begun=True)  # refused now, not when the session is open
+        return surroundings(models, loaded, options, warm)
 
     recover(path)
     _check_screen(options.screen)
     return opening.resume(
         path,
-        lambda loaded, models: surroundings(models, loaded, options, warm),
+        around,
         speed=options.speed,
         accept_version=options.accept_version,
     )

@@ -2,7 +2,9 @@
 
 The shipped English file says which words there are and which values each may name; a translation
 that lacks one, or names a value that does not exist, is refused before a session begins and not
-when its screen comes up.
+when its screen comes up. Only a session that was begun with an older labapp may lack words: its
+copy of the study cannot be changed any more, so they are taken from the shipped file of its
+language.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import StudyError
 from labapp.study.loading import WORDS, LoadedStudy, in_language
+
+COMPLETE = "Add them; the English file shows what each says."
+NEWER = "Resume the session with the version of labapp that it was begun with."
 
 
 class Strings:
@@ -38,18 +43,36 @@ class Strings:
         return written.replace(".", self("decimal_mark"))
 
 
-def strings_of(loaded: LoadedStudy) -> Strings:
-    """The checked words of a study. Raises StudyError naming file and key."""
+def strings_of(loaded: LoadedStudy, *, begun: bool = False) -> Strings:
+    """The checked words of a study. Raises StudyError naming file and key.
+
+    begun: the study is the copy of a session that goes on; what screens have said since is filled
+    in, and what none says any more is left out.
+    """
     name = in_language(WORDS, loaded.study.language)
-    english = in_language(WORDS, "en")
-    shipped = resources.assets() / english
-    return Strings(
-        _checked(
-            _words(loaded.path.parent / name, loaded.files[name]),
-            _words(shipped, shipped.read_bytes()),
-            name,
-        )
-    )
+    words = _words(loaded.path.parent / name, loaded.files[name])
+    english = _shipped("en")
+    if begun:
+        words = _brought_up(words, _shipped(loaded.study.language), english)
+    return Strings(_checked(words, english, name, NEWER if begun else COMPLETE))
+
+
+def _shipped(language: str) -> dict[str, str]:
+    """The words that come with the program; none in a language of the lab's own."""
+    path = resources.assets() / in_language(WORDS, language)
+    return _words(path, path.read_bytes()) if path.is_file() else {}
+
+
+def _brought_up(
+    words: dict[str, str], shipped: dict[str, str], english: dict[str, str]
+) -> dict[str, str]:
+    """The words of the screens of today: the study's own where it has them and they still fit."""
+    fit = {
+        key: text
+        for key, text in words.items()
+        if key in english and _fields(text, key) <= _fields(english[key], key)
+    }
+    return shipped | fit
 
 
 def _words(path: Path, content: bytes) -> dict[str, str]:
@@ -65,11 +88,13 @@ def _words(path: Path, content: bytes) -> dict[str, str]:
     return value
 
 
-def _checked(words: dict[str, str], english: dict[str, str], name: str) -> dict[str, str]:
+def _checked(
+    words: dict[str, str], english: dict[str, str], name: str, todo: str
+) -> dict[str, str]:
     if missing := [key for key in english if key not in words]:
         raise StudyError(
             f"{name} lacks the words for {', '.join(missing)}.",
-            todo="Add them; the English file shows what each says.",
+            todo=todo,
         )
     if unknown := [key for key in words if key not in english]:
         raise StudyError(

@@ -66,3 +66,33 @@ def test_every_word_that_screens_ask_for_exists_and_is_used(loaded):
     known = set(re.findall(r"^(\w+):", loaded.files[NAME].decode(), re.MULTILINE))
     unused = {key for key in known if f'"{key}"' not in code and not key.startswith("task_text")}
     assert not unused
+
+
+def older(loaded: LoadedStudy, language: str = "en") -> LoadedStudy:
+    """As a session's copy made by an older labapp: a word is missing, one is no longer used, one
+    names a value that is no longer given, and one is the study's own."""
+    content = changed(loaded, "back: Back", "gone: Gone\nback: Go back")
+    content = changed(content, "finish: Finish\n", "")
+    content = changed(content, 'page_of: "Page {number} of {of}"', 'page_of: "Page {index}"')
+    name = NAME.replace("/en/", f"/{language}/")
+    files = {**loaded.files, name: content.files[NAME]}
+    study = loaded.study.model_copy(update={"language": language})
+    return replace(loaded, study=study, files=files)
+
+
+def test_a_session_begun_earlier_gets_the_words_that_screens_have_gained(loaded):
+    with pytest.raises(StudyError, match="lacks the words for finish"):
+        strings_of(older(loaded))
+    words = strings_of(older(loaded), begun=True)
+    assert words("finish") == "Finish"
+    assert words("page_of", number=1, of=2) == "Page 1 of 2"
+    assert words("back") == "Go back", "the study's own words stay"
+    with pytest.raises(StudyError, match="no words for 'gone'"):
+        words("gone")
+    assert strings_of(older(loaded, "de"), begun=True)("finish") == "Fertig"
+
+
+def test_words_of_a_language_that_is_not_shipped_are_not_made_up(loaded):
+    with pytest.raises(StudyError, match="lacks the words for finish, page_of") as said:
+        strings_of(older(loaded, "fr"), begun=True)
+    assert "version of labapp that it was begun with" in said.value.todo
