@@ -81,7 +81,7 @@ class Located:
                 said = context["expected_tags"].replace("', '", "' or '")
                 return f"line {line}, {_dotted(path)}: found {context['tag']!r}; allowed: {said}"
             first = next(iter(found), found) if isinstance(found, dict) else found
-            found = context.get("tag", first)
+            found = context.get("tag", first) if isinstance(found, dict) else first
             said = context.get("expected_tags")
             allowed = said.replace("'", "") if said else ", ".join(_fields_at(model, loc))
             return f"line {line}, {key}: found {found!r}; allowed: one of {allowed}"

@@ -35,7 +35,7 @@ from labapp.representations.package import load_package
 from labapp.representations.sheets import traversals
 from labapp.session.decoding import Decoder
 from labapp.study.loading import load
-from labapp.study.plan import realise
+from labapp.study.planner import realise
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from labapp.clock import NS
 from labapp.events import Body, Draft, Event, body_of
 from labapp.events.commands import (
     AddDeviation,
@@ -15,8 +16,10 @@ from labapp.events.commands import (
     Command,
     EndSession,
     GivePrompt,
+    Next,
     Pause,
     Resume,
+    SkipStage,
 )
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
@@ -32,7 +35,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.study.plan import PlannedPart
+from labapp.study.plan import BreakPart, PlannedPart
 from labapp.tasks.base import Task
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
@@ -123,11 +126,13 @@ class SessionMachine:
             case Pause(reason):
                 return () if state.pauses.paused else (Draft(SessionPaused(reason)),)
             case Resume(reason):
-                return (Draft(SessionResumed(reason)),) if state.pauses.paused else ()
+                return self._go_on(state, reason, "completed")
             case EndSession(reason, withdrawal):
                 return (Draft(SessionEnded(reason, withdrawal)),)
             case Begin() if not state.running:
                 return () if state.pauses.paused else self._next_part(state)
+        if isinstance(rest := self.part(state), BreakPart):
+            return self._rest(state, rest, command, now_ns)
         if not state.running or state.pauses.paused:
             return ()
         return self.tasks[state.index].decide(state.part_state, command, now_ns)
@@ -138,7 +143,31 @@ class SessionMachine:
         index = state.index + 1
         if index == len(self.parts):
             return (Draft(SessionCompleted()),)
-        return (Draft(PartStarted(index), self.parts[index].id),)
+        started = Draft(PartStarted(index), self.parts[index].id)
+        if isinstance(self.parts[index], BreakPart):
+            return (started, Draft(SessionPaused("break")))  # no duration counts it
+        return (started,)
+
+    def _go_on(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
+        """A pause ends; with it the break that the plan asked for."""
+        if not state.pauses.paused:
+            return ()
+        resumed = Draft(SessionResumed(reason))
+        if isinstance(rest := self.part(state), BreakPart):
+            return (resumed, Draft(PartEnded(state.index, outcome), rest.id))
+        return (resumed,)
+
+    def _rest(
+        self, state: SessionState, part: BreakPart, command: Command, now_ns: int
+    ) -> Sequence[Draft]:
+        """In a break: the participant goes on after its least time, the moderator at once."""
+        began = state.records[state.index].started_ns or 0
+        match command:
+            case Next() if now_ns - began >= round(part.at_least_s * NS):
+                return self._go_on(state, "break over", "completed")
+            case SkipStage():
+                return self._go_on(state, "break skipped", "skipped")
+        return ()
 
     def _keyed(self, state: SessionState, body: Body) -> Draft:
         """A moderator's event carries the trial it falls into."""

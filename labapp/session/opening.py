@@ -35,9 +35,10 @@ from labapp.session.machine import SessionMachine
 from labapp.session.past import finished, read_past
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
-from labapp.study import loading, plan, texts
+from labapp.study import loading, plan, planner, texts
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
+    BreakPart,
     ConsentPart,
     PagesPart,
     PlannedPart,
@@ -176,7 +177,7 @@ def create(
     make_clock: Callable[[int], Clock] = SessionClock,
 ) -> OpenSession:
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet."""
-    made = plan.realise(
+    made = planner.realise(
         loaded,
         participant,
         session,
@@ -403,7 +404,7 @@ def _task(
     match part:
         case ConsentPart():
             return ConsentTask(part, index)
-        case PagesPart() | ExamplePart():
+        case PagesPart() | ExamplePart() | BreakPart():
             return PagesTask(part, index, len(texts.pages(loaded.text(part.document))))
         case TutorialPart():
             return PagesTask(

@@ -14,7 +14,13 @@ from labapp.simulation.answers import answer
 from labapp.simulation.single_dimension import Step, steps
 from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy
 from labapp.study.assignment import generator
-from labapp.study.plan import ConsentPart, QuestionnairePart, ReconstructionPart, TutorialPart
+from labapp.study.plan import (
+    BreakPart,
+    ConsentPart,
+    QuestionnairePart,
+    ReconstructionPart,
+    TutorialPart,
+)
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.questionnaire import QuestionnaireTask
 from labapp.tasks.reconstruction.task import ReconstructionTask
@@ -82,10 +88,11 @@ class Driver:
         runner = self._runner
         if self._stopped or runner.finished:
             return
-        if runner.part is None or runner.state.pauses.paused or runner.stalled:
+        part = runner.part
+        waiting = runner.state.pauses.paused and not isinstance(part, BreakPart)
+        if part is None or waiting or runner.stalled:
             self._later(0.1)
             return
-        part = runner.part
         if isinstance(part, ReconstructionPart):
             self._reconstruct(part)
         elif isinstance(part, SingleDimensionPart):

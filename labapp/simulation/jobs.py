@@ -11,7 +11,7 @@ from labapp.session.models import load_warm
 from labapp.session.opening import Surroundings, models_of
 from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.headless import simulate_all
-from labapp.study import loading, plan
+from labapp.study import loading, planner
 from labapp.study.overview import prior_of, space_of
 
 
@@ -34,7 +34,7 @@ def simulate_study(
     labels = [loaded.study.participants.label(number + 1) for number in range(participants)]
     models: dict[str, None] = {}
     for label in labels:
-        made = plan.realise(loaded, label, space_of=space_of, prior_of=prior_of, seed=seed)
+        made = planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, seed=seed)
         models.update(dict.fromkeys(models_of(made.parts)))
     warm = load_warm(models, "cpu")
 

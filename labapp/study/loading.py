@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from labapp import resources
 from labapp.documents import Located, parse_yaml, refusal
 from labapp.errors import StudyError
+from labapp.study import conditions
+from labapp.study.conditions import Scope
+from labapp.study.flow import EachItem, Item, StagesItem, items_of, unrolled
 from labapp.study.instruments import Instrument
-from labapp.study.schema import FLOW_KEYS, QuestionnaireItem, StagesItem, Study
+from labapp.study.schema import Study
 from labapp.study.texts import pages
 
 WORDS = "texts/{language}/participant.yaml"
@@ -86,14 +88,14 @@ def load(study: str | Path) -> LoadedStudy:
     _check_language(path, located, checked.language)
     files = {path.name: content}
     instruments = {}
-    for said in sorted(_texts(checked)):
-        name = in_language(said, checked.language)
+    _check_variables(path, checked, located)
+    for name, said in sorted(_texts(path, checked, located).items()):
         files[name] = _read(path, name, located.line_of_text(said))
         if not pages(decoded(files[name])):
             raise StudyError(
                 f"{path}: the text {name!r} is empty.", todo="Write it, or leave its line out."
             )
-    for instrument in _instrument_ids(checked):
+    for instrument in sorted({i for item in items_of(checked.flow) for i in item.instruments()}):
         name = f"instruments/{instrument}.yaml"
         files[name] = _read(path, name, located.line_of_text(instrument))
         instruments[instrument] = Instrument.parse(
@@ -110,33 +112,72 @@ def files_digest(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def _texts(study: Study) -> set[str]:
-    """The texts of a study as its file names them."""
-    names = {WORDS}
-    for item in study.flow:
-        match _single(item):
-            case "consent" | "text" | "debrief", str(name):
-                names.add(name)
-            case "tutorial", str(name):
-                names.add(f"texts/{{language}}/tutorial-{name}.md")
-            case "practice", str(name):
-                names.add(f"texts/{{language}}/practice-{name}.md")
+def _texts(path: Path, study: Study, located: Located) -> dict[str, str]:
+    """The texts of a study, by name, and how its file names each."""
+    named = {WORDS: WORDS}
+    if study.incentive is not None:
+        named[study.incentive.text] = study.incentive.text
+    for item, scope in _every_item(study):
+        for said in item.texts():
+            try:
+                named[conditions.fill(said, {"language": "{language}", **scope})] = said
+            except KeyError as error:
+                raise _unknown_variable(
+                    path, located.line_of_text(said), said, error, scope
+                ) from error
+    return {in_language(name, study.language): said for name, said in named.items()}
+
+
+def _every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
+    """Every item of the flow as participants of every condition meet it."""
+    drawn = conditions.cells_of(study.assignment)
+    for number, cells in conditions.variants(study.assignment):
+        variables = conditions.by_number(study.assignment, number)
+        yield from unrolled(study.flow, variables, drawn, cells)
+
+
+def _check_variables(path: Path, study: Study, located: Located) -> None:
+    """Refuse an `each`, an `only_if` or a model with a variable that there is not."""
+    drawn = conditions.cells_of(study.assignment)
+    for item in items_of(study.flow):
+        if isinstance(item, EachItem) and (drawn is None or item.each != drawn[0]):
+            known = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
+            raise StudyError(
+                f"{_place(path, located.line_of_text(item.each))}: each: {item.each!r}: {known}.",
+                todo="Name a variable that has cells under `assignment`.",
+            )
+    known_names = conditions.names(study.assignment)
+    for item in items_of(study.flow):
+        for name in item.only_if:
+            if name not in known_names:
+                raise StudyError(
+                    f"{path}: only_if: there is no variable {name!r}; there are: "
+                    f"{', '.join(known_names) or 'none'}.",
+                    todo="Correct it, or declare it under `assignment`.",
+                )
+    for item, scope in _every_item(study):
         if isinstance(item, StagesItem):
-            names |= {item.stages.intro, item.stages.between}
-    return names
+            for model in item.stages.models:
+                try:
+                    conditions.fill(model, scope)
+                except KeyError as error:
+                    line = located.line_of_text(model)
+                    raise _unknown_variable(path, line, model, error, scope) from error
 
 
-def _single(item: BaseModel) -> tuple[str, Any]:
-    ((key, value),) = ((k, getattr(item, k)) for k in FLOW_KEYS if k in type(item).model_fields)
-    return key, value
+def _unknown_variable(
+    path: Path, line: int | None, said: str, error: KeyError, scope: Scope
+) -> StudyError:
+    return StudyError(
+        f"{_place(path, line)}: {said!r}: there is no variable {error.args[0]!r} here; there are: "
+        f"{', '.join(('language', *scope))}.",
+        todo="Correct it, or declare it under `assignment`. What is drawn several times at once "
+        "is known inside `each` only.",
+    )
 
 
-def _instrument_ids(study: Study) -> list[str]:
-    ids = {item.questionnaire for item in study.flow if isinstance(item, QuestionnaireItem)}
-    for item in study.flow:
-        if isinstance(item, StagesItem):
-            ids |= set(item.stages.after)
-    return sorted(ids)
+def _place(path: Path, line: int | None) -> str:
+    return f"{path}, line {line}" if line else f"{path}"
 
 
 def _resolve(study_path: Path, name: str) -> Path:
@@ -145,7 +186,7 @@ def _resolve(study_path: Path, name: str) -> Path:
 
 
 def _read(study_path: Path, name: str, line: int | None) -> bytes:
-    where = f"{study_path}, line {line}" if line else f"{study_path}"
+    where = _place(study_path, line)
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise StudyError(
             f"{where}: {name!r} points outside the study's folder.",

@@ -13,7 +13,7 @@ from labapp.records.layout import FolderName
 from labapp.representations import card as cards
 from labapp.representations.package import find as find_model
 from labapp.representations.space import LatentSpace
-from labapp.study import loading, plan
+from labapp.study import conditions, loading, plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import PlannedPart, QuestionnairePart, ReconstructionPart
 from labapp.study.single_dimension import SingleDimensionPart
@@ -30,7 +30,7 @@ def prior_of(model: str) -> bool:
 
 
 def check(study: str | Path) -> LoadedStudy:
-    """Load a study and realise a plan of it, so that a missing model is found too."""
+    """Load a study and realise plans of every condition, so that a missing model is found too."""
     loaded = loading.load(study)
     located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
 
@@ -42,7 +42,9 @@ def check(study: str | Path) -> LoadedStudy:
             where = f"{loaded.path}, line {line}" if line else f"{loaded.path}"
             raise StudyError(f"{where}: {error.what}", todo=error.todo) from error
 
-    plan.realise(loaded, loaded.study.participants.label(1), space_of=space, prior_of=prior_of)
+    for number, drawn in conditions.variants(loaded.study.assignment):
+        label = loaded.study.participants.label(number)
+        planner.realise(loaded, label, space_of=space, prior_of=prior_of, drawn=drawn)
     return loaded
 
 
@@ -121,7 +123,9 @@ def overview(study: str, participants: int, data: Path) -> Overview:
     """The study and the plans of its next participants."""
     loaded = loading.load(study)
     labels = next_free(loaded, data, participants)
+    drawn = next(conditions.variants(loaded.study.assignment))[1]
     plans = {
-        label: plan.realise(loaded, label, space_of=space_of, prior_of=prior_of) for label in labels
+        label: planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, drawn=drawn)
+        for label in labels
     }
     return Overview(loaded, len(taken(data, loaded.study.id)), plans)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
+from pydantic import Field, field_validator, model_validator
 
-LABEL = re.compile(r"[A-Za-z0-9]+")
-"""BIDS labels (participants, sessions) are letters and digits only."""
+from labapp.study import conditions
+from labapp.study.conditions import Assignment, ByNumber, Cells
+from labapp.study.flow import ConsentItem, DebriefItem, FlowItem
+from labapp.study.rules import Incentive, Inclusion
+from labapp.study.strict import LABEL, Strict
 
 Presentation = Literal["as_published", "improved"]
-SkipRule = Literal["after", "always", "never"]
-Visualisation = Literal["traversals", "exemplars"]
-VISUALISATIONS: tuple[Visualisation, ...] = ("traversals", "exemplars")
-
-
-class Strict(BaseModel):
-    """Unknown keys are refused: a misspelt setting must not be ignored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+Interrupted = Literal["resume", "restart_stage", "block"]
 
 
 def _number_in(pattern: str, label: str) -> int | None:
@@ -62,123 +57,33 @@ class Participants(Strict):
 
 
 class Recording(Strict):
-    """audio: whether a session may run without sound; silence_prompt_s: when to prompt."""
+    """audio: whether a session may run without sound; silence_prompt_s: when to prompt; prompts:
+    what the moderator says then, the usual one first (`prompt: TEXT` names a single one)."""
 
     audio: Literal["required", "optional", "off"] = "optional"
     silence_prompt_s: float = Field(default=15.0, gt=0, le=600)
-    prompt: str = "Please keep talking"
+    prompts: tuple[str, ...] = Field(default=("Please keep talking",), min_length=1, max_length=9)
 
-
-class AnyStages(Strict):
-    """What stages of every task have: several models, each a stage, and what is asked after it."""
-
-    models: tuple[str, ...] = Field(min_length=1)
-    order: Literal["as_listed", "random", "counterbalanced"] = "random"
-    time_limit_min: float | None = Field(default=None, gt=0, le=600)
-    think_aloud: bool = True
-    after: tuple[str, ...] = ()
-
-    @field_validator("models")
+    @model_validator(mode="before")
     @classmethod
-    def _model_ids(cls, models: tuple[str, ...]) -> tuple[str, ...]:
-        for model in models:
-            if not re.fullmatch(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*", model):
-                raise ValueError(f"{model!r} is not a model id like sinelines/vae")
-        if len(set(models)) != len(models):
-            raise ValueError("a model is listed twice")
-        return models
+    def _single_prompt(cls, said: Any) -> Any:
+        if isinstance(said, dict) and "prompt" in said and "prompts" not in said:
+            rest = {key: value for key, value in said.items() if key != "prompt"}
+            return {**rest, "prompts": (said["prompt"],)}
+        return said
 
-    @field_validator("after")
-    @classmethod
-    def _once_each(cls, after: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(after)) != len(after):
-            raise ValueError("a questionnaire is listed twice")
-        return after
-
-
-class Stages(AnyStages):
-    """Interactive reconstruction with one or several models."""
-
-    task: Literal["reconstruction"]
-    trials: int = Field(ge=1, le=1000)
-    skip: SkipRule = "after"
-    skip_after_s: float | None = Field(default=None, gt=0, le=3600)
-    inactivity_s: float = Field(default=3.0, gt=0, le=60)
-    active_time: Literal["paused", "as_published"] = "paused"
-    target_alignment: float | None = Field(default=None, gt=0, le=1)
-    distance: Literal["sinelines", "dsprites", "dsprites_as_published", "mnist"] | None = None
-    overlay_at_start: bool | None = None
-    labels: Literal["editable", "fixed"] | None = None
-    sampling: Literal["held_out", "shuffled_pass", "prior", "uniform"] | None = None
-    intro: str = "texts/{language}/stage-first.md"
-    between: str = "texts/{language}/stage-further.md"
-
-
-class SingleDimensionStages(AnyStages):
-    """The single-dimension task: each dial of a model is asked about `questions_per_dimension`
-    times in a row, beside traversals or exemplars of it."""
-
-    task: Literal["single-dimension"]
-    visualisation: Visualisation
-    questions_per_dimension: int = Field(default=2, ge=1, le=100)
-    sampling: Literal["held_out", "prior", "uniform"] | None = None
-    intro: str = "texts/{language}/single-first.md"
-    between: str = "texts/{language}/single-further.md"
-
-
-class ConsentItem(Strict):
-    consent: str
-
-
-class TutorialItem(Strict):
-    tutorial: Literal["reconstruction"] | Visualisation
-
-
-class PracticeItem(Strict):
-    practice: Literal["circles", "circles-traversals", "circles-exemplars"]
-
-
-class StagesItem(Strict):
-    stages: Annotated[Stages | SingleDimensionStages, Field(discriminator="task")]
-
-
-class QuestionnaireItem(Strict):
-    questionnaire: str
-
-
-class TextItem(Strict):
-    text: str
-
-
-class DebriefItem(Strict):
-    debrief: str
-
-
-FLOW_KEYS = ("consent", "tutorial", "practice", "stages", "questionnaire", "text", "debrief")
-
-
-def _flow_key(item: Any) -> str | None:
-    if isinstance(item, BaseModel):
-        keys = set(type(item).model_fields)
-    else:
-        keys = set(item) if isinstance(item, dict) else set()
-    return next((key for key in FLOW_KEYS if key in keys), None)
-
-
-FlowItem = Annotated[
-    Annotated[ConsentItem, Tag("consent")]
-    | Annotated[TutorialItem, Tag("tutorial")]
-    | Annotated[PracticeItem, Tag("practice")]
-    | Annotated[StagesItem, Tag("stages")]
-    | Annotated[QuestionnaireItem, Tag("questionnaire")]
-    | Annotated[TextItem, Tag("text")]
-    | Annotated[DebriefItem, Tag("debrief")],
-    Discriminator(_flow_key),
-]
+    @property
+    def prompt(self) -> str:
+        """The usual prompt."""
+        return self.prompts[0]
 
 
 class Study(Strict):
-    """A study: who takes part, what is recorded and what happens in which order."""
+    """A study: who takes part, what is recorded and what happens in which order.
+
+    related: studies of which a person takes part in one only; when_interrupted: how a session goes
+    on after a crash (at the last event, with the stage from its beginning, or not at all).
+    """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     title: str = Field(min_length=1)
@@ -188,6 +93,11 @@ class Study(Strict):
     seed: int = Field(default=0, ge=0, lt=2**63)
     participants: Participants = Participants()
     recording: Recording = Recording()
+    assignment: Assignment = Field(default_factory=dict)
+    related: tuple[str, ...] = ()
+    inclusion: Inclusion = Inclusion()
+    incentive: Incentive | None = None
+    when_interrupted: Interrupted = "resume"
     flags: dict[int, str] = Field(
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
@@ -209,7 +119,10 @@ class Study(Strict):
         at = [index for index, item in enumerate(flow) if isinstance(item, DebriefItem)]
         if at not in ([], [len(flow) - 1]):
             raise ValueError("debrief comes once, and last")
-        for kind, name in ((TutorialItem, "tutorial"), (PracticeItem, "practice")):
-            if sum(isinstance(item, kind) for item in flow) > 1:
-                raise ValueError(f"{name} comes once")
         return flow
+
+    @field_validator("assignment")
+    @classmethod
+    def _names(cls, assignment: dict[str, ByNumber | Cells]) -> dict[str, ByNumber | Cells]:
+        conditions.check(assignment)
+        return assignment

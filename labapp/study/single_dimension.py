@@ -13,7 +13,8 @@ import numpy as np
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.assignment import generator, shuffled
 from labapp.study.defaults import Display
-from labapp.study.schema import SingleDimensionStages, Strict, Visualisation
+from labapp.study.stages import SingleDimensionStages, Visualisation
+from labapp.study.strict import Strict
 
 Regime = Literal["low", "medium", "high"]
 BaseSampling = Literal["held_out", "prior", "uniform"]
@@ -128,12 +129,12 @@ def asked(
 
 
 def practice(
-    title: str, visualisation: Visualisation, space: LatentSpace, *, think_aloud: bool
+    part_id: str, visualisation: Visualisation, space: LatentSpace, *, think_aloud: bool
 ) -> SingleDimensionPart:
     """The three circles questions on dial 1."""
     return SingleDimensionPart(
-        id="practice",
-        title=title,
+        id=part_id,
+        title="Practice",
         role="practice",
         number=1,
         of=1,
@@ -150,7 +151,7 @@ def practice(
 
 
 def example(
-    title: str, document: str, visualisation: Visualisation, space: LatentSpace
+    part_id: str, document: str, visualisation: Visualisation, space: LatentSpace
 ) -> ExamplePart:
     """The tutorial: circles, the same for everybody."""
     rng = generator(0, "tutorial", visualisation)
@@ -159,8 +160,8 @@ def example(
         return space.snap(rng.random(len(space)).tolist())
 
     return ExamplePart(
-        id="tutorial",
-        title=title,
+        id=part_id,
+        title="Tutorial",
         document=document,
         model=CIRCLES,
         display="image",

@@ -25,7 +25,7 @@ from labapp.events.lifecycle import (
     TutorialDialMoved,
 )
 from labapp.representations.space import LatentSpace
-from labapp.study.plan import ConsentPart, PagesPart, TutorialPart
+from labapp.study.plan import BreakPart, ConsentPart, PagesPart, TutorialPart
 from labapp.study.single_dimension import ExamplePart
 
 
@@ -84,7 +84,7 @@ class PagesState:
 class PagesTask:
     """A text of `pages` pages; a tutorial has live dials besides (spaces: one a box)."""
 
-    part: PagesPart | TutorialPart | ExamplePart
+    part: PagesPart | TutorialPart | ExamplePart | BreakPart
     index: int
     pages: int
     spaces: tuple[LatentSpace, ...] = ()

@@ -20,10 +20,10 @@ from labapp.representations.sheets import Sheet
 from labapp.session import folder, opening
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
-from labapp.study import loading, plan
+from labapp.study import loading, planner
+from labapp.study.flow import ConsentItem
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.study.schema import ConsentItem
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
@@ -166,7 +166,7 @@ class HomeController(QObject):
             return
         participant, session = self.view.participant()
         try:
-            made = plan.realise(
+            made = planner.realise(
                 self._loaded, participant, session, space_of=space_of, prior_of=prior_of
             )
         except LabappError as error:

@@ -14,7 +14,8 @@ from labapp.errors import StudyError
 from labapp.study import loading
 from labapp.study.instruments import Choice, Choices, Instrument, Written
 from labapp.study.instruments.scoring import RATED, TLX_PAIRS
-from labapp.study.plan import QuestionnairePart, realise
+from labapp.study.plan import QuestionnairePart
+from labapp.study.planner import realise
 from tests.helpers.questionnaires import ALL, questionnaire_study
 from tests.helpers.rooms import decoder_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from labapp.errors import SessionError
 from labapp.events.lifecycle import SessionPlanned
-from labapp.study import plan
+from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import next_free, overview, prior_of, space_of
 from labapp.study.plan import QuestionnairePart, ReconstructionPart
@@ -18,7 +18,7 @@ from tests.study.test_refusals import GOOD, write
 
 
 def realised(participant: str = "P01", **more: object) -> plan.Plan:
-    return plan.realise(
+    return planner.realise(
         load("quickstart"), participant, space_of=space_of, prior_of=prior_of, **more
     )  # type: ignore[arg-type]
 
@@ -85,7 +85,7 @@ def test_labels_give_their_numbers_back(pattern: str) -> None:
 
 def test_circles_as_a_stage_draw_from_their_dials(tmp_path: Path) -> None:
     loaded = load(write(tmp_path, GOOD.replace("sinelines/gt", "circles/gt")))
-    made = plan.realise(loaded, "P01", space_of=space_of, prior_of=prior_of)
+    made = planner.realise(loaded, "P01", space_of=space_of, prior_of=prior_of)
     stages = [part for part in made.parts if isinstance(part, ReconstructionPart)]
     assert {s.model: s.sampling for s in stages} == {
         "circles/gt": "uniform",
@@ -95,7 +95,7 @@ def test_circles_as_a_stage_draw_from_their_dials(tmp_path: Path) -> None:
 
 def test_questions_on_a_generator_are_drawn_within_its_limits(tmp_path: Path) -> None:
     loaded = load(write(tmp_path, GOOD))
-    made = plan.realise(
+    made = planner.realise(
         loaded, "P01", space_of=space_of, prior_of=lambda model: model == "sinelines/ae"
     )
     stages = [part for part in made.parts if isinstance(part, ReconstructionPart)]

@@ -84,12 +84,6 @@ def test_shipped_studies_are_in_order() -> None:
         ),
         (
             "  - stages",
-            "  - tutorial: reconstruction\n  - tutorial: reconstruction\n  - stages",
-            5,
-            ["tutorial comes once"],
-        ),
-        (
-            "  - stages",
             "  - debrief: texts/{language}/debrief.md\n  - stages",
             5,
             ["debrief comes once, and last"],

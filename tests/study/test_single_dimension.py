@@ -9,11 +9,11 @@ import pytest
 from labapp.errors import StudyError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.representations.space import LatentSpace
-from labapp.study import plan
+from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import overview, prior_of, space_of
-from labapp.study.schema import SingleDimensionStages, Stages
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
+from labapp.study.stages import SingleDimensionStages, Stages
 from tests.helpers.single import write_single_study
 
 ONLY_RECONSTRUCTION = (
@@ -69,7 +69,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, old: str, new: str, says: str) ->
 def test_the_plan_of_a_participant(tmp_path: Path) -> None:
     models = ["sinelines/gt", "sinelines/vae"]
     loaded = load(write_single_study(tmp_path, models, "exemplars", practice=True))
-    made = plan.realise(loaded, "P03", space_of=space_of, prior_of=prior_of)
+    made = planner.realise(loaded, "P03", space_of=space_of, prior_of=prior_of)
     example, practice = made.parts[0], made.parts[2]
     stages = [p for p in made.parts if isinstance(p, SingleDimensionPart) and p.role == "stage"]
     assert isinstance(example, ExamplePart)
@@ -85,10 +85,10 @@ def test_the_plan_of_a_participant(tmp_path: Path) -> None:
         assert stage.trials == 10
         assert stage.asked[::2] == stage.asked[1::2]
         assert set(stage.asked) == set(range(5))
-    again = plan.realise(loaded, "P03", space_of=space_of, prior_of=prior_of)
+    again = planner.realise(loaded, "P03", space_of=space_of, prior_of=prior_of)
     assert again == made
     orders = {
-        plan.realise(loaded, f"P{n:02d}", space_of=space_of, prior_of=prior_of).parts[4].asked  # type: ignore[union-attr]
+        planner.realise(loaded, f"P{n:02d}", space_of=space_of, prior_of=prior_of).parts[4].asked  # type: ignore[union-attr]
         for n in range(1, 7)
     }
     assert len(orders) > 1, "another participant, another order"
@@ -96,7 +96,7 @@ def test_the_plan_of_a_participant(tmp_path: Path) -> None:
 
 def test_a_plan_is_read_back_from_its_event(tmp_path: Path) -> None:
     loaded = load(write_single_study(tmp_path, practice=True))
-    made = plan.realise(loaded, "P01", space_of=space_of, prior_of=prior_of)
+    made = planner.realise(loaded, "P01", space_of=space_of, prior_of=prior_of)
     planned = SessionPlanned(
         "single",
         1,
@@ -115,7 +115,7 @@ def test_a_plan_is_read_back_from_its_event(tmp_path: Path) -> None:
 
 def test_a_model_with_a_prior_is_drawn_uniformly(tmp_path: Path) -> None:
     loaded = load(write_single_study(tmp_path, ["sinelines/vae"]))
-    made = plan.realise(loaded, "P01", space_of=space_of, prior_of=lambda model: True)
+    made = planner.realise(loaded, "P01", space_of=space_of, prior_of=lambda model: True)
     assert [p.sampling for p in made.parts if isinstance(p, SingleDimensionPart)] == ["uniform"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.study.plan import CIRCLES_PAIRS
+from labapp.study.representations import CIRCLES_PAIRS
 from labapp.tasks.reconstruction.sampling import draw_pair, sinelines_prior
 from tests.helpers.play import SPACE, stage_part
 

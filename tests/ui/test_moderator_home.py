@@ -14,7 +14,7 @@ from labapp.audio.recorder import Level
 from labapp.errors import DataFolderError
 from labapp.records.sessions import SessionSummary
 from labapp.study.loading import load
-from labapp.study.plan import realise
+from labapp.study.planner import realise
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice

@@ -33,7 +33,7 @@ from labapp.events.voice import (
     AudioState,
 )
 from labapp.study.loading import load
-from labapp.study.plan import realise
+from labapp.study.planner import realise
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.console import ConsoleState

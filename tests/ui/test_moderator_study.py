@@ -18,7 +18,7 @@ from labapp.errors import NoMicrophone
 from labapp.representations.package import load_package
 from labapp.representations.sheets import traversals
 from labapp.study.loading import load
-from labapp.study.plan import realise
+from labapp.study.planner import realise
 from labapp.ui import sheet_maker, theme
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import HomeWindow

@@ -14,7 +14,7 @@ from labapp.errors import StudyError
 from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating
 from labapp.study.instruments.scoring import RATED, SCORINGS, TLX_PAIRS
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
-from labapp.study.schema import Strict
+from labapp.study.strict import Strict
 
 
 class SharedScale(Strict):

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from labapp.study.instruments.wording import SomeWords, Words
-from labapp.study.schema import Strict
+from labapp.study.strict import Strict
 
 ID = r"^[a-z][a-z0-9_]*$"
 MOST_CIRCLES = 11

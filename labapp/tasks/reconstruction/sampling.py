@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 from labapp.study.assignment import generator
-from labapp.study.plan import SINELINES_GT, ReconstructionPart
+from labapp.study.plan import ReconstructionPart
+from labapp.study.representations import SINELINES_GT
 
 
 def draw_pair(

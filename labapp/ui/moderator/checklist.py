@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labapp.session.folder import LOW_DISK_BYTES
-from labapp.study.schema import LABEL, Participants
+from labapp.study.schema import Participants
+from labapp.study.strict import LABEL
 from labapp.study.texts import placeholders
 from labapp.ui.moderator import wording
 

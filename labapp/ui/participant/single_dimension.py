@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from labapp.events.commands import Choose, HandIn, Next, Rate, ShowMoreExamples
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.session.runner import Examples
-from labapp.study.schema import Visualisation
 from labapp.study.single_dimension import STEPS, SingleDimensionPart, choices, shape_of
+from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
 from labapp.ui import theme
 from labapp.ui.participant.picture_panel import view_of

@@ -24,6 +24,7 @@ from labapp.events import Source
 from labapp.events.lifecycle import CloseRequested, WindowFocus
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
+    BreakPart,
     ConsentPart,
     PagesPart,
     PlannedPart,
@@ -37,6 +38,7 @@ from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.participant.break_ import BreakScreen
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.pages import PagesScreen
@@ -183,7 +185,7 @@ class ParticipantWindow(QWidget):
             return words("problem_title"), words("problem_text")
         if runner.finished:
             return words("ended_title"), words("ended_text")
-        if runner.state.pauses.paused:
+        if runner.state.pauses.paused and not isinstance(part, BreakPart):
             return words("paused_title"), words("paused_text")
         if part is None or not self._ready(part):
             return words("waiting_title"), words("waiting_text")
@@ -214,6 +216,8 @@ class ParticipantWindow(QWidget):
         match part:
             case ConsentPart():
                 return ConsentScreen(self.setting, part)
+            case BreakPart():
+                return BreakScreen(self.setting, part)
             case PagesPart():
                 return PagesScreen(self.setting, part)
             case TutorialPart():

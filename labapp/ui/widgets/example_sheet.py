@@ -16,7 +16,7 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.study.defaults import Display
-from labapp.study.schema import Visualisation
+from labapp.study.stages import Visualisation
 from labapp.ui import theme
 from labapp.ui.widgets import composing
 from labapp.ui.widgets.composing import Array, Pixels

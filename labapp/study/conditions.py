@@ -1,0 +1,136 @@
+"""Who gets which condition: the variables of a study, by participant number or drawn.
+
+A drawn variable has cells. The emptiest cells are drawn first and ties by lot, so that every round
+is without replacement; which ones they are depends on earlier participants (see
+`labapp.session.allotment`). Variables stand as `{name}` in models and texts, and `only_if` leaves
+out what another condition is to see.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, Tag, field_validator
+
+from labapp.study.strict import Strict
+
+VARIABLE = re.compile(r"\{(\w+)\}")
+NAME = r"^[a-z][a-z0-9_]*$"
+RESERVED = frozenset({"language", "number", "models"})
+
+Value = str | int | float | bool
+Scope = dict[str, Value]
+"""Variables by name, where an item of the flow stands."""
+Name = Annotated[str, Field(pattern=NAME)]
+
+
+class ByNumber(Strict):
+    """A variable with one value for odd and one for even participant numbers."""
+
+    odd: Value
+    even: Value
+
+    def value(self, number: int) -> Value:
+        return self.odd if number % 2 else self.even
+
+
+class Cells(Strict):
+    """A variable that is drawn. cells: each with values of further variables; draw: how many a
+    participant gets, in random order; included: participants each cell needs, None for any number.
+    """
+
+    cells: dict[str, dict[Name, Value]] = Field(min_length=1)
+    draw: int = Field(default=1, ge=1)
+    included: int | None = Field(default=None, ge=1)
+
+    @field_validator("cells")
+    @classmethod
+    def _same_variables(cls, cells: dict[str, dict[str, Value]]) -> dict[str, dict[str, Value]]:
+        first, *others = cells
+        for name in others:
+            if cells[name].keys() != cells[first].keys():
+                raise ValueError(f"the cells {first!r} and {name!r} have not the same variables")
+        return cells
+
+
+def _rule(said: Any) -> str:
+    keys = type(said).model_fields if isinstance(said, Strict) else said
+    return "cells" if "cells" in keys else "odd and even"
+
+
+Rule = Annotated[
+    Annotated[ByNumber, Tag("odd and even")] | Annotated[Cells, Tag("cells")], Discriminator(_rule)
+]
+Assignment = dict[Name, Rule]
+
+
+def check(assignment: Mapping[str, ByNumber | Cells]) -> None:
+    """Raises ValueError where names clash or more cells are drawn than there are."""
+    drawn = [name for name, rule in assignment.items() if isinstance(rule, Cells)]
+    if len(drawn) > 1:
+        raise ValueError(f"only one variable can be drawn, found {' and '.join(drawn)}")
+    for rule in assignment.values():
+        if isinstance(rule, Cells) and rule.draw > len(rule.cells):
+            raise ValueError(f"draw is {rule.draw}, but there are {len(rule.cells)} cells")
+    known = names(assignment)
+    for name in known:
+        if name in RESERVED or known.count(name) > 1:
+            raise ValueError(f"a variable cannot be called {name!r}: the name is taken")
+
+
+def names(assignment: Mapping[str, ByNumber | Cells]) -> list[str]:
+    """Every variable, those of the cells too."""
+    found = list(assignment)
+    for rule in assignment.values():
+        if isinstance(rule, Cells):
+            found += next(iter(rule.cells.values()))
+    return found
+
+
+def cells_of(assignment: Mapping[str, ByNumber | Cells]) -> tuple[str, Cells] | None:
+    """The drawn variable and its cells, if the study has one."""
+    found = ((name, rule) for name, rule in assignment.items() if isinstance(rule, Cells))
+    return next(found, None)
+
+
+def by_number(assignment: Mapping[str, ByNumber | Cells], number: int) -> Scope:
+    """The variables that a participant's number decides."""
+    rules = assignment.items()
+    return {name: rule.value(number) for name, rule in rules if isinstance(rule, ByNumber)}
+
+
+def of_cell(name: str, rule: Cells, cell: str) -> Scope:
+    """The variables of a drawn cell, its own name among them."""
+    return {name: cell, **rule.cells[cell]}
+
+
+def variants(assignment: Mapping[str, ByNumber | Cells]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Participant numbers and drawn cells that show every condition at least once."""
+    numbers = (1, 2) if any(isinstance(r, ByNumber) for r in assignment.values()) else (1,)
+    drawn = cells_of(assignment)
+    for number in numbers:
+        if drawn is None:
+            yield number, ()
+            continue
+        names, count = list(drawn[1].cells), drawn[1].draw
+        for start in range(0, len(names), count):
+            yield number, tuple((names + names)[start : start + count])
+
+
+def matches(only_if: Mapping[str, Value | tuple[Value, ...]], scope: Mapping[str, Value]) -> bool:
+    """Whether an item of the flow is for participants with these variables."""
+    return all(
+        scope.get(name) in (wanted if isinstance(wanted, tuple) else (wanted,))
+        for name, wanted in only_if.items()
+    )
+
+
+def fill(template: str, scope: Mapping[str, Value]) -> str:
+    """A name with its variables filled in. Raises KeyError with the name of an unknown one."""
+    return VARIABLE.sub(lambda found: str(scope[found.group(1)]), template)
+
+
+def fill_all(templates: Sequence[str], scope: Mapping[str, Value]) -> tuple[str, ...]:
+    return tuple(fill(template, scope) for template in templates)

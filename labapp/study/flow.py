@@ -1,0 +1,176 @@
+"""What a study file may say of its course: the items of `flow`, from consent to debrief."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
+from labapp.study.stages import SingleDimensionStages, Stages, Visualisation
+from labapp.study.strict import Strict
+
+
+class Item(Strict):
+    """only_if: variables with the value, or the values, for which the item is shown."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    only_if: dict[str, tuple[Value, ...] | Value] = Field(default_factory=dict)
+
+    def texts(self) -> tuple[str, ...]:
+        """Names of the texts it shows, with `{language}` and variables in them."""
+        return ()
+
+    def instruments(self) -> tuple[str, ...]:
+        return ()
+
+
+class ConsentItem(Item):
+    consent: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.consent,)
+
+
+class TutorialItem(Item):
+    tutorial: Literal["reconstruction"] | Visualisation
+
+    def texts(self) -> tuple[str, ...]:
+        return (f"texts/{{language}}/tutorial-{self.tutorial}.md",)
+
+
+class PracticeItem(Item):
+    practice: Literal["circles", "circles-traversals", "circles-exemplars"]
+
+    def texts(self) -> tuple[str, ...]:
+        return (f"texts/{{language}}/practice-{self.practice}.md",)
+
+
+class StagesItem(Item):
+    stages: Annotated[Stages | SingleDimensionStages, Field(discriminator="task")]
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.stages.intro, self.stages.between)
+
+    def instruments(self) -> tuple[str, ...]:
+        return self.stages.after
+
+
+class QuestionnaireItem(Item):
+    questionnaire: str
+
+    def instruments(self) -> tuple[str, ...]:
+        return (self.questionnaire,)
+
+
+class TextItem(Item):
+    text: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.text,)
+
+
+class BreakItem(Item):
+    """A break: no duration counts it. at_least_s: before that only the moderator goes on."""
+
+    break_: str = Field(alias="break")
+    at_least_s: float = Field(default=0.0, ge=0, le=3600)
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.break_,)
+
+
+class DebriefItem(Item):
+    debrief: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.debrief,)
+
+
+class EachItem(Item):
+    """A part of the flow that is gone through once for every drawn cell, with its variables."""
+
+    each: str
+    flow: tuple[InnerItem, ...] = Field(min_length=1)
+
+
+KINDS: dict[str, type[Item]] = {
+    "consent": ConsentItem,
+    "tutorial": TutorialItem,
+    "practice": PracticeItem,
+    "stages": StagesItem,
+    "questionnaire": QuestionnaireItem,
+    "text": TextItem,
+    "break": BreakItem,
+    "debrief": DebriefItem,
+    "each": EachItem,
+}
+
+
+def _flow_key(item: Any) -> str:
+    """The kind of an item: the one of its keys that names a kind, else a key that names none."""
+    if isinstance(item, BaseModel):
+        return next(key for key, kind in KINDS.items() if type(item) is kind)
+    keys = [str(key) for key in item] if isinstance(item, dict) else []
+    return next((key for key in ("each", *KINDS) if key in keys), next(iter(keys), "nothing"))
+
+
+InnerItem = Annotated[
+    Annotated[TutorialItem, Tag("tutorial")]
+    | Annotated[PracticeItem, Tag("practice")]
+    | Annotated[StagesItem, Tag("stages")]
+    | Annotated[QuestionnaireItem, Tag("questionnaire")]
+    | Annotated[TextItem, Tag("text")]
+    | Annotated[BreakItem, Tag("break")],
+    Discriminator(_flow_key),
+]
+FlowItem = Annotated[
+    Annotated[ConsentItem, Tag("consent")]
+    | Annotated[TutorialItem, Tag("tutorial")]
+    | Annotated[PracticeItem, Tag("practice")]
+    | Annotated[StagesItem, Tag("stages")]
+    | Annotated[QuestionnaireItem, Tag("questionnaire")]
+    | Annotated[TextItem, Tag("text")]
+    | Annotated[BreakItem, Tag("break")]
+    | Annotated[DebriefItem, Tag("debrief")]
+    | Annotated[EachItem, Tag("each")],
+    Discriminator(_flow_key),
+]
+EachItem.model_rebuild()
+
+
+def items_of(flow: Sequence[Item]) -> Iterator[Item]:
+    """Every item, those inside `each` after it."""
+    for item in flow:
+        yield item
+        if isinstance(item, EachItem):
+            yield from item.flow
+
+
+def unrolled(
+    flow: Sequence[Item],
+    variables: Mapping[str, Value],
+    drawn: tuple[str, Cells] | None,
+    cells: Sequence[str],
+) -> Iterator[tuple[Item, Scope]]:
+    """The items one participant goes through, with the variables at each.
+
+    variables: those by participant number; drawn: the study's drawn variable; cells: the names of
+    what was drawn. With a single cell its variables hold in the whole flow, with several only
+    inside `each`.
+    """
+    scope = dict(variables)
+    if drawn is not None and drawn[1].draw == 1:
+        scope |= of_cell(*drawn, cells[0])
+    for item in flow:
+        if not matches(item.only_if, scope):
+            continue
+        if not isinstance(item, EachItem):
+            yield item, scope
+            continue
+        assert drawn is not None
+        for cell in cells:
+            inside = scope | of_cell(*drawn, cell)
+            yield from ((one, inside) for one in item.flow if matches(one.only_if, inside))

@@ -1,0 +1,271 @@
+"""Makes the plan of one participant: every choice that the study leaves open is made here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from labapp.errors import SessionError, StudyError
+from labapp.study import assignment, conditions, single_dimension
+from labapp.study.conditions import Scope
+from labapp.study.flow import (
+    BreakItem,
+    ConsentItem,
+    DebriefItem,
+    Item,
+    PracticeItem,
+    QuestionnaireItem,
+    StagesItem,
+    TextItem,
+    TutorialItem,
+    unrolled,
+)
+from labapp.study.loading import LoadedStudy, in_language
+from labapp.study.plan import (
+    BreakPart,
+    ConsentPart,
+    PagesPart,
+    Plan,
+    PlannedPart,
+    QuestionnairePart,
+    QuestionsPart,
+)
+from labapp.study.representations import CIRCLES_PAIRS, PriorOf, Representations, SpaceOf
+from labapp.study.stages import MODEL_ID, VISUALISATIONS, SingleDimensionStages, Stages
+from labapp.study.strict import LABEL
+
+
+def participant_number(loaded: LoadedStudy, participant: str) -> int:
+    """The number in a participant's label. Raises SessionError when the label does not fit."""
+    number = loaded.study.participants.number(participant)
+    if not LABEL.fullmatch(participant) or number is None or number < 1:
+        example = loaded.study.participants.label(1)
+        raise SessionError(
+            f"{participant!r} is not a participant of this study: its participants are named "
+            f"like {example}.",
+            todo=f"Use a label like {example} (the study file's participants.pattern).",
+        )
+    return number
+
+
+def realise(
+    loaded: LoadedStudy,
+    participant: str,
+    session: str = "1",
+    *,
+    space_of: SpaceOf,
+    prior_of: PriorOf = lambda model: False,
+    drawn: Sequence[str] = (),
+    seed: int | None = None,
+) -> Plan:
+    """Make every choice of the study for one participant.
+
+    space_of, prior_of: see `Representations`; drawn: names of the cells that were drawn, for a
+    study that draws (see `labapp.session.allotment`); seed: replaces the study's own (simulations).
+    Equal arguments give the equal plan.
+    """
+    study = loaded.study
+    number = participant_number(loaded, participant)
+    if not LABEL.fullmatch(session):
+        raise SessionError(
+            f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
+        )
+    used = study.seed if seed is None else seed
+    shown = Representations(space_of, prior_of, str(loaded.path))
+    planner = _Planner(loaded, participant, number, used, shown, tuple(drawn))
+    parts = tuple(planner.parts())
+    return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
+
+
+class _Planner:
+    def __init__(
+        self,
+        loaded: LoadedStudy,
+        participant: str,
+        number: int,
+        seed: int,
+        shown: Representations,
+        drawn: tuple[str, ...],
+    ) -> None:
+        self.loaded = loaded
+        self.study = study = loaded.study
+        self.participant = participant
+        self.number = number
+        self.seed = seed
+        self.shown = shown
+        cells = conditions.cells_of(study.assignment)
+        if len(drawn) != (cells[1].draw if cells else 0):
+            raise ValueError(f"{study.id} does not draw {len(drawn)} cells")
+        variables = conditions.by_number(study.assignment, number)
+        self.flow = tuple(unrolled(study.flow, variables, cells, drawn))
+        self.choices: dict[str, Any] = dict(variables)
+        if cells is not None:
+            self.choices[cells[0]] = list(drawn)
+        self.groups = [item.stages for item, _ in self.flow if isinstance(item, StagesItem)]
+        self.stages_in_all = sum(len(stages.models) for stages in self.groups)
+        self.stage = 0
+        self._ids: dict[str, int] = {}
+
+    def _text(self, template: str, scope: Scope) -> str:
+        return in_language(
+            conditions.fill(template, {"language": "{language}", **scope}), self.study.language
+        )
+
+    def _id(self, kind: str, *, numbered: bool = False) -> str:
+        """An id that no other part has: numbered always, or from the second on."""
+        self._ids[kind] = count = self._ids.get(kind, 0) + 1
+        return f"{kind}-{count}" if numbered or count > 1 else kind
+
+    def parts(self) -> Iterator[PlannedPart]:
+        for item, scope in self.flow:
+            match item:
+                case ConsentItem():
+                    yield self._consent(self._text(item.consent, scope))
+                    yield from self._incentive(scope)
+                case TutorialItem():
+                    yield self._tutorial(item, scope)
+                case PracticeItem():
+                    yield from self._practice(item, scope)
+                case StagesItem():
+                    yield from self._stages(item.stages, scope)
+                case QuestionnaireItem():
+                    part_id = self._id("questionnaire", numbered=True)
+                    yield self._ask(item.questionnaire, part_id, None)
+                case BreakItem():
+                    yield BreakPart(
+                        id=self._id("break", numbered=True),
+                        title="Break",
+                        document=self._text(item.break_, scope),
+                        at_least_s=item.at_least_s,
+                    )
+                case TextItem() | DebriefItem():
+                    yield self._pages(item, scope)
+
+    def _consent(self, name: str) -> ConsentPart:
+        digest = hashlib.sha256(self.loaded.files[name]).hexdigest()
+        return ConsentPart(id="consent", title="Consent", document=name, document_sha256=digest)
+
+    def _incentive(self, scope: Scope) -> Iterator[PagesPart]:
+        """What is paid is told before anything is done for it."""
+        if (paid := self.study.incentive) is not None:
+            amounts = ("base", "per_solved", "per_correct")
+            yield PagesPart(
+                part="text",
+                id="incentive",
+                title="Payment",
+                document=self._text(paid.text, scope),
+                values={name: paid.amount(getattr(paid, name)) for name in amounts},
+            )
+
+    def _pages(self, item: TextItem | DebriefItem, scope: Scope) -> PagesPart:
+        if isinstance(item, DebriefItem):
+            name = self._text(item.debrief, scope)
+            return PagesPart(part="debrief", id="debrief", title="Debrief", document=name)
+        name = self._text(item.text, scope)
+        part_id = self._id("text", numbered=True)
+        return PagesPart(part="text", id=part_id, title="Text", document=name)
+
+    def _document(self, item: Item, scope: Scope) -> str:
+        return self._text(item.texts()[0], scope)
+
+    def _tutorial(self, item: TutorialItem, scope: Scope) -> PlannedPart:
+        document, part_id = self._document(item, scope), self._id("tutorial")
+        if item.tutorial == "reconstruction":
+            return self.shown.tutorial(part_id, document)
+        space = self.shown.space_of(single_dimension.CIRCLES)
+        return single_dimension.example(part_id, document, item.tutorial, space)
+
+    def _practice(self, item: PracticeItem, scope: Scope) -> Iterator[PlannedPart]:
+        yield PagesPart(
+            part="text",
+            id=self._id("practice-intro"),
+            title="Before practice",
+            document=self._document(item, scope),
+            values={"trials": str(len(CIRCLES_PAIRS))},
+        )
+        part_id = self._id("practice")
+        aloud = any(stages.think_aloud for stages in self.groups)
+        kind = item.practice.partition("-")[2]
+        visualisation = next((known for known in VISUALISATIONS if known == kind), None)
+        if visualisation is None:
+            yield self.shown.practice(part_id, think_aloud=aloud)
+            return
+        space = self.shown.space_of(single_dimension.CIRCLES)
+        yield single_dimension.practice(part_id, visualisation, space, think_aloud=aloud)
+
+    def _models(self, stages: Stages | SingleDimensionStages, scope: Scope) -> tuple[str, ...]:
+        """The models of the stages in the participant's order."""
+        models = conditions.fill_all(stages.models, scope)
+        for model in models:
+            if not MODEL_ID.fullmatch(model) or models.count(model) > 1:
+                raise StudyError(
+                    f"{self.loaded.path}: {', '.join(stages.models)} with "
+                    f"{', '.join(f'{k} = {v}' for k, v in scope.items())} names the model "
+                    f"{model!r}, which is no model's id or listed twice.",
+                    todo="Correct models, or the values of the variables.",
+                )
+        if stages.order == "counterbalanced":
+            return assignment.counterbalanced(models, self.seed, self.study.id, self.number)
+        if stages.order == "random":
+            return assignment.shuffled(
+                models, self.seed, self.study.id, self.participant, "order", self.stage
+            )
+        return models
+
+    def _stages(
+        self, stages: Stages | SingleDimensionStages, scope: Scope
+    ) -> Iterator[PlannedPart]:
+        models = self._models(stages, scope)
+        self.choices.setdefault("models", []).extend(models)
+        for index, model in enumerate(models):
+            self.stage += 1
+            part, values = self._stage(stages, model)
+            yield PagesPart(
+                part="text",
+                id=f"{part.id}-intro",
+                title=f"Before stage {self.stage}",
+                document=self._text(stages.between if index else stages.intro, scope),
+                values={
+                    "stage": str(self.stage),
+                    "stages": str(self.stages_in_all),
+                    "trials": str(part.trials),
+                    **values,
+                },
+            )
+            yield part
+            for instrument in stages.after:
+                yield self._ask(instrument, f"{part.id}-{instrument}", part.id)
+
+    def _stage(
+        self, stages: Stages | SingleDimensionStages, model: str
+    ) -> tuple[QuestionsPart, dict[str, str]]:
+        """A stage and what its introduction tells of it."""
+        if isinstance(stages, SingleDimensionStages):
+            purpose = (self.seed, self.study.id, self.participant)
+            single = self.shown.single(stages, self.stage, self.stages_in_all, model, purpose)
+            return single, {"times": str(stages.questions_per_dimension)}
+        part = self.shown.stage(stages, self.stage, self.stages_in_all, model)
+        limit = stages.time_limit_min
+        return part, {
+            "target": f"{part.target_alignment * 100:g}",
+            "skip_after_s": f"{part.skip_after_s:g}",
+            **({} if limit is None else {"minutes": f"{limit:g}"}),
+        }
+
+    def _ask(self, instrument: str, part_id: str, about: str | None) -> QuestionnairePart:
+        file = self.loaded.instruments[instrument]
+        items = file.item_ids(self.stages_in_all)
+        if file.order == "shuffled":
+            items = assignment.shuffled(
+                items, self.seed, self.study.id, self.participant, "items", instrument
+            )
+        as_listed = items == tuple(item.id for item in file.items)
+        return QuestionnairePart(
+            id=part_id,
+            title=file.title,
+            instrument=instrument,
+            about=about,
+            items=() if as_listed else items,
+            scoring=file.scoring,
+        )

@@ -1,0 +1,132 @@
+"""Variables of a study: by participant number, drawn, and where they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.errors import StudyError
+from labapp.study import conditions, loading, planner
+from labapp.study.overview import check, prior_of, space_of
+from labapp.study.plan import BreakPart, Plan, QuestionsPart
+from labapp.study.single_dimension import SingleDimensionPart
+
+STUDY = """
+id: mine
+title: Mine
+version: 1
+assignment:
+  kind: {odd: vae, even: ae}
+  condition:
+    draw: 2
+    included: 1
+    cells:
+      a: {task: reconstruction, dataset: sinelines}
+      b: {task: traversals, dataset: dsprites}
+      c: {task: exemplars, dataset: dsprites}
+incentive: {text: "texts/{language}/debrief.md", base: 3.75, per_solved: 0.1}
+flow:
+  - consent: texts/{language}/consent.md
+  - each: condition
+    flow:
+      - tutorial: reconstruction
+        only_if: {task: reconstruction}
+      - stages: {task: reconstruction, models: ["{dataset}/{kind}"], trials: 2}
+        only_if: {task: reconstruction}
+      - stages: {task: single-dimension, visualisation: traversals, models: ["{dataset}/vae"]}
+        only_if: {task: [traversals, exemplars]}
+  - break: texts/{language}/debrief.md
+    at_least_s: 30
+  - debrief: texts/{language}/debrief.md
+"""
+
+
+def write(tmp_path: Path, text: str = STUDY) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    return path
+
+
+def planned(path: Path, participant: str, *drawn: str) -> Plan:
+    return planner.realise(
+        loading.load(path), participant, space_of=space_of, prior_of=prior_of, drawn=drawn
+    )
+
+
+def stages(made: Plan) -> list[QuestionsPart]:
+    return [part for part in made.parts if isinstance(part, QuestionsPart)]
+
+
+def test_each_drawn_cell_is_gone_through_with_its_variables(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    check(path)
+    odd, even = planned(path, "P01", "b", "a"), planned(path, "P02", "a", "c")
+    assert [part.model for part in stages(odd)] == ["dsprites/vae", "sinelines/vae"]
+    assert [part.model for part in stages(even)] == ["sinelines/ae", "dsprites/vae"]
+    assert isinstance(stages(odd)[0], SingleDimensionPart)
+    assert [(part.number, part.of) for part in stages(odd)] == [(1, 2), (2, 2)]
+    assert odd.assignment == {
+        "number": 1,
+        "kind": "vae",
+        "condition": ["b", "a"],
+        "models": ["dsprites/vae", "sinelines/vae"],
+    }
+    ids = [part.id for part in odd.parts]
+    assert ids == [
+        "consent",
+        "incentive",
+        "stage-1-intro",
+        "stage-1",
+        "tutorial",
+        "stage-2-intro",
+        "stage-2",
+        "break-1",
+        "debrief",
+    ]
+    assert isinstance(rest := odd.parts[-2], BreakPart)
+    assert rest.at_least_s == 30
+
+
+def test_amounts_are_filled_in(tmp_path: Path) -> None:
+    part = planned(write(tmp_path), "P01", "a", "b").parts[1]
+    assert getattr(part, "values", None) == {
+        "base": "$3.75",
+        "per_solved": "$0.10",
+        "per_correct": "$0.00",
+    }
+
+
+def test_every_condition_is_among_the_variants(tmp_path: Path) -> None:
+    rules = loading.load(write(tmp_path)).study.assignment
+    shown = set(conditions.variants(rules))
+    assert {number for number, _ in shown} == {1, 2}
+    assert {cell for _, cells in shown for cell in cells} == {"a", "b", "c"}
+    assert all(len(set(cells)) == 2 for _, cells in shown)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("each: condition", "each: cond", "the drawn variable is 'condition'"),
+        ("{dataset}/vae", "{data}/vae", "there is no variable 'data' here"),
+        ("{task: reconstruction}\n      - stages", "{tusk: 1}\n      - stages", "'tusk'"),
+        ("draw: 2", "draw: 4", "draw is 4, but there are 3 cells"),
+        ("c: {task: exemplars, dataset", "c: {task: exemplars, data", "the same variables"),
+        ("kind: {odd", "task: {odd", "'task': the name is taken"),
+        ("kind: {odd", "language: {odd", "'language': the name is taken"),
+    ],
+)
+def test_wrong_variables_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = STUDY.replace(old, new)
+    assert text != STUDY
+    with pytest.raises(StudyError) as refused:
+        check(write(tmp_path, text))
+    assert said in str(refused.value)
+
+
+def test_a_condition_matches_by_value_or_by_several() -> None:
+    scope: conditions.Scope = {"task": "a", "n": 5}
+    assert conditions.matches({}, scope)
+    assert conditions.matches({"task": "a", "n": (4, 5)}, scope)
+    assert not conditions.matches({"task": ("b", "c")}, scope)
