@@ -110,7 +110,9 @@ class ConsoleWindow(QMainWindow):
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
         self.mirror = MirrorPanel(PALETTE, self.state.curve)
-        self.voice = VoicePanel(PALETTE, study.recording.prompt, study.recording.silence_prompt_s)
+        self.voice = VoicePanel(
+            PALETTE, study.recording.prompts[0], study.recording.silence_prompt_s
+        )
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
         self.setWindowTitle(f"labapp · {participant} · console")
@@ -194,7 +196,7 @@ class ConsoleWindow(QMainWindow):
 
     def give_prompt(self) -> None:
         """Record that the moderator prompted the participant."""
-        self._runner.send(GivePrompt(self._study.recording.prompt), Source.MODERATOR)
+        self._runner.send(GivePrompt(self._study.recording.prompts[0]), Source.MODERATOR)
 
     def _keep_note(self, text: str, began_ns: int) -> None:
         self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
