@@ -17,7 +17,14 @@ from typing import Any, Protocol
 from labapp.clock import NS, Clock
 from labapp.events import Body, Draft, Source
 from labapp.events.commands import Begin, Command, Decoded, Presented, ShowQuestion, Tick
-from labapp.events.lifecycle import AlarmCleared, AlarmRaised, SegmentEnded
+from labapp.events.lifecycle import (
+    AlarmCleared,
+    AlarmRaised,
+    PartEnded,
+    SegmentEnded,
+    SessionEnded,
+    SessionPaused,
+)
 from labapp.session.decoding import (
     Array,
     Decoder,
@@ -40,6 +47,8 @@ POLL_S = 0.02
 """Session seconds between two looks at a commit that takes its time."""
 STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
+TAKES_SCREEN = (PartEnded, SessionPaused, SessionEnded)
+"""Events after which the participant cannot go on with what is on the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,7 @@ class SoundRecorder(Protocol):
 
 
 Listener = Callable[[], None]
+Unsent = Callable[[], Sequence[Command]]
 
 
 class Runner:
@@ -127,6 +137,8 @@ class Runner:
         self._pictures_of: tuple[int, int] | None = None
         self._examples_of: tuple[int, ...] | None = None
         self._listeners: list[Listener] = []
+        self._unsent: Unsent = tuple
+        self._asked_for: Command | None = None
         self._opened = False
         self._early: list[tuple[Draft, Source]] = []
         self._emitting = threading.Lock()
@@ -149,6 +161,11 @@ class Runner:
     def listen(self, listener: Listener) -> None:
         """Call after every change of state, pictures or `stalled`, in the runner's thread."""
         self._listeners.append(listener)
+
+    def ask_before_leaving(self, unsent: Unsent | None) -> None:
+        """Ask for what the hand did and did not send yet, as commands (a text still in its field),
+        before anything takes the screen away; None when there is no screen any more."""
+        self._unsent = unsent or tuple
 
     def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
         """Ask for something. What is impossible now leads to nothing."""
@@ -189,10 +206,24 @@ class Runner:
 
     def _decide(self, command: Command, source: Source) -> bool:
         drafts = self.machine.decide(self.state, command, self.clock.now_ns())
-        if not drafts:
+        if not drafts or self._sends_first(drafts, command, source):
             return False
         self._append(drafts, source)
         return self._settle(self._patience_s)
+
+    def _sends_first(self, drafts: Sequence[Draft], command: Command, source: Source) -> bool:
+        """Whether the participant still has something to send before this command takes the screen
+        away; the command is decided again after it."""
+        if not any(isinstance(draft.body, TAKES_SCREEN) for draft in drafts):
+            return False
+        if command is self._asked_for:
+            self._asked_for = None
+            return False
+        unsent = [(each, Source.PARTICIPANT) for each in self._unsent()]
+        if unsent:
+            self._asked_for = command
+            self._queue.extendleft(reversed([*unsent, (command, source)]))
+        return bool(unsent)
 
     def _append(self, drafts: Sequence[Draft], source: Source) -> None:
         receipts = self.journal.append_all(drafts, source)

@@ -20,6 +20,7 @@ from labapp.errors import AudioError, JournalError, NoMicrophone
 from labapp.events import Event, Source
 from labapp.events.commands import (
     AddNote,
+    Command,
     DeclineConsent,
     EndSession,
     MoveDial,
@@ -168,6 +169,39 @@ def test_a_slow_disk_does_not_fill_the_queue_with_ticks(
     spin(session, lambda: runner.part is None or runner.part.id != "stage-1")
     rows = read_past(session.folder.path)
     assert [r.kind for r in rows].count("stage.time_expired") == 1
+
+
+def test_what_was_not_sent_yet_goes_before_what_takes_the_screen(
+    begin: Callable[..., OpenSession], gate: Gate
+) -> None:
+    session = begin("stage-1", patience_s=0.01)
+    runner, seen = session.runner, watch(session)
+    asked = []
+
+    def unsent() -> list[Command]:
+        asked.append(runner.state.pauses.paused)
+        return [MoveDial(0, 0.5, "mouse"), MoveDial(0, 0.25, "mouse")]
+
+    runner.ask_before_leaving(unsent)
+    runner.send(AddNote("nothing ends by this", 0), Source.MODERATOR)
+    assert not asked
+    gate.open.clear()  # the disk is slow meanwhile
+    pause, note = Pause("break"), AddNote("meanwhile", 0)
+    runner.send(pause, Source.MODERATOR)
+    runner.send(note, Source.MODERATOR)
+    gate.open.set()
+    spin(session, lambda: seen[-1].kind == "note.added" and not runner._waiting)
+    kinds = ("dial.moved", "session.paused")
+    kept = [(event.kind, event.source) for event in seen if event.kind in kinds]
+    moved = ("dial.moved", "participant")
+    assert kept == [moved, moved, ("session.paused", "moderator")]
+    assert asked == [False]
+    runner.send(pause, Source.MODERATOR)
+    assert asked == [False], "nothing is taken away by a second pause"
+    runner.ask_before_leaving(None)
+    runner.send(EndSession("left"), Source.MODERATOR)
+    assert asked == [False]
+    assert runner.finished
 
 
 class Blocking:

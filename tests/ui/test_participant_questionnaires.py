@@ -10,7 +10,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp import resources
-from labapp.events.commands import Pause, Resume
 from labapp.study.instruments import Instrument
 from labapp.ui import theme
 from labapp.ui.participant.questionnaire_page import Page
@@ -179,18 +178,6 @@ def test_a_written_answer_is_recorded_when_it_is_kept(asked, qapp):
     window.screen_shown.right()
     submitted = room.last("questionnaire.submitted")["answers"]
     assert submitted == {"comments": "one two three !"}
-
-
-def test_what_was_typed_before_a_pause_is_not_lost(asked, qapp):
-    room, window = asked("comments")
-    QTest.keyClicks(focus(), "wait")
-    room.runner.send(Pause("a test"))
-    qapp.processEvents()
-    assert room.count("response.changed") == 0
-    room.runner.send(Resume("a test"))
-    qapp.processEvents()
-    QTest.mouseClick(window.bottom.right, LEFT)
-    assert room.last("questionnaire.submitted")["answers"] == {"comments": "wait"}
 
 
 def test_two_words_with_the_scale_between_them(asked):

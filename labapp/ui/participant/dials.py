@@ -57,6 +57,12 @@ class DialName(QWidget):
             self.setToolTip(shown if shown != self._default else "")
             self.update()
 
+    @property
+    def unkept(self) -> str | None:
+        """The name that is being written, where it is another than the one shown."""
+        text = self._edit.text() if self._edit is not None else self._text
+        return text if text != self._text else None
+
     def edit(self) -> None:
         """Open the name for editing."""
         if not self._editable or self._edit is not None:
@@ -77,9 +83,9 @@ class DialName(QWidget):
 
     def _keep(self) -> None:
         if self._edit is not None:
-            text = self._edit.text()
+            text = self.unkept
             self._close()
-            if text != self._text:
+            if text is not None:
                 self.renamed.emit(text)
 
     def _close(self) -> None:

@@ -51,6 +51,10 @@ class MoveGate(QObject):
         """Whether a movement of this dial has not been sent yet."""
         return dial in self._pending
 
+    def waiting(self) -> list[tuple[int, float, str]]:
+        """The movements that have not been sent yet: dial, value, device."""
+        return [(dial, value, device) for dial, (value, device) in self._pending.items()]
+
     def frame_painted(self) -> None:
         """The frame of the last command is on the screen."""
         if self._pending:

@@ -66,10 +66,10 @@ class PagedScreen(Screen):
         )
 
     def left(self) -> None:
-        self.setting.runner.send(Back())
+        self.send(Back())
 
     def right(self) -> None:
-        self.setting.runner.send(Next())
+        self.send(Next())
 
 
 class PagesScreen(PagedScreen):

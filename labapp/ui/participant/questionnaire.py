@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from labapp.events.commands import Answer, Back, Next
+from labapp.events.commands import Answer, Back, Command, Next
 from labapp.study.plan import QuestionnairePart
 from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.participant.screen import Screen, Setting, stage_words
@@ -33,7 +35,7 @@ class QuestionnaireScreen(Screen):
             )
             for view in page.views:
                 view.answered.connect(
-                    lambda value, name=view.item.id: setting.runner.send(Answer(name, value))
+                    lambda value, name=view.item.id: self.send(Answer(name, value))
                 )
             self.pages.append(page)
             self.stack.addWidget(page)
@@ -83,13 +85,13 @@ class QuestionnaireScreen(Screen):
 
     def left(self) -> None:
         self._keep()
-        self.setting.runner.send(Back())
+        self.send(Back())
 
     def right(self) -> None:
         self._keep()
         missing = self._instrument.missing(self.state.answers, self.state.page)
         if not missing:
-            self.setting.runner.send(Next())
+            self.send(Next())
             return
         self._asked = True
         self.render_state()
@@ -98,10 +100,14 @@ class QuestionnaireScreen(Screen):
         self.pages[self._page].ensureWidgetVisible(view)
         view.entrance().setFocus()
 
+    def unsent(self) -> Sequence[Command]:
+        """What was typed a moment ago."""
+        given = [(view.item.id, view.unkept()) for view in self.pages[self._page].views]
+        return [Answer(item, value) for item, value in given if value is not None]
+
     def _keep(self) -> None:
-        """Record what was typed a moment ago."""
-        for view in self.pages[self._page].views:
-            view.keep()
+        for answer in self.unsent():
+            self.send(answer)
 
     def entrance(self) -> QWidget:
         return self.pages[self._page].views[0].entrance()

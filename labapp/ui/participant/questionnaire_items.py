@@ -73,8 +73,9 @@ class ItemView(QWidget):
         if self.words is not None:
             self.words.mark_missing(missing)
 
-    def keep(self) -> None:
-        """Give what was typed and not kept yet."""
+    def unkept(self) -> Any:
+        """The answer with what was typed and not kept yet; None where nothing was."""
+        return None
 
     def entrance(self) -> QWidget:
         """What takes the focus."""
@@ -184,10 +185,13 @@ class ChoiceView(ItemView):
             self.field.setFocus()
 
     def _give(self, chosen: tuple[str, ...], described: str) -> None:
+        self.answered.emit(self._with(chosen, described))
+
+    def _with(self, chosen: tuple[str, ...], described: str) -> dict[str, Any]:
         value: dict[str, Any] = {"chosen": chosen}
         if self._own in chosen:
             value["described"] = described
-        self.answered.emit(value)
+        return value
 
     def show_value(self, value: Any) -> None:
         self._value = dict(value) if value is not None else {"chosen": ()}
@@ -203,9 +207,9 @@ class ChoiceView(ItemView):
         super().mark_missing(missing)
         _show_mark(self._mark, self._mark, missing)
 
-    def keep(self) -> None:
-        if self.field is not None and not self.field.isHidden():
-            self.field.keep()
+    def unkept(self) -> Any:
+        text = None if self.field is None or self.field.isHidden() else self.field.unkept()
+        return None if text is None else self._with(self._value["chosen"], text)
 
     def entrance(self) -> QWidget:
         return self.group.entrance()
@@ -221,8 +225,8 @@ class WrittenView(ItemView):
     def show_value(self, value: Any) -> None:
         self.field.show_text(value or "")
 
-    def keep(self) -> None:
-        self.field.keep()
+    def unkept(self) -> Any:
+        return self.field.unkept()
 
     def entrance(self) -> QWidget:
         return self.field.edit

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.events.commands import (
+    Command,
     EditLabel,
     MoveDial,
     Next,
@@ -67,7 +70,7 @@ class ReconstructionScreen(Screen):
         self._lay_out()
         self.dials.moved.connect(self.gate.ask)
         self.dials.selected.connect(self._select)
-        self.dials.renamed.connect(lambda i, text: setting.runner.send(EditLabel(i, text)))
+        self.dials.renamed.connect(lambda i, text: self.send(EditLabel(i, text)))
         self.pictures.toggle.changed.connect(self._toggle)
 
     def _lay_out(self) -> None:
@@ -128,15 +131,22 @@ class ReconstructionScreen(Screen):
         return state.trial if isinstance(state, StageState) else None
 
     def _move(self, dimension: int, value: float, device: str) -> None:
-        self.setting.runner.send(MoveDial(dimension, value, device))
+        self.send(MoveDial(dimension, value, device))
 
     def _select(self, dimension: int, device: str) -> None:
         self.gate.flush()
-        self.setting.runner.send(SelectDial(dimension, device))
+        self.send(SelectDial(dimension, device))
 
     def _toggle(self, index: int) -> None:
         self.gate.flush()
-        self.setting.runner.send(ToggleOverlay(bool(index)))
+        self.send(ToggleOverlay(bool(index)))
+
+    def unsent(self) -> Sequence[Command]:
+        names = [(i, row.name.unkept) for i, row in enumerate(self.dials.rows)]
+        return [
+            *(MoveDial(*waiting) for waiting in self.gate.waiting()),
+            *(EditLabel(i, name) for i, name in names if name is not None),
+        ]
 
     def render_state(self) -> None:
         trial, pictures = self._trial(), self.setting.runner.pictures
@@ -182,10 +192,10 @@ class ReconstructionScreen(Screen):
 
     def left(self) -> None:
         self.gate.flush()
-        self.setting.runner.send(Skip())
+        self.send(Skip())
 
     def right(self) -> None:
-        self.setting.runner.send(Next())
+        self.send(Next())
 
     def entrance(self) -> QWidget:
         return self.dials.rows[0].control

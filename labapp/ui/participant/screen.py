@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from labapp.events.commands import Command
 from labapp.session.runner import Runner
 from labapp.study import texts
 from labapp.study.loading import LoadedStudy
@@ -85,6 +86,19 @@ class Screen(QWidget):
     def state(self) -> Any:
         """The state of this part."""
         return self.setting.runner.state.part_state
+
+    def send(self, command: Command) -> None:
+        """Ask the session for something, while this part is the one that runs.
+
+        A screen that is taken down loses the focus, and what a field gives then must not be taken
+        for an answer to the part that comes next.
+        """
+        if self.setting.runner.part is self.planned:
+            self.setting.runner.send(command)
+
+    def unsent(self) -> Sequence[Command]:
+        """What the hand did and did not send yet, such as a text that is still being written."""
+        return ()
 
     def render_state(self) -> None:
         """Bring the screen in step with the state; called on every change, so it must be quick."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
-from labapp.events.commands import MoveTutorialDial
+from labapp.events.commands import Command, MoveTutorialDial
 from labapp.representations.space import LatentSpace
 from labapp.study.plan import TutorialBox, TutorialPart
 from labapp.ui import theme
@@ -25,7 +27,14 @@ LARGEST_SIDE = 224.0
 class Box(QFrame):
     """A picture with live dials."""
 
-    def __init__(self, setting: Setting, number: int, box: TutorialBox, picture: Array) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        number: int,
+        box: TutorialBox,
+        picture: Array,
+        send: Callable[[Command], None],
+    ) -> None:
         super().__init__()
         self.setProperty("role", "box")
         words = setting.words
@@ -43,7 +52,7 @@ class Box(QFrame):
             editable=False,
         )
         self.gate = MoveGate(
-            lambda i, value, _device: setting.runner.send(MoveTutorialDial(number, i, value)),
+            lambda i, value, _device: send(MoveTutorialDial(number, i, value)),
             lambda: self.view.update(),
             self,
         )
@@ -69,7 +78,7 @@ class TutorialScreen(PagedScreen):
     def __init__(self, setting: Setting, part: TutorialPart) -> None:
         super().__init__(setting, part, setting.pages(part.document, {}))
         self.boxes = [
-            Box(setting, number, box, picture)
+            Box(setting, number, box, picture, self.send)
             for number, (box, picture) in enumerate(
                 zip(part.boxes, setting.runner.box_pictures, strict=True)
             )

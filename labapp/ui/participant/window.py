@@ -6,7 +6,7 @@ whoever leaves it is asked gently, and the moderator is told by an event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events import Source
+from labapp.events.commands import Command
 from labapp.events.lifecycle import CloseRequested, WindowFocus
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
@@ -113,6 +114,7 @@ class ParticipantWindow(QWidget):
         shortcut.activated.connect(self.moderator_requested)
         self.show_recording(False)
         bridge.changed.connect(self._changed)
+        bridge.runner.ask_before_leaving(self._unsent)
         self._changed()
 
     @property
@@ -143,8 +145,18 @@ class ParticipantWindow(QWidget):
             self.showFullScreen()
         self._fulfil()
 
+    def _unsent(self) -> Sequence[Command]:
+        """What the participant did on the screen and did not send yet."""
+        screen = self._screen
+        if screen is None or self._covered or screen.planned is not self._runner.part:
+            return ()
+        return screen.unsent()
+
     def close_for_good(self) -> None:
         """Close; only the controller calls this, before it closes the runner."""
+        for command in self._unsent():
+            self._runner.send(command)
+        self._runner.ask_before_leaving(None)
         self._may_close = True
         self.close()
 

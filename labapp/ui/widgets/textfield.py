@@ -14,10 +14,7 @@ LINE_PX = 20
 
 
 class TextField(QWidget):
-    """kept(text): the focus left, Enter was pressed in a single line, or a second went by.
-
-    A text that is not kept yet (the session was paused meanwhile) stays, and `keep` gives it later.
-    """
+    """kept(text): the focus left, Enter was pressed in a single line, or a second went by."""
 
     kept = Signal(str)
 
@@ -73,11 +70,15 @@ class TextField(QWidget):
             self.edit.moveCursor(QTextCursor.MoveOperation.End)
         self.edit.blockSignals(False)
 
+    def unkept(self) -> str | None:
+        """The text, if it is another than was given."""
+        text = self.text().strip()
+        return text if text != self._given else None
+
     def keep(self) -> None:
         """Give the text, if it is another than was given."""
         self._timer.stop()
-        text = self.text().strip()
-        if text != self._given:
+        if (text := self.unkept()) is not None:
             self.kept.emit(text)
 
     def _edited(self) -> None:
