@@ -6,7 +6,9 @@ published application instead adds up the gaps between snapshots that are shorte
 
 from __future__ import annotations
 
-ACTIVITIES = frozenset({"dial.moved", "dial.selected", "overlay.toggled", "label.edited"})
+ACTIVITIES = frozenset(
+    {"dial.moved", "dial.selected", "overlay.toggled", "label.edited", "alignment.marked"}
+)
 """The kinds that are something the participant did in a question."""
 
 

@@ -72,6 +72,13 @@ class EditLabel(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class MarkAlignment(Command):
+    """The participant of a calibration says how near the pictures are: mark is far or close."""
+
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
 class Skip(Command):
     """The participant skips the question."""
 

@@ -63,6 +63,16 @@ class TrialSolved(Body):
     alignment: float
 
 
+@kind("alignment.marked", durable=True)
+class AlignmentMarked(Body):
+    """The participant of a calibration said how near the pictures are. mark: far (far away) or
+    close (close enough); alignment: of the picture then on the screen, which is z_seq's."""
+
+    mark: str
+    z_seq: int
+    alignment: float
+
+
 @kind("overlay.toggled")
 class OverlayToggled(Body):
     """The participant switched between side by side and overlay."""
@@ -87,8 +97,9 @@ class SkipOffered(Body):
 
 @kind("trial.ended", durable=True)
 class TrialEnded(Body):
-    """The question is over. outcome: solved, skipped (by the participant), answered (a
-    single-dimension question), time_expired or stage_skipped (by the moderator)."""
+    """The question is over. outcome: solved, marked (a calibration's), skipped (by the
+    participant), answered (a single-dimension question), time_expired or stage_skipped (by the
+    moderator)."""
 
     outcome: str
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.study.conditions import VARIABLE
 from labapp.study.strict import Strict
@@ -51,7 +51,7 @@ class Stages(AnyStages):
     """Interactive reconstruction with one or several models.
 
     marks: a calibration. There is no target alignment; the participant marks where the pictures
-    are "far away" and "close enough" (paper 000, A.2.3).
+    are "far away" and "close enough" (paper 000, A.2.3), and the introductions tell of that.
     """
 
     task: Literal["reconstruction"]
@@ -68,6 +68,25 @@ class Stages(AnyStages):
     sampling: Literal["held_out", "shuffled_pass", "prior", "uniform"] | None = None
     intro: str = "texts/{language}/stage-first.md"
     between: str = "texts/{language}/stage-further.md"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _introductions(cls, said: Any) -> Any:
+        if isinstance(said, dict) and said.get("marks") is True:
+            first, further = (
+                f"texts/{{language}}/calibration-{which}.md" for which in ("first", "further")
+            )
+            return {"intro": first, "between": further, **said}
+        return said
+
+    @field_validator("marks")
+    @classmethod
+    def _no_target(cls, marks: bool, info: ValidationInfo) -> bool:
+        if marks and info.data.get("target_alignment") is not None:
+            raise ValueError(
+                "cannot stand beside target_alignment: a calibration has no target that is reached"
+            )
+        return marks
 
 
 class SingleDimensionStages(AnyStages):

@@ -57,6 +57,12 @@ def test_shipped_studies_are_in_order() -> None:
     ("old", "new", "line", "parts"),
     [
         ("version: 1", "version: one", 3, ["version", "'one'", "integer"]),
+        (
+            "      trials: 3",
+            "      trials: 3\n      target_alignment: 0.9\n      marks: true",
+            12,
+            ["marks", "target_alignment", "no target"],
+        ),
         ("version: 1", "version: 0", 3, ["version", "found 0", "greater than or equal to 1"]),
         ("title: My study", "titel: My study", 2, ["'titel'", "did you mean 'title'", "version"]),
         ("id: mine", "id: My Study", 1, ["id", "'My Study'", "pattern"]),

@@ -9,6 +9,7 @@ from labapp.events import Body, Event
 from labapp.events.lifecycle import PartEnded
 from labapp.events.snapshots import SnapshotFold
 from labapp.events.trials import (
+    AlignmentMarked,
     DialMoved,
     DialSelected,
     LabelEdited,
@@ -22,7 +23,7 @@ from labapp.events.trials import (
 )
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.plan import ReconstructionPart
-from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.reconstruction.state import Mark, StageState, Trial
 
 NS = 1_000_000_000
 
@@ -101,9 +102,12 @@ def apply_trial(
                 snapshots=fold and fold.moved(working, body.dimension, body.value),
             )
             return moved if as_published else moved.with_activity(working, inactivity_ns)
-        case DialSelected() | OverlayToggled() | LabelEdited():
+        case DialSelected() | OverlayToggled() | LabelEdited() | AlignmentMarked():
             if isinstance(body, DialSelected):
                 trial = replace(trial, selected=body.dimension)
+            elif isinstance(body, AlignmentMarked):
+                marked = Mark(body.mark, body.alignment)
+                trial = replace(trial, marks=(*trial.marks, marked))
             elif isinstance(body, OverlayToggled):
                 trial = replace(trial, overlay=body.on)
             return trial if as_published else trial.with_activity(working, inactivity_ns)

@@ -8,6 +8,17 @@ from labapp.events.activity import counted_as_published_ns, counted_ns
 from labapp.events.durations import Pauses
 from labapp.events.snapshots import SnapshotFold
 
+MARKS = ("far", "close")
+"""What the participant of a calibration can mark: "far away" and "close enough"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mark of a calibration: mark is one of MARKS, alignment that of the picture marked."""
+
+    mark: str
+    alignment: float
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -37,6 +48,7 @@ class Trial:
     last_activity_ns: int = 0
     snapshots: SnapshotFold | None = None
     selected: int | None = None
+    marks: tuple[Mark, ...] = ()
     outcome: str | None = None
 
     @property
@@ -48,6 +60,12 @@ class Trial:
     def running(self) -> bool:
         """On the screen and not solved: dials can be moved."""
         return self.on_screen and not self.solved
+
+    @property
+    def unmarked(self) -> tuple[str, ...]:
+        """What a calibration still lacks: of MARKS, those that were not made yet."""
+        made = {one.mark for one in self.marks}
+        return tuple(mark for mark in MARKS if mark not in made)
 
     def active_at(self, now_ns: int, inactivity_ns: int, as_published: bool) -> int:
         """Active time in ns at working time now_ns (paper 000, 4.3).

@@ -15,6 +15,7 @@ from labapp.events.commands import (
     Command,
     Decoded,
     EditLabel,
+    MarkAlignment,
     MoveDial,
     Next,
     Presented,
@@ -26,6 +27,7 @@ from labapp.events.commands import (
 )
 from labapp.events.durations import Pauses
 from labapp.events.trials import (
+    AlignmentMarked,
     DialMoved,
     DialSelected,
     LabelEdited,
@@ -42,7 +44,7 @@ from labapp.study.plan import ReconstructionPart
 from labapp.tasks import stage
 from labapp.tasks.reconstruction.fold import apply_event, apply_trial
 from labapp.tasks.reconstruction.sampling import draw_pair
-from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
 from labapp.tasks.stage import NS
 
 LABEL_LIMIT = 60
@@ -127,10 +129,13 @@ class ReconstructionTask:
                 if not self._is_dial(dimension) or text == (state.labels[dimension] or ""):
                     return ()
                 return self._active(state, trial, working, LabelEdited(dimension, text))
+            case MarkAlignment(mark) if trial.running and self.part.marks and mark in MARKS:
+                body = AlignmentMarked(mark, trial.decoded_seq, trial.alignment)
+                return self._active(state, trial, working, body)
             case Skip() if trial.running and self.may_skip(trial):
                 return self._leave(state, trial, "skipped")
-            case Next() if trial.solved and trial.outcome is None:
-                return self._leave(state, trial, "solved")
+            case Next() if trial.on_screen and (achieved := self._achieved(state)) is not None:
+                return self._leave(state, trial, achieved)
             case Tick():
                 return self._tick(state, trial, working)
         return ()
@@ -152,17 +157,21 @@ class ReconstructionTask:
         return (Draft(TrialDrawn(start, target), self.part.id, number, 1),)
 
     def _presented(self, trial: Trial, shown: Presented) -> Sequence[Draft]:
-        aligned = reached(shown.alignment, self.part.target_alignment)
+        aligned = self._reached(shown.alignment)
         measures = (shown.alignment, shown.error_sum, shown.error_mean)
         drafts = [stage.draft(self.part, trial, TrialStarted(*measures, aligned))]
         if aligned:
             drafts.append(stage.draft(self.part, trial, TrialSolved(0, trial.z, shown.alignment)))
         return drafts
 
+    def _reached(self, alignment: float) -> bool:
+        """Whether the pictures match; in a calibration there is nothing to reach."""
+        return not self.part.marks and reached(alignment, self.part.target_alignment)
+
     def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[Draft]:
         body = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
         drafts = [stage.draft(self.part, trial, body)]
-        if reached(done.alignment, self.part.target_alignment):
+        if self._reached(done.alignment):
             drafts.append(
                 stage.draft(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
             )
@@ -202,7 +211,13 @@ class ReconstructionTask:
         return expired or self._offer(trial, working)
 
     def _achieved(self, state: StageState) -> str | None:
-        return "solved" if state.trial is not None and state.trial.solved else None
+        """The outcome that the question on the screen has earned, with which Next leaves it."""
+        trial = state.trial
+        if trial is None:
+            return None
+        if self.part.marks:
+            return None if trial.unmarked else "marked"
+        return "solved" if trial.solved else None
 
     def _leave(self, state: StageState, trial: Trial, outcome: str) -> Sequence[Draft]:
         return stage.leave_question(self.part, self.index, state, trial, outcome)
