@@ -17,7 +17,10 @@ from labapp import errors
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "labapp"
-HEAVY = ("torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow", "sklearn")
+HEAVY = (
+    "torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow", "pyqtgraph",
+    "sklearn",
+)  # fmt: skip
 
 
 def modules(folder: str) -> list[str]:
@@ -64,8 +67,12 @@ def test_importing_leaves_torch_and_windows_out(package: str) -> None:
 
 def test_the_windows_leave_torch_out() -> None:
     found = loaded_after("\n".join(f"import {module}" for module in modules("ui")))
-    assert "PySide6" in found
+    assert {"PySide6", "pyqtgraph"} <= found
     assert not found & {"torch", "pandas", "matplotlib"}
+
+
+def test_the_home_comes_without_the_plots_of_a_session() -> None:
+    assert not loaded_after("import labapp.ui.home, labapp.ui.app") & {"torch", "pyqtgraph"}
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -103,7 +103,7 @@ def test_ending_and_skipping_ask_once_more_in_the_line(desk: Desk, qtbot: QtBot)
     qtbot.mouseClick(header.end, Qt.MouseButton.LeftButton)
     qtbot.keyClicks(header.reason, "feels unwell")
     qtbot.mouseClick(header.yes, Qt.MouseButton.LeftButton)
-    assert desk.room.last("session.ended") == {"reason": "feels unwell"}
+    assert desk.room.last("session.ended")["reason"] == "feels unwell"
     desk.wait(0)
     with qtbot.waitSignal(desk.console.done_requested):
         qtbot.mouseClick(header.done, Qt.MouseButton.LeftButton)

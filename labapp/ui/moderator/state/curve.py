@@ -11,17 +11,12 @@ FIRST_SPACING_NS = 20_000_000
 
 class Curve:
     """points: (working time since the question began in ns, alignment), thinned so that a long
-    question costs no more to draw than a short one; the newest value is always the last point.
-
-    Only the last point changes and points are only added, until version changes.
-    """
+    question costs no more to draw than a short one; the newest value is always the last point."""
 
     def __init__(self) -> None:
-        self.version = 0
         self.clear()
 
     def clear(self) -> None:
-        self.version += 1
         self.points: list[tuple[int, float]] = []
         self.began_ns: int | None = None
         self._spacing_ns = FIRST_SPACING_NS
@@ -36,7 +31,6 @@ class Curve:
         if event.kind == "trial.started":
             self.began_ns = work.working_ns(event.t_ns)
             self.points = [(0, float(event.payload["alignment"]))]
-            self.version += 1
             self._kept_ns = 0
             return True
         if event.kind in ("picture.decoded", "trial.solved") and self.began_ns is not None:
@@ -53,5 +47,4 @@ class Curve:
         self.points.append((t_ns, alignment))
         if len(self.points) > LIMIT:
             self.points = [*self.points[:-1:2], self.points[-1]]
-            self.version += 1
             self._spacing_ns *= 2

@@ -28,6 +28,10 @@ class Block:
     end_ns: int | None = None
     outcome: str | None = None
 
+    def end_or(self, now_ns: int) -> int:
+        """Where it ends, or now."""
+        return now_ns if self.end_ns is None else self.end_ns
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
