@@ -72,6 +72,17 @@ class SessionEnded(Body):
     withdrawal: str = ""
 
 
+@kind("inclusion.decided", durable=True)
+class InclusionDecided(Body):
+    """Whether the session counts, by the study's rules; written as it ends. failed: the rules that
+    it does not meet (completed, practice_correct, min_solved) and withdrawn; facts: what they were
+    judged by, see labapp.study.inclusion.Achieved."""
+
+    included: bool
+    failed: tuple[str, ...]
+    facts: dict[str, int]
+
+
 @kind("part.started", durable=True)
 class PartStarted(Body):
     """A part of the plan (consent, tutorial, practice, stage, questionnaire, debrief) begins."""

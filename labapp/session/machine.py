@@ -35,7 +35,10 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.study.plan import BreakPart, PlannedPart
+from labapp.study import inclusion
+from labapp.study.inclusion import Tally
+from labapp.study.plan import BreakPart, PlannedPart, to_rows
+from labapp.study.rules import Inclusion
 from labapp.tasks.base import Task
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
@@ -53,13 +56,14 @@ class PartRecord:
 @dataclass(frozen=True, slots=True)
 class SessionState:
     """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
-    ended: None, `completed`, or why the session was ended early."""
+    tally: what was achieved so far. ended: None, `completed`, or why it was ended early."""
 
     records: tuple[PartRecord, ...]
     segment: int = 0
     pauses: Pauses = field(default_factory=Pauses)
     index: int = -1
     part_state: Any = None
+    tally: Tally = field(default_factory=Tally)
     ended: str | None = None
 
     @property
@@ -74,14 +78,21 @@ class SessionState:
 
 
 class SessionMachine:
-    """parts: the plan; tasks: their state machines; flags: the study's meanings by number."""
+    """parts: the plan; tasks: their state machines; flags: the study's meanings by number;
+    rules: whom the study includes."""
 
     def __init__(
-        self, parts: Sequence[PlannedPart], tasks: Sequence[Task[Any]], flags: dict[int, str]
+        self,
+        parts: Sequence[PlannedPart],
+        tasks: Sequence[Task[Any]],
+        flags: dict[int, str],
+        rules: Inclusion | None = None,
     ) -> None:
         self.parts = tuple(parts)
         self.tasks = tuple(tasks)
         self.flags = flags
+        self.rules = rules or Inclusion()
+        self._planned = inclusion.planned(to_rows(self.parts))
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -128,7 +139,7 @@ class SessionMachine:
             case Resume(reason):
                 return self._go_on(state, reason, "completed")
             case EndSession(reason, withdrawal):
-                return (Draft(SessionEnded(reason, withdrawal)),)
+                return self._end(state, SessionEnded(reason, withdrawal))
             case Begin() if not state.running:
                 return () if state.pauses.paused else self._next_part(state)
         if isinstance(rest := self.part(state), BreakPart):
@@ -139,14 +150,22 @@ class SessionMachine:
 
     def _next_part(self, state: SessionState) -> Sequence[Draft]:
         if state.index >= 0 and state.records[state.index].outcome == "declined":
-            return (Draft(SessionEnded("consent declined")),)
+            return self._end(state, SessionEnded("consent declined"))
         index = state.index + 1
         if index == len(self.parts):
-            return (Draft(SessionCompleted()),)
+            return self._end(state, SessionCompleted())
         started = Draft(PartStarted(index), self.parts[index].id)
         if isinstance(self.parts[index], BreakPart):
             return (started, Draft(SessionPaused("break")))  # no duration counts it
         return (started,)
+
+    def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Sequence[Draft]:
+        """What the session came to, and its end."""
+        found = inclusion.achieved(self._planned, state.tally)
+        withdrawn = isinstance(end, SessionEnded) and bool(end.withdrawal)
+        completed = isinstance(end, SessionCompleted)
+        decided = inclusion.decide(self.rules, found, completed=completed, withdrawn=withdrawn)
+        return (Draft(decided), Draft(end))
 
     def _go_on(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
         """A pause ends; with it the break that the plan asked for."""
@@ -179,7 +198,9 @@ class SessionMachine:
         return Draft(body, part.id, trial.number, trial.attempt)
 
     def apply(self, state: SessionState, event: Event, body: Body) -> SessionState:
-        state = replace(state, pauses=state.pauses.apply(event))
+        state = replace(
+            state, pauses=state.pauses.apply(event), tally=state.tally.apply(event, body)
+        )
         match body:
             case SegmentStarted():
                 state = replace(state, segment=body.segment)

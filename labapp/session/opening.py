@@ -391,7 +391,7 @@ def machine_of(
     """The state machine of a planned session."""
     parts = plan.parts_of(planned)
     tasks = [_task(loaded, planned, part, index, decoders) for index, part in enumerate(parts)]
-    return SessionMachine(parts, tasks, dict(loaded.study.flags))
+    return SessionMachine(parts, tasks, dict(loaded.study.flags), loaded.study.inclusion)
 
 
 def _task(

@@ -1,0 +1,135 @@
+"""Whether a session counts in the analysis: a fold over its events, and the study's rules on it.
+
+The session decides with this at its end and writes the answer down; the analysis computes it again
+only for a session that never came to an end, or that ended before sessions wrote it down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from labapp.events import Body, Event
+from labapp.events.lifecycle import InclusionDecided, PartEnded
+from labapp.events.single_dimension import AnswerGiven
+from labapp.events.trials import TrialSolved
+from labapp.study.rules import Inclusion
+
+Question = tuple[str, int]
+"""The id of its part, and its number."""
+
+BEGINS = frozenset({"part.started", "part.restarted"})
+MAY_BE_SKIPPED = frozenset({"text", "debrief", "break"})
+"""Kinds of parts that ask and teach nothing: a session without them is complete."""
+DONE = frozenset({"completed", "time_expired"})
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What was achieved so far. solved: reconstruction questions; correct: single-dimension
+    questions answered rightly; outcomes: how each part ended, by its id.
+
+    A part that begins again counts from nothing: its former answers are kept in the journal only.
+    """
+
+    solved: frozenset[Question] = frozenset()
+    correct: frozenset[Question] = frozenset()
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+
+    def apply(self, event: Event, body: Body) -> Tally:
+        """The tally after an event; `body` is its typed body."""
+        part = event.stage
+        if part is None:
+            return self
+        if event.kind in BEGINS:
+            return self._without(part)
+        match body:
+            case TrialSolved() if event.trial is not None:
+                return replace(self, solved=self.solved | {(part, event.trial)})
+            case AnswerGiven(correct=True) if event.trial is not None:
+                return replace(self, correct=self.correct | {(part, event.trial)})
+            case PartEnded():
+                return replace(self, outcomes={**self.outcomes, part: body.outcome})
+        return self
+
+    def _without(self, part: str) -> Tally:
+        return Tally(
+            frozenset(question for question in self.solved if question[0] != part),
+            frozenset(question for question in self.correct if question[0] != part),
+            {name: outcome for name, outcome in self.outcomes.items() if name != part},
+        )
+
+
+class Planned(NamedTuple):
+    """What a part of the plan has to do with inclusion. role: stage, practice or nothing."""
+
+    id: str
+    kind: str
+    role: str
+    questions: int
+
+
+def planned(rows: Sequence[Mapping[str, Any]]) -> tuple[Planned, ...]:
+    """From the rows of `session.planned`."""
+    return tuple(
+        Planned(
+            str(row["id"]),
+            str(row["part"]),
+            str(row.get("role", "")),
+            len(row["asked"]) if "asked" in row else int(row.get("trials", 0)),
+        )
+        for row in rows
+    )
+
+
+class Achieved(NamedTuple):
+    """A tally in figures. solved, correct: questions of stages, practice not counted;
+    practice_asked, practice_correct: questions of the single-dimension task's practice, as planned
+    and of these answered rightly; parts_done of parts: those that ask or teach something."""
+
+    solved: int
+    correct: int
+    practice_asked: int
+    practice_correct: int
+    parts_done: int
+    parts: int
+
+
+def achieved(plan: Sequence[Planned], tally: Tally) -> Achieved:
+    """What a participant achieved. A question that was never asked counts as asked where the plan
+    has it, so that a practice that the moderator skipped is not answered rightly."""
+    stages = {part.id for part in plan if part.role == "stage"}
+    practice = {
+        part.id: part.questions
+        for part in plan
+        if part.kind == "single_dimension" and part.role == "practice"
+    }
+    needed = [part.id for part in plan if part.kind not in MAY_BE_SKIPPED]
+    return Achieved(
+        sum(part in stages for part, _ in tally.solved),
+        sum(part in stages for part, _ in tally.correct),
+        sum(practice.values()),
+        sum(part in practice for part, _ in tally.correct),
+        sum(tally.outcomes.get(part) in DONE for part in needed),
+        len(needed),
+    )
+
+
+def decide(
+    rules: Inclusion, found: Achieved, *, completed: bool, withdrawn: bool = False
+) -> InclusionDecided:
+    """The study's rules, on what was achieved. completed: the plan was gone through to its end.
+
+    A participant who withdraws is excluded whatever the study says.
+    """
+    broken = {
+        "completed": rules.completed and not (completed and found.parts_done == found.parts),
+        "practice_correct": (
+            rules.practice_correct and found.practice_correct < found.practice_asked
+        ),
+        "min_solved": found.solved < rules.min_solved,
+        "withdrawn": withdrawn,
+    }
+    failed = tuple(name for name, fails in broken.items() if fails)
+    return InclusionDecided(not failed, failed, found._asdict())

@@ -1,0 +1,109 @@
+"""Whatever happens in a session, its end says whether it counts, and says it rightly."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labapp.events.commands import (
+    Answer,
+    Command,
+    DeclineConsent,
+    EndSession,
+    GiveConsent,
+    MoveDial,
+    Next,
+    Skip,
+    SkipStage,
+)
+from labapp.session.machine import SessionMachine
+from labapp.study.rules import Inclusion
+from tests.helpers.play import Play, stage_part, whole_machine
+from tests.helpers.play_single import SinglePlay, single_part, single_task
+
+COURSES = st.lists(
+    st.one_of(
+        st.just(Next()),
+        st.just(Next()),
+        st.just(Answer("ease", 4)),
+        st.just(SkipStage()),
+        st.just(Skip()),
+        st.builds(MoveDial, st.integers(0, 2), st.sampled_from([0.0, 0.5, 1.0]), st.just("mouse")),
+        st.just("crash"),
+    ),
+    max_size=50,
+)
+RULES = st.builds(Inclusion, completed=st.booleans(), min_solved=st.integers(0, 3))
+ENDS = st.sampled_from(
+    [EndSession("late"), EndSession("left", "keep"), EndSession("left", "delete")]
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(COURSES, RULES, ENDS, st.booleans(), st.floats(0, 1))
+def test_every_session_that_ends_says_whether_it_counts(
+    course: list[Command | str], rules: Inclusion, end: EndSession, agrees: bool, alignment: float
+) -> None:
+    machine = whole_machine(
+        stage_part("practice", role="practice", trials=1),
+        stage_part("stage-1", skip="always"),
+        stage_part("stage-2"),
+    )
+    machine.rules = rules
+    play = Play(machine, alignment=lambda trial: alignment).start()
+    play.send(GiveConsent() if agrees else DeclineConsent())
+    for command in course:
+        if isinstance(command, str):
+            play.crash(0.5)
+        else:
+            play.send(command)
+    play.send(end)
+    assert machine.fold(play.events) == play.state
+    assert play.kinds().count("inclusion.decided") == 1
+    at = play.kinds().index("inclusion.decided")
+    decided, ended = play.events[at : at + 2]
+    assert ended.kind in ("session.completed", "session.ended")
+
+    solved = [e for e in play.events if e.kind == "trial.solved" and e.stage != "practice"]
+    left_out = {
+        e.stage
+        for e in play.events
+        if e.kind == "part.ended" and e.payload["outcome"] in ("skipped", "declined")
+    } - {"text-1", "debrief"}
+    completed = ended.kind == "session.completed" and not left_out
+    expected = [
+        *(["completed"] if rules.completed and not completed else []),
+        *(["min_solved"] if len(solved) < rules.min_solved else []),
+        *(["withdrawn"] if ended.payload.get("withdrawal") else []),
+    ]
+    assert decided.payload["failed"] == expected
+    assert decided.payload["included"] is not bool(expected)
+    assert decided.payload["facts"]["solved"] == len(solved)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.booleans(), max_size=3), st.lists(st.booleans(), max_size=4))
+def test_a_practice_counts_only_when_all_of_it_was_answered_rightly(
+    practice: list[bool], answers: list[bool]
+) -> None:
+    parts = (
+        single_part(id="practice", role="practice", asked=(0, 0, 1)),
+        single_part(asked=(1, 1, 2, 2)),
+    )
+    tasks = [single_task(part, index=index) for index, part in enumerate(parts)]
+    rules = Inclusion(completed=False, practice_correct=True)
+    play = SinglePlay(SessionMachine(parts, tasks, {}, rules))
+    play.start()
+    for right in practice:
+        play.answer(right=right)
+        play.send(Next())
+    if len(practice) < 3:
+        play.send(SkipStage())
+    for right in answers:
+        play.answer(right=right)
+        play.send(Next())
+    play.send(EndSession("late"))
+    decided = play.events[-2].payload
+    assert decided["included"] is (practice == [True] * 3)
+    assert decided["facts"]["correct"] == sum(answers)
+    assert decided["facts"]["practice_correct"] == sum(practice)

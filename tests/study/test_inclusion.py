@@ -1,0 +1,117 @@
+"""Who counts in the analysis, by the study's rules and by what was achieved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labapp.events import Body, Event
+from labapp.events.lifecycle import PartEnded, PartStarted
+from labapp.events.single_dimension import AnswerGiven
+from labapp.events.trials import TrialEnded, TrialSolved
+from labapp.study.inclusion import Achieved, Tally, achieved, decide, planned
+from labapp.study.rules import Inclusion
+
+PLAN = planned(
+    [
+        {"part": "consent", "id": "consent"},
+        {"part": "text", "id": "practice-intro"},
+        {"part": "single_dimension", "id": "practice", "role": "practice", "asked": [0, 0, 0]},
+        {"part": "single_dimension", "id": "stage-1", "role": "stage", "asked": [1, 1, 0, 0]},
+        {"part": "break", "id": "break-1"},
+        {"part": "reconstruction", "id": "practice-2", "role": "practice", "trials": 3},
+        {"part": "reconstruction", "id": "stage-2", "role": "stage", "trials": 7},
+        {"part": "questionnaire", "id": "stage-2-seq"},
+    ]
+)
+ALL_DONE = Achieved(7, 4, 3, 3, 6, 6)
+
+
+def tally(*happened: tuple[str, int | None, Body]) -> Tally:
+    found = Tally()
+    for part, trial, body in happened:
+        found = found.apply(event(part, trial, body), body)
+    return found
+
+
+def event(part: str | None, trial: int | None, body: Body, kind: str | None = None) -> Event:
+    at = "2026-01-02T03:04:05.000000Z"
+    attempt = None if trial is None else 1
+    return Event(1, 1, 0, at, "simulated", kind or body.kind, 1, part, trial, attempt, {})
+
+
+def solved(part: str, trial: int) -> tuple[str, int, Body]:
+    return part, trial, TrialSolved(3, (0.5,), 0.91)
+
+
+def answered(part: str, trial: int, *, right: bool) -> tuple[str, int, Body]:
+    return part, trial, AnswerGiven(0, right, 4, 4)
+
+
+def test_questions_are_counted_by_the_role_of_their_part() -> None:
+    found = tally(
+        answered("practice", 1, right=True),
+        answered("practice", 2, right=False),
+        answered("stage-1", 1, right=True),
+        answered("stage-1", 2, right=False),
+        answered("stage-1", 3, right=True),
+        solved("practice-2", 1),
+        solved("stage-2", 1),
+        solved("stage-2", 4),
+        ("stage-2", 4, TrialEnded("solved")),
+    )
+    assert achieved(PLAN, found) == Achieved(2, 2, 3, 1, 0, 6)
+
+
+def test_every_part_but_texts_and_breaks_has_to_be_done() -> None:
+    done = [(part.id, None, PartEnded(i, "completed")) for i, part in enumerate(PLAN)]
+    without = [row for row in done if row[0] not in ("practice-intro", "break-1")]
+    assert achieved(PLAN, tally(*without)).parts_done == 6
+    limited = [(p, t, PartEnded(6, "time_expired") if p == "stage-2" else b) for p, t, b in done]
+    assert achieved(PLAN, tally(*limited)).parts_done == 6
+    skipped = [(p, t, PartEnded(6, "skipped") if p == "stage-2" else b) for p, t, b in done]
+    assert achieved(PLAN, tally(*skipped)).parts_done == 5
+
+
+@pytest.mark.parametrize("kind", ["part.started", "part.restarted"])
+def test_a_part_that_begins_again_counts_from_nothing(kind: str) -> None:
+    before = tally(solved("stage-2", 1), solved("stage-2", 2), answered("stage-1", 1, right=True))
+    again = before.apply(event("stage-2", None, PartStarted(6), kind), PartStarted(6))
+    assert achieved(PLAN, again)[:2] == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("rules", "changes", "failed"),
+    [
+        ({}, {}, ()),
+        ({}, {"parts_done": 5}, ("completed",)),
+        ({"completed": False}, {"parts_done": 5}, ()),
+        ({}, {"practice_correct": 2}, ()),
+        ({"practice_correct": True}, {"practice_correct": 2}, ("practice_correct",)),
+        ({"practice_correct": True}, {"practice_correct": 0}, ("practice_correct",)),
+        ({"practice_correct": True}, {"practice_correct": 0, "practice_asked": 0}, ()),
+        ({"min_solved": 1}, {"solved": 0}, ("min_solved",)),
+        ({"min_solved": 1}, {"solved": 1}, ()),
+        (
+            {"min_solved": 1, "practice_correct": True},
+            {"solved": 0, "practice_correct": 2, "parts_done": 0},
+            ("completed", "practice_correct", "min_solved"),
+        ),
+    ],
+)
+def test_the_rules(rules: dict[str, Any], changes: dict[str, int], failed: tuple[str, ...]) -> None:
+    decided = decide(Inclusion(**rules), ALL_DONE._replace(**changes), completed=True)
+    assert decided.failed == failed
+    assert decided.included is not bool(failed)
+    assert decided.facts == ALL_DONE._replace(**changes)._asdict()
+
+
+def test_a_session_that_ends_early_is_not_completed() -> None:
+    assert decide(Inclusion(), ALL_DONE, completed=False).failed == ("completed",)
+    assert decide(Inclusion(completed=False), ALL_DONE, completed=False).included
+
+
+def test_who_withdraws_is_excluded_whatever_the_study_says() -> None:
+    decided = decide(Inclusion(completed=False), ALL_DONE, completed=False, withdrawn=True)
+    assert (decided.included, decided.failed) == (False, ("withdrawn",))
