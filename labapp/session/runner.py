@@ -11,12 +11,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from labapp.clock import NS, Clock
 from labapp.events import Body, Draft, Source
-from labapp.events.commands import Begin, Command, Decoded, Presented, ShowQuestion, Tick
+from labapp.events.commands import Begin, Command, Tick
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
@@ -25,21 +24,12 @@ from labapp.events.lifecycle import (
     SessionEnded,
     SessionPaused,
 )
-from labapp.session.decoding import (
-    Array,
-    Decoder,
-    DecodeWorker,
-    compare,
-    decode_one,
-    decode_rows,
-)
+from labapp.session.decoding import Array, Decoder
 from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
+from labapp.session.pictures import Examples, Pictures, Shown
 from labapp.session.scheduling import Scheduler, Timer
-from labapp.study.plan import PlannedPart, ReconstructionPart, TutorialPart
-from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
-from labapp.tasks.reconstruction.state import StageState, Trial
-from labapp.tasks.single_dimension.state import SingleState
+from labapp.study.plan import PlannedPart
 
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""
@@ -49,23 +39,6 @@ STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
 TAKES_SCREEN = (PartEnded, SessionPaused, SessionEnded)
 """Events after which the participant cannot go on with what is on the screen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pictures:
-    """What the participant sees: own picture and target, float32 arrays of the model's shape."""
-
-    own: Array
-    target: Array
-
-
-@dataclass(frozen=True, slots=True)
-class Examples:
-    """Pictures beside a single-dimension question: float32, shape (rows, columns, *shape).
-    question is the picture asked about, None in the tutorial."""
-
-    rows: Array
-    question: Array | None = None
 
 
 class Microphone(Protocol):
@@ -118,24 +91,16 @@ class Runner:
         self.clock = clock
         self.machine = machine
         self.state = state
-        self.decoders = decoders
         self.scheduler = scheduler
         self.recorder = recorder
-        self.pictures: Pictures | None = None
-        self.box_pictures: tuple[Array, ...] = ()
-        self.examples: Examples | None = None
-        self._slow = slow
+        self._shown = Shown(decoders, slow, scheduler.post, self._came)
         self._patience_s = patience_s
-        self._worker: DecodeWorker | None = None
         self._queue: deque[tuple[Command, Source]] = deque()
         self._busy = False
         self._waiting: list[tuple[Draft, Receipt]] = []
         self._stalled = False
         self._waited_s = 0.0
         self._timer: Timer | None = None
-        self._requested_seq = -1
-        self._pictures_of: tuple[int, int] | None = None
-        self._examples_of: tuple[int, ...] | None = None
         self._listeners: list[Listener] = []
         self._unsent: Unsent = tuple
         self._asked_for: Command | None = None
@@ -148,6 +113,21 @@ class Runner:
     def part(self) -> PlannedPart | None:
         """The part on the screen."""
         return self.machine.part(self.state)
+
+    @property
+    def pictures(self) -> Pictures | None:
+        """Own picture and target of a reconstruction question."""
+        return self._shown.pictures
+
+    @property
+    def box_pictures(self) -> tuple[Array, ...]:
+        """The pictures of the tutorial's boxes."""
+        return self._shown.boxes
+
+    @property
+    def examples(self) -> Examples | None:
+        """The pictures of a single-dimension question; None until they are decoded."""
+        return self._shown.examples
 
     @property
     def stalled(self) -> bool:
@@ -238,7 +218,7 @@ class Runner:
         for draft, receipt in self._waiting:
             self.state = self.machine.apply(self.state, receipt.event, draft.body)
         self._waiting = []
-        self._refresh()
+        self._shown.follow(self.part, self.state)
         return True
 
     def _poll(self) -> None:
@@ -265,117 +245,15 @@ class Runner:
         """What the present state asks of the runner itself."""
         if self.machine.wants_begin(self.state):
             return Begin()
-        if self.state.pauses.paused:
-            return None
-        single = self.state.part_state
-        if isinstance(self.part, SingleDimensionPart) and isinstance(single, SingleState):
-            waits = single.trial is not None and single.trial.started_ns is None
-            return ShowQuestion() if waits else None
-        part, trial = self._trial()
-        if part is None or trial is None or self.pictures is None:
-            return None
-        if trial.started_ns is None:
-            measures = compare(part.distance, self.pictures.own, self.pictures.target)
-            return Presented(measures.alignment, measures.error_sum, measures.error_mean)
-        if trial.running and trial.z_seq > max(trial.decoded_seq, self._requested_seq):
-            return self._decode(part, trial)
-        return None
+        return None if self.state.pauses.paused else self._shown.due()
 
-    def _trial(self) -> tuple[ReconstructionPart | None, Trial | None]:
-        part, state = self.part, self.state.part_state
-        if isinstance(part, ReconstructionPart) and isinstance(state, StageState):
-            return part, state.trial
-        return None, None
-
-    def _decode(self, part: ReconstructionPart, trial: Trial) -> Command | None:
-        """Decode the present dial state now, or ask the worker to."""
-        decoder = self.decoders[part.model]
-        assert self.pictures is not None
-        target, z, z_seq = self.pictures.target, trial.z, trial.z_seq
-        self._requested_seq = z_seq
-
-        def decode() -> tuple[Array, Decoded]:
-            own = decode_one(decoder, z)
-            m = compare(part.distance, own, target)
-            return own, Decoded(z_seq, z, m.alignment, m.error_sum, m.error_mean)
-
-        if part.model not in self._slow:
-            own, done = decode()
-            self.pictures = Pictures(own, target)
-            return done
-
-        def job() -> Callable[[], None]:
-            own, done = decode()
-            return lambda: self._decoded(target, own, done)
-
-        if self._worker is None:
-            self._worker = DecodeWorker(self.scheduler.post)
-        self._worker.request(job)
-        return None
-
-    def _decoded(self, target: Array, own: Array, done: Decoded) -> None:
-        """The worker is done. What came too late (the question is solved or over) is dropped."""
-        _, trial = self._trial()
-        if trial is None or self.pictures is None or self.pictures.target is not target:
+    def _came(self, command: Command | None) -> None:
+        """The worker decoded something: this follows, or only the screen has to know."""
+        if command is not None:
+            self.send(command, Source.SYSTEM)
             return
-        if self.state.pauses.paused:
-            self._requested_seq = trial.decoded_seq  # asked for again when the pause is over
-        elif trial.running:
-            self.pictures = Pictures(own, target)
-            self.send(done, Source.SYSTEM)
-
-    def _refresh(self) -> None:
-        """Bring the pictures in step with the state (a new question, a resumed one, a tutorial)."""
-        part, trial = self._trial()
-        if part is not None and trial is not None:
-            key = (self.state.index, trial.number)
-            decoder = self.decoders[part.model]
-            if key != self._pictures_of:
-                self.pictures = Pictures(
-                    decode_one(decoder, trial.z), decode_one(decoder, trial.z_target)
-                )
-                self._pictures_of = key
-                self._requested_seq = trial.decoded_seq
-            elif trial.solved and trial.z_seq != trial.decoded_seq:
-                # Locked at the z that was decoded, which may be older than the last movement.
-                assert self.pictures is not None
-                self.pictures = Pictures(decode_one(decoder, trial.z), self.pictures.target)
-        elif isinstance(tutorial := self.part, TutorialPart):
-            self.box_pictures = tuple(
-                decode_one(self.decoders[box.model], dials)
-                for box, dials in zip(tutorial.boxes, self.state.part_state.dials, strict=True)
-            )
-        else:
-            self.pictures, self._pictures_of = None, None
-        self._refresh_examples()
-
-    def _refresh_examples(self) -> None:
-        """Decode the pictures of a single-dimension question, or of its tutorial, when they are
-        others than those on the screen."""
-        part, state = self.part, self.state.part_state
-        if isinstance(part, SingleDimensionPart) and isinstance(state, SingleState):
-            question = state.trial
-            if question is None:
-                return
-            key: tuple[int, ...] = (self.state.index, question.number, question.resamples)
-            if key == self._examples_of:
-                return
-            decoder = self.decoders[part.model]
-            same = self._examples_of is not None and self._examples_of[:2] == key[:2]
-            shown = self.examples.question if same and self.examples else None
-            self.examples = Examples(
-                decode_rows(decoder, question.examples),
-                decode_one(decoder, question.z) if shown is None else shown,
-            )
-        elif isinstance(part, ExamplePart):
-            key = (self.state.index,)
-            if key == self._examples_of:
-                return
-            self.examples = Examples(decode_rows(self.decoders[part.model], part.examples))
-        else:
-            self.examples, self._examples_of = None, None
-            return
-        self._examples_of = key
+        self._tell()
+        self._work()
 
     def _arm(self) -> None:
         """One timer, at the machine's next deadline."""
@@ -431,8 +309,7 @@ class Runner:
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._worker is not None:
-            self._worker.close()
+        self._shown.close()
         try:
             if self.recorder is not None:
                 self.recorder.stop()

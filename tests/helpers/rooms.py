@@ -3,7 +3,7 @@ of windows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.clock import Clock, SessionClock
 from labapp.events.commands import GiveConsent, MoveDial, SkipStage
+from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioStarted
 from labapp.representations.decoders import percentiles_of
 from labapp.representations.package import load_package
@@ -113,10 +114,12 @@ def make_runner(
     clock: Clock | None = None,
     decoders: dict[str, Decoder] | None = None,
     make_recorder: MakeRecorder | None = None,
+    warmed: Sequence[DecoderWarmed] = (),
 ) -> Room:
     """An open session on a real journal in tmp_path; `room.session.begin()` shows the first screen.
 
-    study: id or file. decoders: by model id, instead of `decoder_of`. clock: a FakeClock for tests
+    study: id or file. decoders: by model id, instead of `decoder_of`. warmed: what
+    the warm-up measured (slow ones decode in the worker). clock: a FakeClock for tests
     that move time by hand; the real one by default.
     """
     loaded = load(study)
@@ -124,7 +127,7 @@ def make_runner(
     known = _Decoders(decoders or {})
     around = Surroundings(
         decoders=known,
-        warmed=(),
+        warmed=warmed,
         make_scheduler=scheduler,
         make_recorder=make_recorder,
         private=tmp_path / "private",

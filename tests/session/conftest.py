@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from labapp.events.commands import SkipStage
+from labapp.session.opening import OpenSession
 from tests.helpers.disks import SmallDisk, small_disk
+from tests.session.sessions import opened
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +29,23 @@ def no_thread_left() -> Iterator[None]:
 def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallDisk]:
     with small_disk(tmp_path / "disk", monkeypatch) as made:
         yield made
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., OpenSession]]:
+    """Opens and begins sessions; closes them after the test."""
+    sessions: list[OpenSession] = []
+
+    def open_one(part: str = "consent", **more: Any) -> OpenSession:
+        session = opened(tmp_path / str(len(sessions)), **more)
+        sessions.append(session)
+        session.begin()
+        if part != "consent":
+            session.give_consent("Somebody")
+        while session.runner.part is not None and session.runner.part.id != part:
+            session.runner.send(SkipStage())
+        return session
+
+    yield open_one
+    for session in sessions:
+        session.close("test over")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from labapp.clock import Clock, FakeClock
+from labapp.events import Event
 from labapp.session import opening
 from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.scheduling import VirtualScheduler
 from labapp.study.loading import load
+from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.formulas import formula_decoders
 
 
@@ -47,3 +51,29 @@ def opened(
         data=data or tmp_path / "data",
         make_clock=lambda start: used,
     )
+
+
+def trial_of(session: OpenSession) -> Trial:
+    trial = session.runner.state.part_state.trial
+    assert isinstance(trial, Trial)
+    return trial
+
+
+def watch(session: OpenSession) -> list[Event]:
+    seen: list[Event] = []
+    session.runner.journal.subscribe(seen.append)
+    return seen
+
+
+def scheduler_of(session: OpenSession) -> VirtualScheduler:
+    assert isinstance(session.runner.scheduler, VirtualScheduler)
+    return session.runner.scheduler
+
+
+def spin(session: OpenSession, until: Callable[[], bool]) -> None:
+    """Runs what other threads post, for at most some seconds of real time."""
+    deadline = time.monotonic() + 10
+    while not until():
+        assert time.monotonic() < deadline
+        scheduler_of(session).run(until)
+        time.sleep(0.002)

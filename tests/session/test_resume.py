@@ -21,8 +21,7 @@ from labapp.session.past import read_past
 from labapp.session.recovery import recover
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.state import Trial
-from tests.session.sessions import opened, surroundings
-from tests.session.test_runner import trial_of
+from tests.session.sessions import opened, surroundings, trial_of
 
 
 def at_stage_one(tmp_path: Path) -> OpenSession:
@@ -92,7 +91,7 @@ def test_a_movement_whose_picture_was_lost_is_decoded_after_the_gap(tmp_path: Pa
     target = trial_of(killed).z_target
     for dimension, value in enumerate(target[:-1]):
         killed.runner.send(MoveDial(dimension, value, "mouse"))
-    killed.runner._requested_seq = 10**6  # the decode is asked for, and never comes
+    killed.runner._shown._requested_seq = 10**6  # the decode is asked for, and never comes
     killed.runner.send(MoveDial(len(target) - 1, target[-1], "mouse"))
     assert not trial_of(killed).solved
     session = go_on(tmp_path, drop(killed))

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from labapp.audio.devices import Device
 from labapp.clock import FakeClock
 from labapp.errors import AudioError, JournalError, NoMicrophone
-from labapp.events import Event, Source
+from labapp.events import Source
 from labapp.events.commands import (
     AddNote,
     Command,
@@ -27,20 +24,14 @@ from labapp.events.commands import (
     Next,
     Pause,
     Resume,
-    SkipStage,
 )
-from labapp.events.lifecycle import DecoderWarmed, WindowFocus
+from labapp.events.lifecycle import WindowFocus
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import journal as journal_module
-from labapp.session.decoding import Array, Decoder
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
-from labapp.session.scheduling import VirtualScheduler
-from labapp.tasks.reconstruction.state import Trial
-from tests.helpers.formulas import formula_decoder, formula_decoders
-from tests.helpers.rooms import FormulaDecoder
-from tests.session.sessions import opened
+from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 
 
 class Gate:
@@ -69,52 +60,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     )
     yield made
     made.open.set()
-
-
-@pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., OpenSession]]:
-    """Opens and begins sessions; closes them after the test."""
-    sessions: list[OpenSession] = []
-
-    def open_one(part: str = "consent", **more: Any) -> OpenSession:
-        session = opened(tmp_path / str(len(sessions)), **more)
-        sessions.append(session)
-        session.begin()
-        if part != "consent":
-            session.give_consent("Somebody")
-        while session.runner.part is not None and session.runner.part.id != part:
-            session.runner.send(SkipStage())
-        return session
-
-    yield open_one
-    for session in sessions:
-        session.close("test over")
-
-
-def trial_of(session: OpenSession) -> Trial:
-    trial = session.runner.state.part_state.trial
-    assert isinstance(trial, Trial)
-    return trial
-
-
-def watch(session: OpenSession) -> list[Event]:
-    seen: list[Event] = []
-    session.runner.journal.subscribe(seen.append)
-    return seen
-
-
-def scheduler_of(session: OpenSession) -> VirtualScheduler:
-    assert isinstance(session.runner.scheduler, VirtualScheduler)
-    return session.runner.scheduler
-
-
-def spin(session: OpenSession, until: Callable[[], bool]) -> None:
-    """Runs what other threads post, for at most some seconds of real time."""
-    deadline = time.monotonic() + 10
-    while not until():
-        assert time.monotonic() < deadline
-        scheduler_of(session).run(until)
-        time.sleep(0.002)
 
 
 def test_nothing_goes_on_before_it_is_on_disk(
@@ -202,104 +147,6 @@ def test_what_was_not_sent_yet_goes_before_what_takes_the_screen(
     runner.send(EndSession("left"), Source.MODERATOR)
     assert asked == [False]
     assert runner.finished
-
-
-class Blocking:
-    """A decoder whose pictures come when a test lets them; `asked` lists the z it was given."""
-
-    def __init__(self, decoder: Decoder) -> None:
-        self.inner = decoder
-        self.go = threading.Semaphore(0)
-        self.asked: list[tuple[float, ...]] = []
-        self.main = threading.current_thread()
-
-    def decoder(self) -> FormulaDecoder:
-        return FormulaDecoder(self.inner.id, self.inner.space, self.inner.latents, self._formula)
-
-    def _formula(self, z: Array) -> Array:
-        if threading.current_thread() is not self.main:
-            self.asked.append(tuple(float(v) for v in z[0]))
-            assert self.go.acquire(timeout=20)
-        return self.inner.decode(z)
-
-
-def with_slow_practice(begin: Callable[..., OpenSession]) -> tuple[OpenSession, Blocking]:
-    slow = Blocking(formula_decoder("circles/gt"))
-    warmed = DecoderWarmed("circles/gt", "cpu", 1, 1, 20.0, 30.0)
-    decoders = {**formula_decoders(), "circles/gt": slow.decoder()}
-    return begin("practice", decoders=decoders, warmed=(warmed,)), slow
-
-
-def kinds(seen: list[Event], *names: str) -> list[int]:
-    return [event.payload["z_seq"] for event in seen if event.kind in names]
-
-
-def wait_for(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
-def test_a_slow_decoder_skips_what_was_overtaken(begin: Callable[..., OpenSession]) -> None:
-    session, slow = with_slow_practice(begin)
-    seen = watch(session)
-    for value in (0.11, 0.12, 0.13, 0.14, 0.15):
-        session.runner.send(MoveDial(0, value, "mouse"))
-        if value == 0.11:
-            wait_for(lambda: len(slow.asked) == 1)
-    assert kinds(seen, "dial.moved") == [1, 2, 3, 4, 5], "the dials never wait"
-    slow.go.release()
-    slow.go.release()
-    spin(session, lambda: trial_of(session).decoded_seq == 5)
-    assert kinds(seen, "picture.decoded") == [1, 5]
-    assert [z[0] for z in slow.asked] == pytest.approx([0.11, 0.15])
-
-
-def test_a_question_is_solved_at_the_picture_that_solved_it(
-    begin: Callable[..., OpenSession],
-) -> None:
-    session, slow = with_slow_practice(begin)
-    runner = session.runner
-    target = trial_of(session).z_target
-    runner.send(MoveDial(1, target[1], "mouse"))
-    wait_for(lambda: len(slow.asked) == 1)
-    slow.go.release()
-    spin(session, lambda: trial_of(session).decoded_seq == 1)
-    runner.send(MoveDial(0, target[0], "mouse"))
-    wait_for(lambda: len(slow.asked) == 2)
-    runner.send(MoveDial(0, 0.05, "mouse"))
-    assert trial_of(session).z[0] == 0.05
-    slow.go.release()
-    spin(session, lambda: trial_of(session).solved)
-    assert trial_of(session).z == target, "not where the dial was moved meanwhile"
-    slow.go.release()
-    wait_for(lambda: len(slow.asked) == 3)
-    time.sleep(0.05)
-    scheduler_of(session).run(lambda: False)
-    assert runner.pictures is not None
-    np.testing.assert_array_equal(runner.pictures.own, runner.pictures.target)
-    solved = [event for event in read_past(session.folder.path) if event.kind == "trial.solved"]
-    assert [tuple(event.payload["z"]) for event in solved] == [target]
-
-
-def test_a_picture_that_comes_in_a_pause_is_asked_for_again_after_it(
-    begin: Callable[..., OpenSession],
-) -> None:
-    session, slow = with_slow_practice(begin)
-    runner = session.runner
-    seen = watch(session)
-    runner.send(MoveDial(0, 0.5, "mouse"))
-    wait_for(lambda: len(slow.asked) == 1)
-    runner.send(Pause("break"), Source.MODERATOR)
-    slow.go.release()
-    wait_for(lambda: bool(scheduler_of(session)._queue))
-    scheduler_of(session).run(lambda: False)
-    assert not kinds(seen, "picture.decoded")
-    runner.send(Resume("on"), Source.MODERATOR)
-    slow.go.release()
-    spin(session, lambda: trial_of(session).decoded_seq == 1)
-    assert kinds(seen, "picture.decoded") == [1]
 
 
 def test_the_state_is_what_the_journal_folds_to(begin: Callable[..., OpenSession]) -> None:
@@ -420,29 +267,3 @@ def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) ->
     assert session.runner.state.ended == "the microphone could not be opened"
     session.close("no sound")
     assert "session.ended" in [row.kind for row in read_rows(session.folder.path)]
-
-
-def test_a_virtual_clock_never_waits_for_the_worker(tmp_path: Path) -> None:
-    warmed = DecoderWarmed("circles/gt", "cpu", 1, 1, 20.0, 30.0)
-    session = opened(tmp_path, warmed=(warmed,), decode_at_once=True)
-    assert not session.runner._slow
-    session.close("test over")
-    patient = replace(warmed, p99_ms=1.0)
-    session = opened(tmp_path, participant="P02", warmed=(patient,))
-    assert not session.runner._slow
-    session.close("test over")
-
-
-def test_a_decoder_that_breaks_in_the_worker_is_noticed(begin: Callable[..., OpenSession]) -> None:
-    session, slow = with_slow_practice(begin)
-
-    def broken(z: Array) -> Array:
-        if threading.current_thread() is not slow.main:
-            raise ArithmeticError("the decoder broke")
-        return slow.inner.decode(z)
-
-    slow._formula = broken  # type: ignore[method-assign]
-    session.runner.decoders["circles/gt"] = slow.decoder()  # type: ignore[index]
-    session.runner.send(MoveDial(0, 0.11, "mouse"))
-    with pytest.raises(ArithmeticError, match="the decoder broke"):
-        spin(session, lambda: False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -9,13 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import Choose, HandIn, Next, Pause, Rate, Resume, ShowMoreExamples
+from labapp.events.lifecycle import DecoderWarmed
 from labapp.session.decoding import decode_one
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import QUESTION, QUIET
 from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from tests.helpers.packages import ring_model
-from tests.helpers.rooms import skip_to
+from tests.helpers.rooms import FormulaDecoder, decoder_of, skip_to
 from tests.helpers.single import write_single_study
 
 LEFT = Qt.MouseButton.LeftButton
@@ -158,7 +161,7 @@ def test_nothing_is_chosen_before_the_hand_chooses(stage):
 def test_the_pictures_are_those_of_the_journal(stage):
     room, _ = stage
     drawn = room.last("question.drawn")
-    decoder = room.runner.decoders["sinelines/gt"]
+    decoder = decoder_of("sinelines/gt")
     shown = room.runner.examples
     assert shown is not None
     assert shown.rows.shape == (5, 7, 64)
@@ -261,3 +264,39 @@ def test_the_moderator_sees_the_question_and_the_right_choice(rings, qapp):
     finally:
         console.shut()
         console.deleteLater()
+
+
+def test_a_question_waits_for_the_pictures_of_a_slow_decoder(
+    open_room, open_window, qtbot, tmp_path
+):
+    may_decode = threading.Event()
+    plain = ring_model(RINGS, 5, 10)
+
+    def formula(z):
+        assert threading.current_thread() is not threading.main_thread()
+        assert may_decode.wait(20)
+        return plain.decode(z)
+
+    slow = FormulaDecoder(RINGS, plain.space, plain.latents, formula)
+    warmed = DecoderWarmed(RINGS, "cpu", 1, 1, 20.0, 30.0)
+    study = write_single_study(tmp_path / "study", [RINGS], "exemplars")
+    room = open_room(study, decoders={RINGS: slow}, warmed=(warmed,))
+    window = open_window(room)
+    skip_to(room, "stage-1")
+    assert window.covered
+    assert window.cover.accessibleName().startswith("One moment, please")
+    may_decode.set()
+    qtbot.waitUntil(lambda: not window.covered, timeout=10_000)
+    assert room.count("question.shown") == 1
+    screen = screen_of(window)
+    assert QApplication.focusWidget() is screen.answers
+    may_decode.clear()
+    answer(room)
+    assert not window.covered
+    room.runner.send(Next())
+    assert window.covered, "the next question is not shown with the pictures of this one"
+    assert room.count("question.shown") == 1
+    may_decode.set()
+    qtbot.waitUntil(lambda: not window.covered, timeout=10_000)
+    assert room.count("question.shown") == 2
+    assert QApplication.focusWidget() is screen.answers

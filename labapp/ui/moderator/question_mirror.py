@@ -7,7 +7,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.session.runner import Examples, Runner
+from labapp.session.pictures import Examples
+from labapp.session.runner import Runner
 from labapp.study.single_dimension import REGIMES, SingleDimensionPart
 from labapp.tasks.single_dimension.state import Question
 from labapp.ui import theme

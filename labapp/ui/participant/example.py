@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 
 from labapp.representations.space import LatentSpace
-from labapp.session.runner import Examples
+from labapp.session.pictures import Examples
 from labapp.study.single_dimension import ExamplePart
 from labapp.ui import theme
 from labapp.ui.participant.pages import PagedScreen

@@ -17,7 +17,7 @@ from labapp.events.commands import (
     ToggleOverlay,
 )
 from labapp.representations.space import LatentSpace
-from labapp.session.runner import Pictures
+from labapp.session.pictures import Pictures
 from labapp.study.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.tasks.reconstruction.task import ReconstructionTask
@@ -39,7 +39,7 @@ class ReconstructionScreen(Screen):
 
     def __init__(self, setting: Setting, part: ReconstructionPart, pictures: Pictures) -> None:
         super().__init__(setting, part)
-        self._part = part
+        self.part = part
         self._space = LatentSpace.from_json(part.dimensions)
         words, palette = setting.words, setting.palette
         task = setting.runner.machine.tasks[setting.runner.state.index]
@@ -62,8 +62,7 @@ class ReconstructionScreen(Screen):
             frame_painted=self.gate.frame_painted,
         )
         self.bar = AlignmentBar(words("alignment"), words("aligned"), palette, words.number)
-        target = words.number(f"{part.target_alignment * 100:g}")
-        self.bar.set_target(part.target_alignment, words("target_mark", target=target))
+        self.beneath = self.make_beneath()
         self._question: tuple[int, int] | None = None
         self._solved = False
         self._labels: tuple[str | None, ...] = ()
@@ -73,13 +72,32 @@ class ReconstructionScreen(Screen):
         self.dials.renamed.connect(lambda i, text: self.send(EditLabel(i, text)))
         self.pictures.toggle.changed.connect(self._toggle)
 
+    def make_beneath(self) -> QWidget | None:
+        """Finish the bar; what stands beneath it, of a height that never changes."""
+        words, alignment = self.setting.words, self.part.target_alignment
+        target = words.number(f"{alignment * 100:g}")
+        self.bar.set_target(alignment, words("target_mark", target=target))
+        return None
+
+    def title(self) -> str:
+        return self.setting.words("task_title")
+
+    def instruction(self) -> str:
+        """What is to be done, in a sentence or two."""
+        words, part = self.setting.words, self.part
+        seconds = words.number(f"{part.skip_after_s:g}")
+        return words(f"task_text_skip_{part.skip}", skip_after_s=seconds)
+
+    def may_go_on(self, trial: Trial) -> bool:
+        """Whether Next is possible."""
+        return trial.solved
+
     def _lay_out(self) -> None:
-        words, part = self.setting.words, self._part
-        title = QLabel(words("task_title"))
+        words, part = self.setting.words, self.part
+        title = QLabel(self.title())
         title.setProperty("role", "title")
         title.setWordWrap(True)
-        seconds = words.number(f"{part.skip_after_s:g}")
-        task = words(f"task_text_skip_{part.skip}", skip_after_s=seconds)
+        task = self.instruction()
         if part.think_aloud:
             task = " ".join([task, words("task_text_think_aloud")])
         text = QLabel(task)
@@ -106,6 +124,8 @@ class ReconstructionScreen(Screen):
         right.setSpacing(theme.SPACE_M)
         right.addWidget(self.pictures)
         right.addWidget(self.bar)
+        if self.beneath is not None:
+            right.addWidget(self.beneath)
         right.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_XL)
@@ -120,13 +140,17 @@ class ReconstructionScreen(Screen):
         """Pictures as large as fits beside the dials and above the bar."""
         super().resizeEvent(event)
         content = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
-        least = NAMED_DIALS_LEAST if self._part.labels_editable else DIALS_LEAST
+        least = NAMED_DIALS_LEAST if self.part.labels_editable else DIALS_LEAST
         wide = (content - least - theme.SPACE_XL - GAP) / 2
         around = self.pictures.around() + self.bar.sizeHint().height() + theme.SPACE_M
+        if self.beneath is not None:
+            around += self.beneath.sizeHint().height() + theme.SPACE_M
         high = self.height() - 2 * theme.SPACE_XL - around
         self._right.setFixedWidth(round(self.pictures.fit(min(wide, high))))
 
-    def _trial(self) -> Trial | None:
+    @property
+    def trial(self) -> Trial | None:
+        """The present question."""
         state = self.state
         return state.trial if isinstance(state, StageState) else None
 
@@ -149,7 +173,7 @@ class ReconstructionScreen(Screen):
         ]
 
     def render_state(self) -> None:
-        trial, pictures = self._trial(), self.setting.runner.pictures
+        trial, pictures = self.trial, self.setting.runner.pictures
         if trial is None or pictures is None:
             return
         question = (trial.number, trial.attempt)
@@ -176,18 +200,18 @@ class ReconstructionScreen(Screen):
                 self.wish = "right"
 
     def head(self) -> Head:
-        trial, of = self._trial(), self._part.trials
+        trial, of = self.trial, self.part.trials
         number = trial.number if trial else 1
         question = self.setting.words("question_of", number=number, of=of)
         return Head(self._stage, question, number, of)
 
     def foot(self) -> Foot:
-        trial = self._trial()
+        trial = self.trial
         offered = trial is not None and trial.running and self._task.may_skip(trial)
         return Foot(
             left=self.setting.words("skip") if offered else "",
             right=self.setting.words("next_question"),
-            enabled=self._solved,
+            enabled=trial is not None and self.may_go_on(trial),
         )
 
     def left(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.events.commands import Choose, HandIn, Next, Rate, ShowMoreExamples
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.session.runner import Examples
+from labapp.session.pictures import Examples
 from labapp.study.single_dimension import STEPS, SingleDimensionPart, choices, shape_of
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState

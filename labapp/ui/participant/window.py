@@ -40,6 +40,7 @@ from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.break_ import BreakScreen
+from labapp.ui.participant.calibration import CalibrationScreen
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.pages import PagesScreen
@@ -211,8 +212,9 @@ class ParticipantWindow(QWidget):
             return started and self._runner.pictures is not None
         if isinstance(part, SingleDimensionPart):
             state = self._runner.state.part_state
-            return isinstance(state, SingleState) and state.trial is not None
-        return True
+            drawn = isinstance(state, SingleState) and state.trial is not None
+            return drawn and self._runner.examples is not None
+        return not isinstance(part, ExamplePart) or self._runner.examples is not None
 
     def _replace(self, part: PlannedPart) -> None:
         """Build the screen of a part and let the last one go."""
@@ -238,7 +240,8 @@ class ParticipantWindow(QWidget):
                 return QuestionnaireScreen(self.setting, part)
             case ReconstructionPart():
                 assert self._runner.pictures is not None
-                return ReconstructionScreen(self.setting, part, self._runner.pictures)
+                screen = CalibrationScreen if part.marks else ReconstructionScreen
+                return screen(self.setting, part, self._runner.pictures)
             case SingleDimensionPart():
                 assert self._runner.examples is not None
                 return SingleDimensionScreen(self.setting, part, self._runner.examples)
