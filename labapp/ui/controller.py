@@ -17,7 +17,7 @@ from labapp.events.commands import Pause, Resume
 from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import AlarmRaised
 from labapp.session.opening import OpenSession
-from labapp.simulation.driver import FAST, Driver
+from labapp.simulation.driver import FAST, Driver, Pace
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
@@ -45,14 +45,20 @@ class SessionController(QObject):
     failed(LabappError) : what went wrong while ending, told before `closed`.
 
     stay : keep the windows after the end until the moderator goes back (the home); otherwise they
-    close by themselves.
+    close by themselves. pace : of the simulated participant, if there is one.
     """
 
     closed = Signal(int)
     failed = Signal(object)
 
     def __init__(
-        self, opened: OpenSession, options: RunOptions, *, blind: bool = False, stay: bool = False
+        self,
+        opened: OpenSession,
+        options: RunOptions,
+        *,
+        blind: bool = False,
+        stay: bool = False,
+        pace: Pace = FAST,
     ) -> None:
         super().__init__()
         self.opened = opened
@@ -95,7 +101,7 @@ class SessionController(QObject):
                 options.simulate,
                 opened.planned.seed,
                 opened.planned.participant,
-                FAST,
+                pace,
             )
         self._signals = QTimer(self)
         self._signals.timeout.connect(_let_python_run)
