@@ -1,4 +1,5 @@
-"""How near the picture is to the target: a bar with the target's mark, and the number."""
+"""How near the picture is to the target: a bar, with a target's mark if there is one, and the
+number."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ class AlignmentBar(QWidget):
         self._title = title
         self._solved_text = solved_text
         self._colors = palette
-        self._target = 1.0
+        self._target: float | None = None
         self._target_text = ""
         self._alignment = 0.0
         self._number = number
@@ -62,9 +63,8 @@ class AlignmentBar(QWidget):
             return
         self._alignment, self._solved = alignment, solved
         self._percent = self._number(f"{alignment * 100:.1f} %")
-        self.setAccessibleDescription(
-            f"{self._percent}, {self._solved_text if solved else self._target_text}"
-        )
+        said = self._solved_text if solved else self._target_text
+        self.setAccessibleDescription(f"{self._percent}, {said}" if said else self._percent)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -97,7 +97,13 @@ class AlignmentBar(QWidget):
             painter.setBrush(brush(p.good if self._solved else p.accent))
             part = QRectF(0, bar.top(), max(filled, BAR_H), BAR_H)
             painter.drawRoundedRect(part, BAR_H / 2, BAR_H / 2)
-        x = min(width * self._target, width - 1)
+        if self._target is not None:
+            self._paint_target(painter, bar, self._target)
+        painter.end()
+
+    def _paint_target(self, painter: QPainter, bar: QRectF, target: float) -> None:
+        p, width = self._colors, bar.width()
+        x = min(width * target, width - 1)
         painter.setPen(pen(p.ink, 2.0))
         painter.drawLine(
             QPointF(x, bar.top() - MARK_OUT + 1), QPointF(x, bar.bottom() + MARK_OUT - 1)
@@ -108,7 +114,6 @@ class AlignmentBar(QWidget):
         middle = min(max(x, half), width - half)
         foot = QRectF(middle - half, bar.bottom() + MARK_OUT, 2 * half, FOOT_H)
         painter.drawText(foot, Qt.AlignmentFlag.AlignCenter, self._target_text)
-        painter.end()
 
     def _paint_solved(self, painter: QPainter, head: QRectF) -> None:
         """A check mark in a disc, and the word, left of the number."""

@@ -1,0 +1,51 @@
+"""Buttons that mark something, as often as one likes, with a line that says what was marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.buttons import Button
+
+
+class MarkRow(QWidget):
+    """marked(name): a button was pressed, or its key anywhere on the screen `of`.
+
+    buttons: by name, the button's words and its key. The line's room is kept while it is empty.
+    """
+
+    marked = Signal(str)
+
+    def __init__(self, buttons: Mapping[str, tuple[str, str]], of: QWidget) -> None:
+        super().__init__()
+        self.buttons: dict[str, Button] = {}
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_M)
+        for name, (words, key) in buttons.items():
+            button = Button(words)
+            mark = partial(self.marked.emit, name)
+            button.clicked.connect(mark)
+            shortcut = QShortcut(QKeySequence(key), of)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(mark)
+            self.buttons[name] = button
+            row.addWidget(button, 1)
+        self.line = QLabel(" ")
+        self.line.setProperty("role", "secondary")
+        self.line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_S)
+        column.addLayout(row)
+        column.addWidget(self.line)
+
+    def say(self, text: str) -> None:
+        """Show what was marked and what is missing, on one line."""
+        if text != self.line.text():
+            self.line.setText(text)
