@@ -25,7 +25,7 @@ class CurveView(Plot):
     def __init__(self, palette: Palette, curve: Curve) -> None:
         super().__init__(palette, "Alignment over this question")
         self._curve = curve
-        self._target = -1.0
+        self._target: float | None = None
         self._now_ns = 0
         self.setMinimumHeight(56)
         self.box.setYRange(-0.02, 1.04)
@@ -47,15 +47,19 @@ class CurveView(Plot):
         self._dot = pg.ScatterPlotItem(
             size=DOT_PX, brush=brush(palette.accent), pen=None, antialias=True
         )
+        self._goal.hide()
+        self._scale.setTicks([[]])
         for item in (self._goal, self._line, self._dot):
             self.box.addItem(item)
 
-    def show_curve(self, target: float, now_ns: int, *, changed: bool) -> None:
-        """now_ns: time in the question; changed: whether the curve did since the last call."""
+    def show_curve(self, target: float | None, now_ns: int, *, changed: bool) -> None:
+        """target: None where there is none; now_ns: time in the question; changed: whether the
+        curve did since the last call."""
         if target != self._target:
             self._target = target
-            self._goal.setValue(target)
-            self._scale.setTicks([[(target, f"{target * 100:g} %")]])
+            self._goal.setVisible(target is not None)
+            self._goal.setValue(target or 0.0)
+            self._scale.setTicks([[] if target is None else [(target, f"{target * 100:g} %")]])
         elif not changed and abs(now_ns - self._now_ns) < NS:
             return
         self._now_ns = now_ns

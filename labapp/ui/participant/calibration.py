@@ -6,9 +6,12 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import MarkAlignment
-from labapp.tasks.reconstruction.state import MARKS, Trial
+from labapp.tasks.reconstruction.state import Trial
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.widgets.marks import MarkRow
+
+NAMES = {"far": ("mark_far", "mark_far_key"), "close": ("mark_close", "mark_close_key")}
+"""Words and key of each mark."""
 
 
 class CalibrationScreen(ReconstructionScreen):
@@ -19,11 +22,11 @@ class CalibrationScreen(ReconstructionScreen):
     def make_beneath(self) -> QWidget:
         words = self.setting.words
 
-        def button(mark: str) -> tuple[str, str]:
-            letter = words(f"mark_{mark}_key")
-            return words("mark_button", mark=words(f"mark_{mark}"), letter=letter), letter
-
-        self.marks = MarkRow({mark: button(mark) for mark in MARKS}, self)
+        buttons = {}
+        for mark, (name, key) in NAMES.items():
+            letter = words(key)
+            buttons[mark] = (words("mark_button", mark=words(name), letter=letter), letter)
+        self.marks = MarkRow(buttons, self)
         self.marks.marked.connect(self._mark)
         return self.marks
 
@@ -55,12 +58,11 @@ class CalibrationScreen(ReconstructionScreen):
             return words("mark_first")
         last = trial.marks[-1].mark
         count = sum(one.mark == last for one in trial.marks)
-        made = words("mark_made", mark=words(f"mark_{last}"), count=count)
-        if trial.unmarked:
-            missing = words("mark_missing", mark=words(f"mark_{trial.unmarked[0]}"))
-        else:
-            missing = words("mark_enough")
-        return f"{made} {missing}"
+        made = words("mark_made", mark=words(NAMES[last][0]), count=count)
+        if not trial.unmarked:
+            return " ".join([made, words("mark_enough")])
+        missing = words(NAMES[trial.unmarked[0]][0])
+        return " ".join([made, words("mark_missing", mark=missing)])
 
     def _mark(self, mark: str) -> None:
         self.gate.flush()
