@@ -24,6 +24,7 @@ from labapp.study import loading, planner
 from labapp.study.flow import ConsentItem
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
+from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
@@ -147,7 +148,7 @@ class HomeController(QObject):
         except LabappError as error:
             self._loaded = None
             self.view.show_error(error)
-            self.view.set_plan((), "This study file cannot be used.")
+            self.view.set_plan((), tr("This study file cannot be used."))
             return
         self.view.forget_error()
         study_ = self._loaded.study
@@ -155,7 +156,7 @@ class HomeController(QObject):
         self.view.set_participants(study_.participants, folder.taken(self.data, study_.id))
         consent = [item.consent for item in study_.flow if isinstance(item, ConsentItem)]
         text = self._loaded.text(consent[0]) if consent else None
-        self.view.set_consent("Consent text", text)
+        self.view.set_consent(tr("Consent text"), text)
         self.view.set_checklist([checklist.consent_row(text)])
         self._show_plan()
         self._show_devices()

@@ -63,7 +63,7 @@ def test_the_page_tells_the_study_and_its_models_in_no_order_of_the_plan(
     decoder = load_package("sinelines/gt")
     window.view.set_sheet("sinelines/gt", traversals(decoder), facts_of(decoder.card))
     card = page.cards["sinelines/gt"]
-    qtbot.waitUntil(lambda: "at two states drawn from the prior" in card.note.text())
+    qtbot.waitUntil(lambda: "at 2 states drawn from the prior" in card.note.text())
     assert "held-out error 0 (in the paper 0)" in card.facts.text()
     window.view.set_sheet("mnist/other", traversals(decoder), "")
     assert list(page.cards) == QUICKSTART
@@ -77,7 +77,7 @@ def test_where_there_is_room_for_one_state_one_is_shown_and_said(
     window.view.set_sheet("circles/gt", traversals(decoder), "")
     card = window.view.study.cards["circles/gt"]
     assert card.sheet is not None
-    for width, said in ((980, "at one state"), (1366, "at two states"), (980, "at one state")):
+    for width, said in ((980, "at 1 state"), (1366, "at 2 states"), (980, "at 1 state")):
         window.resize(width, 700)
         qtbot.waitUntil(lambda said=said: said in card.note.text())
         shown = card.sheet.layout_shown

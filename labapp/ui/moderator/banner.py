@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from labapp.errors import LabappError
 from labapp.ui import theme
+from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.theme import Palette
@@ -43,8 +44,8 @@ class InterruptedBanner(_Band):
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "warn", "warn")
         self.lines: list[Interrupted] = []
-        self.leave = Button("Leave")
-        self.resume = Button("Recover and resume")
+        self.leave = Button(tr("Leave"))
+        self.resume = Button(tr("Recover and resume"))
         self.resume.setProperty("role", "primary")
         self.row.addWidget(self.leave)
         self.row.addWidget(self.resume)
@@ -66,15 +67,20 @@ class InterruptedBanner(_Band):
         if not self.lines:
             return
         line = self.lines[0]
-        when = wording.local_time(line.last_utc)
-        bits.set_text(self.title, f"Session {line.participant} was interrupted, {when}")
-        more = len(self.lines) - 1
-        also = f" {more} more after this one." if more else ""
-        bits.set_text(
-            self.text,
-            f"{line.study} · everything up to then is on disk. Left alone, it stays as it is and "
-            f"can be resumed later.{also}",
+        title = tr(
+            "Session {participant} was interrupted, {when}",
+            participant=line.participant,
+            when=wording.local_time(line.last_utc),
         )
+        bits.set_text(self.title, title)
+        text = tr(
+            "{study} · everything up to then is on disk. Left alone, it stays as it is and can be "
+            "resumed later.",
+            study=line.study,
+        )
+        if more := len(self.lines) - 1:
+            text += " " + tr("{n} more after this one.", n=more)
+        bits.set_text(self.text, text)
 
 
 class ErrorBanner(_Band):
@@ -82,7 +88,7 @@ class ErrorBanner(_Band):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "missing", "alarm")
-        self.dismiss = Button("Dismiss")
+        self.dismiss = Button(tr("Dismiss"))
         self.row.addWidget(self.dismiss)
         self.dismiss.clicked.connect(self.hide)
 

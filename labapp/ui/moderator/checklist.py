@@ -14,19 +14,20 @@ from labapp.session.folder import LOW_DISK_BYTES
 from labapp.study.schema import Participants
 from labapp.study.strict import LABEL
 from labapp.study.texts import placeholders
+from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording
 
 State = Literal["ok", "warn", "missing", "busy"]
 
 ORDER = ("microphone", "screen", "decoders", "disk", "consent")
 NEEDED = {
-    "participant": "a participant",
-    "plan": "a study that can be run",
-    "microphone": "the microphone",
-    "screen": "a screen for the participant",
-    "decoders": "the decoders",
-    "disk": "room on the disk",
-    "consent": "the consent text",
+    "participant": N_("a participant"),
+    "plan": N_("a study that can be run"),
+    "microphone": N_("the microphone"),
+    "screen": N_("a screen for the participant"),
+    "decoders": N_("the decoders"),
+    "disk": N_("room on the disk"),
+    "consent": N_("the consent text"),
 }
 """How a row is called in the sentence beside Start."""
 
@@ -62,14 +63,15 @@ def readiness(rows: Sequence[Row]) -> Readiness:
     needs = [_needed(row) for row in rows if row.blocks and row.state != "busy"]
     waits = [_needed(row) for row in rows if row.blocks and row.state == "busy"]
     if needs:
-        return Readiness(False, f"Start needs {wording.listed(needs)}.")
+        return Readiness(False, tr("Start needs {needs}.", needs=wording.listed(needs)))
     if waits:
-        return Readiness(False, f"One moment: still checking {wording.listed(waits)}.")
-    return Readiness(True, "Everything is ready.")
+        why = tr("One moment: still checking {rows}.", rows=wording.listed(waits))
+        return Readiness(False, why)
+    return Readiness(True, tr("Everything is ready."))
 
 
 def _needed(row: Row) -> str:
-    return NEEDED.get(row.key, row.key)
+    return tr(NEEDED.get(row.key, row.key))
 
 
 def next_free(participants: Participants, taken: Mapping[str, Sequence[str]]) -> str:
@@ -88,21 +90,24 @@ def participant_row(
     example = participants.label(1)
     number = participants.number(label) if label else None
     if not label:
-        return Row("participant", "missing", f"Type an id like {example}.")
+        return Row("participant", "missing", tr("Type an id like {example}.", example=example))
     if number is None or number < 1 or not LABEL.fullmatch(label):
-        return Row("participant", "missing", f"Ids of this study look like {example}.")
+        text = tr("Ids of this study look like {example}.", example=example)
+        return Row("participant", "missing", text)
     if not LABEL.fullmatch(session):
-        return Row("participant", "missing", "A session label is letters and digits, like 1.")
+        text = tr("A session label is letters and digits, like 1.")
+        return Row("participant", "missing", text)
     known = taken.get(label, ())
     if session in known:
         free = next_free(participants, taken)
-        return Row("participant", "missing", f"{label} is taken. The next free id is {free}.")
+        text = tr("{id} is taken. The next free id is {free}.", id=label, free=free)
+        return Row("participant", "missing", text)
     if known:
         before = wording.listed(sorted(known))
-        return Row("participant", "ok", f"{label} was here before (session {before}).")
-    return Row(
-        "participant", "ok", "next free" if label == next_free(participants, taken) else "free"
-    )
+        text = tr("{id} was here before (session {sessions}).", id=label, sessions=before)
+        return Row("participant", "ok", text)
+    proposed = label == next_free(participants, taken)
+    return Row("participant", "ok", tr("next free") if proposed else tr("free"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,21 +126,24 @@ def microphone_row(policy: Literal["required", "optional", "off"], found: Microp
     """policy: the study's `recording.audio`."""
     key = "microphone"
     if policy == "off":
-        return Row(key, "ok", "This study records no sound.", required=False)
+        return Row(key, "ok", tr("This study records no sound."), required=False)
     required = policy == "required"
     if found.device is None:
         if required:
-            return Row(key, "missing", "This study needs sound: plug in or choose a microphone.")
-        return Row(key, "warn", "Will be recorded without sound.", required=False)
+            text = tr("This study needs sound: plug in or choose a microphone.")
+            return Row(key, "missing", text)
+        return Row(key, "warn", tr("Will be recorded without sound."), required=False)
     if found.problem:
         return Row(key, "missing", found.problem)
     if found.state == "zeros":
-        return Row(key, "missing", "Exact silence: it is muted, or the system does not allow it.")
+        text = tr("Exact silence: it is muted, or the system does not allow it.")
+        return Row(key, "missing", text)
     if found.state == "clipping":
-        return Row(key, "warn", "Too loud: turn it down or move it away.")
+        return Row(key, "warn", tr("Too loud: turn it down or move it away."))
     if found.heard:
-        return Row(key, "ok", "You were heard.")
-    return Row(key, "busy" if found.state == "starting" else "warn", "Please say something now.")
+        return Row(key, "ok", tr("You were heard."))
+    state: State = "busy" if found.state == "starting" else "warn"
+    return Row(key, state, tr("Please say something now."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,19 +159,24 @@ class ScreenChoice:
     @property
     def label(self) -> str:
         """For example `2 · DELL U2720 · 1920 × 1080`."""
-        scale = "" if self.scale == 1 else f" at {self.scale * 100:.0f} %"
-        return f"{self.number} · {self.name} · {self.width} × {self.height}{scale}"
+        text = f"{self.number} · {self.name} · {self.width} × {self.height}"
+        percent = f"{self.scale * 100:.0f} %"
+        return (
+            text if self.scale == 1 else tr("{screen} at {percent}", screen=text, percent=percent)
+        )
 
 
 def screen_row(screens: Sequence[ScreenChoice], chosen: str | None) -> Row:
     """chosen: name of the screen the participant gets."""
     names = [screen.name for screen in screens]
     if chosen not in names:
-        text = f"{chosen} is not there any more." if chosen else "No screen was found."
+        gone = tr("{screen} is not there any more.", screen=chosen)
+        text = gone if chosen else tr("No screen was found.")
         return Row("screen", "missing", text)
     if len(screens) == 1:
-        return Row("screen", "ok", "One screen: your console waits behind it (Ctrl+Shift+M).")
-    return Row("screen", "ok", "The console goes to the other screen.")
+        text = tr("One screen: your console waits behind it (Ctrl+Shift+M).")
+        return Row("screen", "ok", text)
+    return Row("screen", "ok", tr("The console goes to the other screen."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +195,23 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     ready = {one.model: one for one in warm}
     missing = [model for model in needed if model not in ready]
     if missing:
-        done = len(needed) - len(missing)
-        return Row("decoders", "busy", f"Warming up {missing[0]} ({done + 1} of {len(needed)}) …")
+        now = len(needed) - len(missing) + 1
+        text = tr(
+            "Warming up {model} ({now} of {all}) …", model=missing[0], now=now, all=len(needed)
+        )
+        return Row("decoders", "busy", text)
     if not needed:
-        return Row("decoders", "ok", "This study needs none.", required=False)
+        return Row("decoders", "ok", tr("This study needs none."), required=False)
     used = [ready[model] for model in needed]
     devices = wording.listed(sorted({_device(one.device) for one in used}))
-    slowest = max(one.p99_ms for one in used)
-    names = ", ".join(needed)
-    return Row("decoders", "ok", f"{names} warm · {devices}, p99 {slowest:.1f} ms")
+    slowest = number(f"{max(one.p99_ms for one in used):.1f}")
+    text = tr(
+        "{models} warm · {devices}, p99 {ms} ms",
+        models=", ".join(needed),
+        devices=devices,
+        ms=slowest,
+    )
+    return Row("decoders", "ok", text)
 
 
 def _device(name: str) -> str:
@@ -202,24 +223,34 @@ def disk_row(free_bytes: int | None, problem: str = "", *, sound: bool = True) -
     if problem:
         return Row("disk", "missing", problem)
     if free_bytes is None:
-        return Row("disk", "busy", "Writing a test file …")
+        return Row("disk", "busy", tr("Writing a test file …"))
     if free_bytes < LOW_DISK_BYTES:
-        least = wording.size(LOW_DISK_BYTES)
-        return Row("disk", "missing", f"{wording.size(free_bytes)} free; a session needs {least}.")
+        free, least = wording.size(free_bytes), wording.size(LOW_DISK_BYTES)
+        text = tr("{size} free; a session needs {least}.", size=free, least=least)
+        return Row("disk", "missing", text)
     each = SESSION_BYTES_WITH_SOUND if sound else SESSION_BYTES_WITHOUT
     hours = max(1, (free_bytes - LOW_DISK_BYTES // 2) // each)
-    room = f"room for about {wording.count(hours, 'session')}"
-    return Row("disk", "ok", f"{wording.size(free_bytes)} free, writable · {room}")
+    text = counted(
+        hours,
+        "{size} free, writable · room for about {n} session",
+        "{size} free, writable · room for about {n} sessions",
+        size=wording.size(free_bytes),
+    )
+    return Row("disk", "ok", text)
 
 
 def consent_row(text: str | None) -> Row:
     """text: the consent document as Markdown, None where the study's flow has no consent."""
     if text is None:
-        return Row("consent", "warn", "This study asks for no consent.", required=False)
+        return Row("consent", "warn", tr("This study asks for no consent."), required=False)
     if not text.strip():
-        return Row("consent", "missing", "The consent text is empty.")
+        return Row("consent", "missing", tr("The consent text is empty."))
     left = placeholders(text)
     if left:
-        more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-        return Row("consent", "missing", f"Still the template: fill in {left[0]}{more}.")
-    return Row("consent", "ok", "Complete: nothing is left to fill in.")
+        text = tr("Still the template: fill in {left}.", left=left[0])
+        if more := len(left) - 1:
+            text = tr(
+                "Still the template: fill in {left} and {more} more.", left=left[0], more=more
+            )
+        return Row("consent", "missing", text)
+    return Row("consent", "ok", tr("Complete: nothing is left to fill in."))

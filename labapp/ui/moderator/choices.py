@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.records.sessions import SessionSummary
+from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 
 STATE_WORDS = {
-    "complete": "complete",
-    "ended_early": "ended early",
-    "interrupted": "interrupted",
-    "running": "open now",
-    "damaged": "damaged",
+    "complete": N_("complete"),
+    "ended_early": N_("ended early"),
+    "interrupted": N_("interrupted"),
+    "running": N_("open now"),
+    "damaged": N_("damaged"),
 }
 
 
@@ -50,14 +51,17 @@ class StartRequest:
 
 def state_text(line: SessionSummary) -> str:
     """For example `complete, exported`."""
-    return STATE_WORDS[line.state] + (", exported" if line.exported else "")
+    state = tr(STATE_WORDS[line.state])
+    return tr("{state}, exported", state=state) if line.exported else state
 
 
 def voice_text(line: SessionSummary) -> str:
     """What there is of sound."""
     if not line.sound:
-        return "no sound"
-    return f"{line.lost_s:.1f} s lost" if line.lost_s else "nothing lost"
+        return tr("no sound")
+    if not line.lost_s:
+        return tr("nothing lost")
+    return tr("{seconds} s lost", seconds=number(f"{line.lost_s:.1f}"))
 
 
 def length_text(line: SessionSummary) -> str:

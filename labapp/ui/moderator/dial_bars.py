@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.representations.space import Continuous, Dimension
 from labapp.ui import theme
+from labapp.ui.language import tr
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import brush, font, metrics, pen
 
@@ -30,7 +31,7 @@ class DialBars(QWidget):
         self._selected: int | None = None
         self.setMinimumWidth(180)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName("Dials")
+        self.setAccessibleName(tr("Dials"))
 
     @property
     def shown(self) -> tuple[tuple[str, ...], tuple[float, ...], int | None]:

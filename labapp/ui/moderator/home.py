@@ -29,6 +29,7 @@ from labapp.representations.sheets import Sheet
 from labapp.study.plan import PlannedPart
 from labapp.study.schema import Participants, Study
 from labapp.ui import theme
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, checklist, style, wording
 from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner
 from labapp.ui.moderator.checklist import Row, ScreenChoice
@@ -42,6 +43,7 @@ from labapp.ui.widgets.markdown import MarkdownView
 
 PALETTE = theme.LIGHT
 NEW, SESSIONS, STUDY, READER = range(4)
+TABS = (N_("New session"), N_("Sessions"), N_("Study"))
 MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
 """On a tall screen the page stays together: Start belongs near its checklist. The study's page
 scrolls, and takes what there is (Qt's QWIDGETSIZE_MAX)."""
@@ -83,7 +85,7 @@ class HomeView(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(style.stylesheet(PALETTE))
         self._rows: dict[str, Row] = {
-            key: Row(key, "busy", "Checking …") for key in checklist.ORDER
+            key: Row(key, "busy", tr("Checking …")) for key in checklist.ORDER
         }
         self._starting = False
         self.session = SessionCard(PALETTE)
@@ -91,9 +93,9 @@ class HomeView(QWidget):
         self.interrupted = InterruptedBanner(PALETTE)
         self.error = ErrorBanner(PALETTE)
         self.so_far = SessionTable(PALETTE, wide=False)
-        self.none_yet = bits.label("No session yet.", "secondary")
+        self.none_yet = bits.label(tr("No session yet."), "secondary")
         self.all_sessions = SessionTable(PALETTE, wide=True)
-        self.resume_selected = Button("Recover and resume")
+        self.resume_selected = Button(tr("Recover and resume"))
         self.reader = MarkdownView()
         self.study = StudyPage(PALETTE)
         self.pages = QStackedWidget()
@@ -135,8 +137,8 @@ class HomeView(QWidget):
         row.addWidget(bits.label("labapp", "brand"))
         row.addSpacing(theme.SPACE_M)
         self.tabs = []
-        for page, text in ((NEW, "New session"), (SESSIONS, "Sessions"), (STUDY, "Study")):
-            tab = Button(text)
+        for page, text in enumerate(TABS):
+            tab = Button(tr(text))
             tab.setProperty("role", "tab")
             tab.setCheckable(True)
             tab.setAutoExclusive(True)
@@ -157,7 +159,7 @@ class HomeView(QWidget):
         left = QVBoxLayout()
         left.setSpacing(theme.SPACE_L)
         left.addWidget(self.session)
-        so_far = bits.card("This study so far")
+        so_far = bits.card(tr("This study so far"))
         body = so_far.layout()
         assert body is not None
         body.addWidget(self.none_yet)
@@ -170,7 +172,7 @@ class HomeView(QWidget):
         return page
 
     def _sessions_page(self) -> QWidget:
-        page = bits.card("Sessions")
+        page = bits.card(tr("Sessions"))
         layout = page.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.addWidget(self.all_sessions, 1)
@@ -187,14 +189,14 @@ class HomeView(QWidget):
         assert isinstance(layout, QVBoxLayout)
         head = QHBoxLayout()
         self.reader_title = bits.label(role="title")
-        self.reader_back = Button("Back")
+        self.reader_back = Button(tr("Back"))
         head.addWidget(self.reader_title, 1)
         head.addWidget(self.reader_back)
         layout.addLayout(head)
         layout.addWidget(bits.hairline())
         layout.addWidget(self.reader, 1)
         layout.addStretch(0)
-        self.reader.setAccessibleName("Consent text")
+        self.reader.setAccessibleName(tr("Consent text"))
         return page
 
     def _connect(self) -> None:
@@ -216,8 +218,10 @@ class HomeView(QWidget):
 
     def set_data(self, folder: Path, free_bytes: int | None) -> None:
         """Data folder and its free space, for the header."""
-        free = "" if free_bytes is None else f"  ·  {wording.size(free_bytes)} free"
-        self.data.set_full(f"{folder}{free}")
+        text = str(folder)
+        if free_bytes is not None:
+            text += "  ·  " + tr("{size} free", size=wording.size(free_bytes))
+        self.data.set_full(text)
 
     def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
         """The studies to choose from; a file that was opened is one more of them."""
@@ -359,7 +363,7 @@ class HomeView(QWidget):
         line = self.all_sessions.selected()
         resumable = line is not None and line.state == "interrupted"
         self.resume_selected.setEnabled(resumable)
-        bits.set_text(self.about_selected, str(line.path) if line else "Choose a session.")
+        bits.set_text(self.about_selected, str(line.path) if line else tr("Choose a session."))
 
     def _resume_selected(self) -> None:
         line = self.all_sessions.selected()

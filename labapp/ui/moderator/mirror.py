@@ -19,6 +19,7 @@ from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui import theme
+from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.dial_bars import DialBars
@@ -32,6 +33,7 @@ from labapp.ui.widgets.pictures import ImageView
 from labapp.ui.widgets.series import SeriesView
 
 TRIAL, QUIET, QUESTION = range(3)
+CAPTIONS = (N_("Own picture"), N_("Target"))
 MOST_SIDE, LEAST_SIDE = 420, 96
 CURVE_ROOM = 118
 DIALS_ROOM = 200
@@ -63,10 +65,10 @@ class TrialMirror(QWidget):
         self._pictures = QHBoxLayout()
         self._pictures.setSpacing(theme.SPACE_M)
         self._holders = []
-        for caption in ("Own picture", "Target"):
+        for caption in CAPTIONS:
             holder = QVBoxLayout()
             holder.setSpacing(theme.SPACE_XS)
-            holder.addWidget(bits.label(caption, "caption"))
+            holder.addWidget(bits.label(tr(caption), "caption"))
             holder.addStretch(1)
             self._holders.append(holder)
             self._pictures.addLayout(holder)
@@ -74,7 +76,7 @@ class TrialMirror(QWidget):
         layout.addLayout(self._pictures, 1)
         line = QHBoxLayout()
         line.setSpacing(theme.SPACE_S)
-        line.addWidget(bits.label("Alignment, this question", "secondary"))
+        line.addWidget(bits.label(tr("Alignment, this question"), "secondary"))
         line.addWidget(self.state, 1)
         line.addWidget(self.alignment, 0, Qt.AlignmentFlag.AlignBaseline)
         line.addWidget(self.goal, 0, Qt.AlignmentFlag.AlignBaseline)
@@ -89,16 +91,18 @@ class TrialMirror(QWidget):
         if part is not self._part or self._space is None:
             self._begin(part, runner)
         assert self._space is not None
-        names = tuple(name or f"Dial {index + 1}" for index, name in enumerate(stage.labels))
+        names = tuple(
+            name or tr("Dial {number}", number=index + 1) for index, name in enumerate(stage.labels)
+        )
         self.dials.show_dials(self._space.dimensions, names, trial.z, trial.z_start, trial.selected)
         self._show_pictures(runner)
         tone = "good" if trial.solved else ""
         bits.set_property(self.alignment, "tone", tone)
         bits.set_text(self.alignment, wording.percent(trial.alignment))
-        bits.set_text(self.goal, f"/ {part.target_alignment * 100:g} %")
-        words = ["· ✓ matched"] if trial.solved else []
+        bits.set_text(self.goal, f"/ {number(f'{part.target_alignment * 100:g}')} %")
+        words = [tr("· ✓ matched")] if trial.solved else []
         if trial.overlay:
-            words.append("· overlay on")
+            words.append(tr("· overlay on"))
         bits.set_text(self.state, " ".join(words))
 
     def show_curve(self, state: ConsoleState, now_ns: int, *, changed: bool) -> None:
@@ -128,8 +132,10 @@ class TrialMirror(QWidget):
             return
         if self.own is None or self.target is None:
             display = self._part.display
-            self.own = view_of(display, pictures.own, self._palette, "Own picture", improved=True)
-            self.target = view_of(display, pictures.target, self._palette, "Target", improved=True)
+            self.own, self.target = (
+                view_of(display, picture, self._palette, tr(caption), improved=True)
+                for picture, caption in zip((pictures.own, pictures.target), CAPTIONS, strict=True)
+            )
             for holder, view in zip(self._holders, (self.own, self.target), strict=True):
                 holder.insertWidget(0, view)
             self._fit()
@@ -208,8 +214,9 @@ class QuietMirror(QWidget):
                 discard(widget)
         self._boxes = []
         if isinstance(part, TutorialPart):
+            name = tr("Tutorial box")
             for box, picture in zip(part.boxes, boxes, strict=bool(boxes)):
-                view = view_of(box.display, picture, self._palette, "Tutorial box", improved=True)
+                view = view_of(box.display, picture, self._palette, name, improved=True)
                 view.set_side(view.side_for(BOX_SIDE))
                 self._boxes.append(view)
                 self._row.addWidget(view)
@@ -220,11 +227,12 @@ def describe(runner: Runner) -> tuple[str, str]:
     """What the participant has on the screen: a headline and details."""
     part, state = runner.part, runner.state
     if runner.finished:
-        return "The session is over", "Everything that was recorded is kept."
+        return tr("The session is over"), tr("Everything that was recorded is kept.")
     if state.pauses.paused:
-        return "Paused", "The participant sees a quiet screen. Continue goes on where it was."
+        text = tr("The participant sees a quiet screen. Continue goes on where it was.")
+        return tr("Paused"), text
     if part is None:
-        return "One moment", "The next part is being made ready."
+        return tr("One moment"), tr("The next part is being made ready.")
     progress = progress_of(runner.machine, state)
     task = runner.machine.tasks[state.index]
     if isinstance(part, QuestionnairePart) and isinstance(task, QuestionnaireTask):
@@ -235,9 +243,10 @@ def describe(runner: Runner) -> tuple[str, str]:
             for item in task.instrument.pages[sheet.page]
         ]
         return part.title, "\n".join(rows)
-    words = {"consent": "The participant reads and signs the consent form."}
-    text = words.get(part.part, f"On the screen: {progress}." if progress else "")
-    return part.title, text
+    text = tr("On the screen: {progress}.", progress=progress) if progress else ""
+    if part.part == "consent":
+        text = tr("The participant reads and signs the consent form.")
+    return wording.part_title(part.title), text
 
 
 def _said(item: Item, value: Any) -> str:
@@ -246,6 +255,10 @@ def _said(item: Item, value: Any) -> str:
         return item.said("–") if isinstance(item, Rating) else "–"
     said = " ".join(item.said(value).split())
     return said if len(said) <= SAID_CHARACTERS else f"{said[:SAID_CHARACTERS]}…"
+
+
+def _place(part: str, number: int, of: int) -> str:
+    return tr("{part} · question {number} of {all}", part=part, number=number, all=of)
 
 
 class MirrorPanel(QFrame):
@@ -267,7 +280,7 @@ class MirrorPanel(QFrame):
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
         head = QHBoxLayout()
-        head.addWidget(bits.label("PARTICIPANT’S VIEW", "section"))
+        head.addWidget(bits.label(tr("PARTICIPANT’S VIEW"), "section"))
         head.addWidget(self.title, 1)
         layout.addLayout(head)
         layout.addWidget(self.stack, 1)
@@ -276,16 +289,16 @@ class MirrorPanel(QFrame):
         """Called when the runner's state or pictures changed."""
         part, now = runner.part, runner.state.part_state
         paused, front = runner.state.pauses.paused, QUIET
-        title = "" if part is None else part.title
+        title = "" if part is None else wording.part_title(part.title)
         match part:
             case ReconstructionPart() if isinstance(now, StageState) and now.trial and not paused:
                 front = TRIAL
                 self.trial.show_trial(part, now, now.trial, runner)
-                title = f"{title} · question {now.trial.number} of {part.trials}"
+                title = _place(title, now.trial.number, part.trials)
             case SingleDimensionPart() if isinstance(now, SingleState) and now.trial and not paused:
                 front = QUESTION
                 self.question.show_question(part, now.trial, runner)
-                title = f"{title} · question {now.trial.number} of {part.trials}"
+                title = _place(title, now.trial.number, part.trials)
             case _:
                 self.quiet.show_part(runner)
         self.title.set_full(title)

@@ -12,6 +12,7 @@ from labapp.session.runner import Runner
 from labapp.study.single_dimension import REGIMES, SingleDimensionPart
 from labapp.tasks.single_dimension.state import Question
 from labapp.ui import theme
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.participant.single_dimension import value_name
@@ -21,6 +22,7 @@ from labapp.ui.widgets.pictures import ImageView
 from labapp.ui.widgets.series import SeriesView
 
 SIDE = 200.0
+REGIME_WORDS = {"low": N_("Low"), "medium": N_("Medium"), "high": N_("High")}
 FACTS_WIDTH = 230
 
 
@@ -62,7 +64,7 @@ class QuestionMirror(QWidget):
             self.picture.show_picture(examples.question)
             self.sheet.show_rows(examples.rows, ())
             self._fit()
-        bits.set_text(self.asked, f"Dial {question.dimension + 1}")
+        bits.set_text(self.asked, tr("Dial {number}", number=question.dimension + 1))
         bits.set_text(self.facts, "\n".join(facts_of(part, question)))
 
     def _begin(self, part: SingleDimensionPart, examples: Examples) -> None:
@@ -73,10 +75,9 @@ class QuestionMirror(QWidget):
                 old.hide()
                 old.deleteLater()
         self._part, self._shown = part, None
-        self.picture = view_of(
-            part.display, examples.question, self._palette, "The picture asked about", improved=True
-        )
-        self.sheet = ExampleSheet(part.display, part.visualisation, self._palette, "Examples")
+        asked = tr("The picture asked about")
+        self.picture = view_of(part.display, examples.question, self._palette, asked, improved=True)
+        self.sheet = ExampleSheet(part.display, part.visualisation, self._palette, tr("Examples"))
         self._left.insertWidget(0, self.picture)
         self._row.insertWidget(1, self.sheet, 0, Qt.AlignmentFlag.AlignTop)
 
@@ -100,16 +101,16 @@ def facts_of(part: SingleDimensionPart, question: Question) -> list[str]:
             return "–"
         if isinstance(space.dimensions[question.dimension], Discrete):
             return value_name(choice)
-        return REGIMES[choice].capitalize()
+        return tr(REGIME_WORDS[REGIMES[choice]])
 
     told = {None: "", True: " ✓", False: " ✗"}[question.right]
     rated = {item: question.ratings.get(item, "–") for item in ("confidence", "understanding")}
     lines = [
-        f"Right: {named(question.correct)}",
-        f"Chosen: {named(question.choice)}{told}",
-        f"Confident: {rated['confidence']} of 5",
-        f"Dial makes sense: {rated['understanding']} of 5",
+        tr("Right: {answer}", answer=named(question.correct)),
+        tr("Chosen: {answer}", answer=named(question.choice) + told),
+        tr("Confident: {points} of 5", points=rated["confidence"]),
+        tr("Dial makes sense: {points} of 5", points=rated["understanding"]),
     ]
     if question.resamples:
-        lines.append(f"Other examples: {question.resamples} ×")
+        lines.append(tr("Other examples: {times} ×", times=question.resamples))
     return lines

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.ui import theme
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.checklist import ORDER, Readiness, Row, ScreenChoice
 from labapp.ui.moderator.combo import Combo
@@ -19,11 +20,11 @@ from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.painting import metrics
 
 TITLES = {
-    "microphone": "Microphone",
-    "screen": "Participant’s screen",
-    "decoders": "Decoders",
-    "disk": "Disk",
-    "consent": "Consent text",
+    "microphone": N_("Microphone"),
+    "screen": N_("Participant’s screen"),
+    "decoders": N_("Decoders"),
+    "disk": N_("Disk"),
+    "consent": N_("Consent text"),
 }
 TITLE_WIDTH = 116
 TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": ""}
@@ -66,15 +67,15 @@ class ReadyCard(QFrame):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.rows = {key: RowView(palette, TITLES[key]) for key in ORDER}
-        self.device = Combo(palette, "Microphone")
+        self.rows = {key: RowView(palette, tr(TITLES[key])) for key in ORDER}
+        self.device = Combo(palette, tr("Microphone"))
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
-        self.screen_choice = Combo(palette, "Participant’s screen")
-        self.cards = Button("Show cards")
-        self.read = Button("Read")
+        self.screen_choice = Combo(palette, tr("Participant’s screen"))
+        self.cards = Button(tr("Show cards"))
+        self.read = Button(tr("Read"))
         self.why = bits.label(role="secondary", wrap=True)
-        self.start_button = Button("Start session")
+        self.start_button = Button(tr("Start session"))
         self.start_button.setProperty("role", "primary")
         self.start_button.setMinimumHeight(44)
         self.start_button.setMinimumWidth(150)
@@ -84,7 +85,7 @@ class ReadyCard(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(*[theme.SPACE_XL] * 4)
         layout.setSpacing(0)
-        layout.addWidget(bits.label("Ready?", "title"))
+        layout.addWidget(bits.label(tr("Ready?"), "title"))
         layout.addSpacing(theme.SPACE_XS)
         for index, key in enumerate(ORDER):
             if index:
@@ -123,9 +124,9 @@ class ReadyCard(QFrame):
         if policy != "off":
             choices = [(f"{d.label} · {d.host_api}", d.spec) for d in devices]
         if policy != "required":
-            choices.append(("Off: record without sound", None))
+            choices.append((tr("Off: record without sound"), None))
         if not choices and policy == "required":
-            choices.append(("No microphone was found", None))
+            choices.append((tr("No microphone was found"), None))
         self.device.set_choices(choices, current)
         self.device.setEnabled(len(choices) > 0 and policy != "off")
         self.bars.setVisible(policy != "off" and current is not None)
@@ -145,5 +146,5 @@ class ReadyCard(QFrame):
     def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:
         """starting: the session is being opened; Start waits."""
         self.start_button.setEnabled(verdict.ready and not starting)
-        self.start_button.setText("Starting …" if starting else "Start session")
-        bits.set_text(self.why, "Opening the session." if starting else verdict.why)
+        self.start_button.setText(tr("Starting …") if starting else tr("Start session"))
+        bits.set_text(self.why, tr("Opening the session.") if starting else verdict.why)

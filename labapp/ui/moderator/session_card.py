@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from labapp.study.plan import PlannedPart, QuestionsPart
 from labapp.study.schema import Participants
 from labapp.ui import theme
+from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits, checklist
 from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.choices import StudyChoice
@@ -45,43 +46,43 @@ class SessionCard(QFrame):
         self._problem = ""
         self._proposed = ""
 
-        self.study = Combo(palette, "Study")
-        self.open_file = Button("Open file…")
+        self.study = Combo(palette, tr("Study"))
+        self.open_file = Button(tr("Open file…"))
         self.participant = QLineEdit()
-        self.participant.setAccessibleName("Participant")
+        self.participant.setAccessibleName(tr("Participant"))
         self.participant.setMaxLength(40)
         self.session = QLineEdit("1")
-        self.session.setAccessibleName("Session label")
+        self.session.setAccessibleName(tr("Session label"))
         self.session.setMaxLength(20)
         self.session.setFixedWidth(72)
         self.verdict = bits.label(role="secondary", wrap=True)
         self.order = bits.label(wrap=True)
-        self.blind = QCheckBox("Blind: do not name the representations")
+        self.blind = QCheckBox(tr("Blind: do not name the representations"))
 
         layout = QVBoxLayout(self)
         layout.setContentsMargins(*[theme.SPACE_XL] * 4)
         layout.setSpacing(theme.SPACE_L)
-        layout.addWidget(bits.label("Session", "title"))
+        layout.addWidget(bits.label(tr("Session"), "title"))
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
         grid.setVerticalSpacing(theme.SPACE_M)
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
-        grid.addWidget(self._name("Study", self.study), 0, 0)
+        grid.addWidget(self._name(tr("Study"), self.study), 0, 0)
         choose = QHBoxLayout()
         choose.setSpacing(theme.SPACE_S)
         choose.addWidget(self.study, 1)
         choose.addWidget(self.open_file)
         grid.addLayout(choose, 0, 1)
-        grid.addWidget(self._name("Participant", self.participant), 1, 0)
+        grid.addWidget(self._name(tr("Participant"), self.participant), 1, 0)
         who = QHBoxLayout()
         who.setSpacing(theme.SPACE_M)
         who.addWidget(self.participant, 1)
-        who.addWidget(self._name("Session", self.session))
+        who.addWidget(self._name(tr("Session"), self.session))
         who.addWidget(self.session)
         grid.addLayout(who, 1, 1)
         grid.addWidget(self.verdict, 2, 1)
-        grid.addWidget(self._name("Order"), 3, 0)
+        grid.addWidget(self._name(tr("Order")), 3, 0)
         grid.addWidget(self.order, 3, 1)
         grid.addWidget(self.blind, 4, 1)
         layout.addLayout(grid)
@@ -130,7 +131,7 @@ class SessionCard(QFrame):
     def plan_row(self) -> Row:
         """Whether the study can be run for this participant."""
         if self._problem or not self._parts:
-            return Row("plan", "missing", self._problem or "No study is chosen.")
+            return Row("plan", "missing", self._problem or tr("No study is chosen."))
         return Row("plan", "ok", "")
 
     @property
@@ -142,7 +143,7 @@ class SessionCard(QFrame):
 
     def _choose_file(self) -> None:
         path, _ = QFileDialog.getOpenFileName(
-            self, "Open a study file", str(Path.home()), "Studies (*.yaml *.yml)"
+            self, tr("Open a study file"), str(Path.home()), f"{tr('Studies')} (*.yaml *.yml)"
         )
         if path:
             self.choose_file(Path(path))
@@ -169,7 +170,9 @@ class SessionCard(QFrame):
         bits.set_property(self.order, "tone", "")
         stages = [p for p in self._parts if isinstance(p, QuestionsPart) and p.role == "stage"]
         if self.blind.isChecked():
-            text = f"{len(stages)} stages, hidden while blind"
+            text = counted(
+                len(stages), "{n} stage, hidden while blind", "{n} stages, hidden while blind"
+            )
         else:
             text = "  →  ".join(f"{part.number} {part.model}" for part in stages)
-        bits.set_text(self.order, text or "No stages")
+        bits.set_text(self.order, text or tr("No stages"))

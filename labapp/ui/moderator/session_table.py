@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from labapp.records.sessions import SessionSummary
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.choices import length_text, state_text, voice_text
 from labapp.ui.theme import Palette
@@ -16,8 +17,8 @@ from labapp.ui.theme import Palette
 ROW_PX = 36
 SIGNS = {"complete": "✓", "ended_early": "■", "interrupted": "!", "running": "▶", "damaged": "✕"}
 TONES = {"complete": "good", "interrupted": "warn", "damaged": "alarm"}
-WIDE = ("Study", "Id", "State", "Started", "Length", "Voice")
-NARROW = ("Id", "State", "Length", "Voice")
+NARROW = (N_("Id"), N_("State"), N_("Length"), N_("Voice"))
+WIDE = (N_("Study"), *NARROW[:2], N_("Started"), *NARROW[2:])
 
 
 class SessionTable(QTableWidget):
@@ -29,8 +30,8 @@ class SessionTable(QTableWidget):
         self._palette = palette
         self._columns = columns
         self.lines: tuple[SessionSummary, ...] = ()
-        self.setHorizontalHeaderLabels(list(columns))
-        self.setAccessibleName("Sessions")
+        self.setHorizontalHeaderLabels([tr(name) for name in columns])
+        self.setAccessibleName(tr("Sessions"))
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -12,15 +12,21 @@ from labapp.representations.sheets import Sheet
 from labapp.study.plan import PagesPart, PlannedPart, QuestionsPart
 from labapp.study.schema import Study
 from labapp.ui import theme
-from labapp.ui.moderator import bits
+from labapp.ui.language import N_, counted, number, tr
+from labapp.ui.moderator import bits, wording
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.traversals import TraversalView
 
-SOUND = {"required": "sound required", "optional": "sound optional", "off": "no sound"}
-BLIND = (
+SOUND = {
+    "required": N_("sound required"),
+    "optional": N_("sound optional"),
+    "off": N_("no sound"),
+}
+BLIND = N_(
     "Hidden while the session is blind: the pictures would tell which representation is on the "
     "participant’s screen."
 )
+SOURCES = {"prior": N_("the prior"), "sample": N_("the held-out sample")}
 
 
 def models_shown(parts: Sequence[PlannedPart]) -> list[str]:
@@ -33,7 +39,8 @@ def models_shown(parts: Sequence[PlannedPart]) -> list[str]:
 def flow_of(parts: Sequence[PlannedPart]) -> str:
     """The parts of a plan in few words, the texts between them left out."""
     titles = [
-        part.title.replace(" ", "\N{NO-BREAK SPACE}")  # lines break between parts, not in one
+        # Lines break between parts, not in one.
+        wording.part_title(part.title).replace(" ", "\N{NO-BREAK SPACE}")
         for part in parts
         if not isinstance(part, PagesPart) or part.part == "debrief"
     ]
@@ -45,9 +52,23 @@ def facts_of(card: ModelCard) -> str:
     facts = [card.title]
     error = card.held_out_error
     if error is not None and error.as_published is not None:
-        published = "" if error.published is None else f" (in the paper {error.published:g})"
-        facts.append(f"held-out error {error.as_published:.3g}{published}")
+        text = tr("held-out error {error}", error=number(f"{error.as_published:.3g}"))
+        if error.published is not None:
+            in_paper = number(f"{error.published:g}")
+            text += tr(" (in the paper {error})", error=in_paper)
+        facts.append(text)
     return "  ·  ".join(facts)
+
+
+def about(sheet: Sheet, states: int) -> str:
+    """What a drawing of a sheet shows that has room for so many states."""
+    text = counted(
+        states,
+        "Each row turns one dial and leaves the others, at {n} state drawn from {source}.",
+        "Each row turns one dial and leaves the others, at {n} states drawn from {source}.",
+        source=tr(SOURCES["prior" if sheet.sampling == "prior" else "sample"]),
+    )
+    return f"{text} {tr('Charts: y from −10 to 10.')}" if sheet.display == "series" else text
 
 
 class SheetCard(QFrame):
@@ -59,7 +80,7 @@ class SheetCard(QFrame):
         self._palette = palette
         self.sheet: TraversalView | None = None
         self.facts = bits.label(role="secondary", wrap=True)
-        self.note = bits.label("Its pictures are being made …", "secondary", wrap=True)
+        self.note = bits.label(tr("Its pictures are being made …"), "secondary", wrap=True)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(*[theme.SPACE_XL] * 4)
         self.column.setSpacing(theme.SPACE_XS)
@@ -85,7 +106,7 @@ class SheetCard(QFrame):
 
     def _say_states(self) -> None:
         if self.sheet is not None:
-            bits.set_text(self.note, self.sheet.about())
+            bits.set_text(self.note, about(self.sheet.sheet, self.sheet.layout_shown.states))
 
 
 class StudyPage(QScrollArea):
@@ -100,7 +121,7 @@ class StudyPage(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("The study and its models")
+        self.setAccessibleName(tr("The study and its models"))
         about = bits.card()
         self.title = bits.label(role="title", wrap=True)
         self.facts = bits.label(role="secondary", wrap=True)
@@ -113,7 +134,7 @@ class StudyPage(QScrollArea):
         self.blind = bits.card()
         body = self.blind.layout()
         assert body is not None
-        body.addWidget(bits.label(BLIND, "secondary", wrap=True))
+        body.addWidget(bits.label(tr(BLIND), "secondary", wrap=True))
         self.blind.hide()
         self.sheets = QWidget()
         self.stack = QVBoxLayout(self.sheets)
@@ -130,7 +151,8 @@ class StudyPage(QScrollArea):
 
     def set_study(self, study: Study) -> None:
         bits.set_text(self.title, study.title)
-        facts = [f"{study.id}, version {study.version}", SOUND[study.recording.audio]]
+        version = tr("{study}, version {version}", study=study.id, version=study.version)
+        facts = [version, tr(SOUND[study.recording.audio])]
         bits.set_text(self.facts, "  ·  ".join(facts))
 
     def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:

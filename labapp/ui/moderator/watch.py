@@ -1,4 +1,6 @@
-"""What the program itself notices while a session runs, as alarms for the journal. No Qt."""
+"""What the program itself notices while a session runs, as alarms for the journal: in English
+whoever reads it. No Qt.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ class Watch:
         (None: not known)."""
         out: list[Body] = []
         if free_bytes is not None and not self._sound:
-            detail = f"{wording.size(free_bytes)} free"
+            detail = f"{wording.plain_size(free_bytes)} free"
             out += self._judge(
                 "disk_low", detail, free_bytes < LOW_DISK_BYTES, free_bytes > DISK_OK_BYTES
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from labapp.clock import NS
+from labapp.ui.language import N_, number, told, tr
 
 OUTCOMES = {
     "completed": "done",
@@ -15,12 +16,31 @@ OUTCOMES = {
     "stage_skipped": "stage skipped",
 }
 
+PART_TITLES = (
+    N_("Consent"),
+    N_("Payment"),
+    N_("Tutorial"),
+    N_("Before practice"),
+    N_("Practice"),
+    N_("Before stage {number}"),
+    N_("Stage {number}"),
+    N_("Break"),
+    N_("Text"),
+    N_("Debrief"),
+)
+"""As a plan names its parts; questionnaires bring their own titles."""
+
 AUDIO_STATES = {
     "heard": "voice heard",
     "silent": "silent",
     "zeros": "exact silence: muted, or not allowed",
     "clipping": "too loud",
 }
+
+
+def part_title(title: str) -> str:
+    """The title of a part of the plan, which the journal keeps in English."""
+    return told(title, PART_TITLES)
 
 
 def short_time(t_ns: int) -> str:
@@ -37,6 +57,11 @@ def long_time(t_ns: int) -> str:
 
 
 def size(n_bytes: int) -> str:
+    """`plain_size` as the language writes it."""
+    return number(plain_size(n_bytes))
+
+
+def plain_size(n_bytes: int) -> str:
     """Decimal units as disks are sold in: 840 MB, 2.4 GB, 212 GB, 1.8 TB."""
     value, unit = float(n_bytes), "B"
     for unit in ("B", "kB", "MB", "GB", "TB"):
@@ -58,7 +83,7 @@ def sound_length(frames: int, rate: int) -> str:
 
 def percent(fraction: float) -> str:
     """63.2 %, with a no-break space."""
-    return f"{fraction * 100:.1f}\N{NO-BREAK SPACE}%"
+    return number(f"{fraction * 100:.1f}\N{NO-BREAK SPACE}%")
 
 
 def count(n: int, one: str, many: str | None = None) -> str:
@@ -68,12 +93,14 @@ def count(n: int, one: str, many: str | None = None) -> str:
 
 def listed(names: list[str]) -> str:
     """a, b and c."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) == 1:
+        return names[0]
+    return tr("{first} and {last}", first=", ".join(names[:-1]), last=names[-1])
 
 
 def local_time(utc: str, now: datetime | None = None) -> str:
     """A moment (ISO 8601, UTC) on the clock on the wall: `today 14:02` or `2026-01-02 14:02`."""
     moment = datetime.fromisoformat(utc).astimezone()
     today = (now or datetime.now(moment.tzinfo)).date()
-    day = "today" if moment.date() == today else moment.date().isoformat()
+    day = tr("today") if moment.date() == today else moment.date().isoformat()
     return f"{day} {moment:%H:%M}"

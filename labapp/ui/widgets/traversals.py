@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.representations.sheet_layout import Cell, Layout, Measures, lay_out
 from labapp.representations.sheets import Sheet, limits
+from labapp.representations.space import Dimension, Discrete
 from labapp.ui import theme
+from labapp.ui.language import counted, number, tr
 from labapp.ui.widgets.composing import Array, levels
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 from labapp.ui.widgets.series import Y_LIMIT
@@ -28,13 +30,13 @@ class TraversalView(QWidget):
 
     def __init__(self, sheet: Sheet, palette: theme.Palette) -> None:
         super().__init__()
-        self._sheet = sheet
+        self.sheet = sheet
         self._colors = palette
         self._measures = _measures(sheet)
         self._layout = lay_out(sheet, self._measures)
         self._images: dict[int, QImage] = {}
         self.setMinimumWidth(round(lay_out(sheet, self._measures, room=0).width))
-        self.setAccessibleName(f"What each dial of {sheet.model} does")
+        self.setAccessibleName(tr("What each dial of {model} does", model=sheet.model))
         self._place()
 
     @property
@@ -42,17 +44,13 @@ class TraversalView(QWidget):
         """Where everything is, in the widget's pixels."""
         return self._layout
 
-    def about(self) -> str:
-        """What is shown, as one sentence."""
-        return self._sheet.about(self._layout.states)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._place()
 
     def _place(self) -> None:
-        self._layout = lay_out(self._sheet, self._measures, room=self.width())
+        self._layout = lay_out(self.sheet, self._measures, room=self.width())
         self._images.clear()
         self.setFixedHeight(round(self._layout.height) + 1)
         self.update()
@@ -78,12 +76,12 @@ class TraversalView(QWidget):
             painter.setFont(small)
             painter.setPen(color(p.secondary))
             box.translate(0, LINE)
-            painter.drawText(box, top, _elided(limits(row.dimension), box.width()))
-        draw = self._draw_chart if self._sheet.display == "series" else self._draw_picture
-        for number, cell in enumerate(self._layout.cells):
+            painter.drawText(box, top, _elided(_limits(row.dimension), box.width()))
+        draw = self._draw_chart if self.sheet.display == "series" else self._draw_picture
+        for index, cell in enumerate(self._layout.cells):
             box = QRectF(cell.x, cell.y, m.cell_width, m.cell_height)
             if box.intersects(dirty):
-                draw(painter, box, number, cell)
+                draw(painter, box, index, cell)
         painter.end()
 
     def _draw_picture(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
@@ -113,6 +111,12 @@ class TraversalView(QWidget):
         painter.setPen(pen(self._colors.hairline))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+
+
+def _limits(dimension: Dimension) -> str:
+    if isinstance(dimension, Discrete):
+        return counted(dimension.k, "{n} value", "{n} values")
+    return number(limits(dimension))
 
 
 def _measures(sheet: Sheet) -> Measures:

@@ -1,0 +1,142 @@
+"""The words of the moderator's windows, in the language of whoever sits there.
+
+An English sentence is its own key: `tr("Skip stage")` gives its translation from
+`assets/texts/<language>/moderator.yaml`, or the sentence itself. English needs no such file. The
+language is chosen once, when the application is made; words are looked up when they are shown,
+never when a module is loaded. Journals keep English whoever sits there: what is shown of them goes
+through `told`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from string import Formatter
+
+from labapp import resources
+from labapp.documents import parse_yaml
+from labapp.errors import LabappError, SetupError
+
+ENGLISH = "en"
+VARIABLE = "LABAPP_LANGUAGE"
+FILE = "moderator.yaml"
+_NUMBER = re.compile(r"[\d.,]*\d(\s\S+)?")
+
+
+class _Spoken:
+    """The language that is spoken now, and its translations by English sentence."""
+
+    language = ENGLISH
+    words: Mapping[str, str] = {}
+
+
+def available() -> list[str]:
+    """The languages there are, English first."""
+    found = (resources.assets() / "texts").glob(f"*/{FILE}")
+    return [ENGLISH, *sorted(path.parent.name for path in found)]
+
+
+def preferred(system: Sequence[str]) -> str:
+    """The language to speak: $LABAPP_LANGUAGE, else the first of the system's that there is, else
+    English.
+
+    system: the languages the person chose for the computer, best first: `de-DE`, `de`.
+    """
+    named = os.environ.get(VARIABLE)
+    known = available()
+    wishes = [named] if named else system
+    short = (re.split("[-_.]", wish.strip().lower())[0] for wish in wishes)
+    return next((wish for wish in short if wish in known), ENGLISH)
+
+
+def speak(language: str) -> None:
+    """Speak a language from now on. Raises SetupError for a file that cannot be used."""
+    words = {} if language == ENGLISH else load(resources.assets() / "texts" / language / FILE)
+    _Spoken.language, _Spoken.words = language, words
+
+
+def spoken() -> str:
+    """The language that is spoken."""
+    return _Spoken.language
+
+
+def load(path: Path) -> dict[str, str]:
+    """The checked translations of a file. Raises SetupError naming the sentence."""
+    try:
+        words = parse_yaml(path, path.read_bytes()).value
+    except (OSError, LabappError) as error:
+        raise _unusable(path, str(error)) from error
+    if not isinstance(words, dict):
+        raise _unusable(path, "Lines of the form `English: translation` were expected.")
+    for english, said in words.items():
+        if not isinstance(english, str) or not isinstance(said, str) or not said.strip():
+            raise _unusable(path, f"{english!r}: {said!r} is no text; put both in quotes.")
+        try:
+            same = fields(english) == fields(said)
+        except ValueError as error:
+            raise _unusable(
+                path, f"{english!r}: {error}; write a brace as {{{{ or }}}}."
+            ) from error
+        if not same:
+            wanted = ", ".join(sorted(fields(english))) or "none"
+            raise _unusable(path, f"{english!r}: its translation must name these values: {wanted}.")
+    return words
+
+
+def _unusable(path: Path, why: str) -> SetupError:
+    return SetupError(
+        f"The words of the moderator's windows in {path} cannot be used. {why}",
+        todo=f"Correct the file, or set {VARIABLE}={ENGLISH}.",
+    )
+
+
+def fields(text: str) -> set[str]:
+    """Names of the values in a text. Raises ValueError for a single brace."""
+    return {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+
+
+def tr(text: str, **values: object) -> str:
+    """An English sentence in the language that is spoken, with its {values} filled in."""
+    words = _Spoken.words.get(text, text)
+    return words.format(**values) if values else words
+
+
+def N_(text: str) -> str:
+    """Marks a constant as a sentence that `tr` translates where it is shown."""
+    return text
+
+
+def counted(n: int, one: str, many: str, **values: object) -> str:
+    """`tr` of the form for one or for any other number, with {n} filled in.
+
+    The two forms do for English and German; a language with more of them needs more here.
+    """
+    return tr(one if n == 1 else many, n=number(f"{n:,}"), **values)
+
+
+def number(written: str) -> str:
+    """A number that is written as in English (1,234.5), as the language writes it."""
+    return written.translate({ord("."): tr("."), ord(","): tr(",")})
+
+
+def told(text: str, forms: Iterable[str]) -> str:
+    """What another layer told in English, translated where it has one of these forms (sentences
+    with {values}), else as it is."""
+    for form in forms:
+        if found := _pattern(form).fullmatch(text):
+            values = found.groupdict()
+            plain = {k: number(v) if _NUMBER.fullmatch(v) else v for k, v in values.items()}
+            return tr(form, **plain)
+    return text
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[str]:
+    parts = Formatter().parse(form)
+    return re.compile(
+        "".join(re.escape(text) + (f"(?P<{name}>.+)" if name else "") for text, name, *_ in parts),
+        re.DOTALL,
+    )
