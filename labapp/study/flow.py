@@ -42,10 +42,13 @@ class TutorialItem(Item):
 
 
 class PracticeItem(Item):
+    """intro: the text before it; None for the one that is named like the practice."""
+
     practice: Literal["circles", "circles-traversals", "circles-exemplars"]
+    intro: str | None = None
 
     def texts(self) -> tuple[str, ...]:
-        return (f"texts/{{language}}/practice-{self.practice}.md",)
+        return (self.intro or f"texts/{{language}}/practice-{self.practice}.md",)
 
 
 class StagesItem(Item):

@@ -72,6 +72,12 @@ class Recording(Strict):
             return {**rest, "prompts": (said["prompt"],)}
         return said
 
+    @field_validator("audio", mode="before")
+    @classmethod
+    def _off_in_yaml(cls, audio: Any) -> Any:
+        """YAML reads a bare off as false."""
+        return "off" if audio is False else audio
+
     @property
     def prompt(self) -> str:
         """The usual prompt."""
