@@ -83,6 +83,20 @@ class InclusionDecided(Body):
     facts: dict[str, int]
 
 
+@kind("payment.computed", durable=True)
+class PaymentComputed(Body):
+    """What the session earned, in a study that pays; written as it ends, however it ends, unless
+    the participant did not agree to take part. bonus: for questions of stages, of which solved
+    (reconstruction) and correct (single-dimension); total: base and bonus."""
+
+    currency: str
+    base: float
+    bonus: float
+    total: float
+    solved: int
+    correct: int
+
+
 @kind("part.started", durable=True)
 class PartStarted(Body):
     """A part of the plan (consent, tutorial, practice, stage, questionnaire, debrief) begins."""

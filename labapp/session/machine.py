@@ -28,6 +28,7 @@ from labapp.events.lifecycle import (
     NoteAdded,
     PartEnded,
     PartStarted,
+    PaymentComputed,
     PromptGiven,
     SegmentStarted,
     SessionCompleted,
@@ -35,10 +36,10 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.study import inclusion
-from labapp.study.inclusion import Tally
+from labapp.study import inclusion, payment
+from labapp.study.inclusion import Achieved, Tally
 from labapp.study.plan import BreakPart, PlannedPart, to_rows
-from labapp.study.rules import Inclusion
+from labapp.study.rules import Incentive, Inclusion
 from labapp.tasks.base import Task
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
@@ -56,7 +57,8 @@ class PartRecord:
 @dataclass(frozen=True, slots=True)
 class SessionState:
     """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
-    tally: what was achieved so far. ended: None, `completed`, or why it was ended early."""
+    tally: what was achieved so far. ended: None, `completed`, or why it was ended early.
+    withdrawal: keep or delete, as a participant who withdrew wants done with the data."""
 
     records: tuple[PartRecord, ...]
     segment: int = 0
@@ -65,6 +67,7 @@ class SessionState:
     part_state: Any = None
     tally: Tally = field(default_factory=Tally)
     ended: str | None = None
+    withdrawal: str = ""
 
     @property
     def running(self) -> bool:
@@ -79,7 +82,7 @@ class SessionState:
 
 class SessionMachine:
     """parts: the plan; tasks: their state machines; flags: the study's meanings by number;
-    rules: whom the study includes."""
+    rules: whom the study includes; incentive: what it pays, if anything."""
 
     def __init__(
         self,
@@ -87,11 +90,13 @@ class SessionMachine:
         tasks: Sequence[Task[Any]],
         flags: dict[int, str],
         rules: Inclusion | None = None,
+        incentive: Incentive | None = None,
     ) -> None:
         self.parts = tuple(parts)
         self.tasks = tuple(tasks)
         self.flags = flags
         self.rules = rules or Inclusion()
+        self.incentive = incentive
         self._planned = inclusion.planned(to_rows(self.parts))
 
     def initial(self) -> SessionState:
@@ -149,7 +154,7 @@ class SessionMachine:
         return self.tasks[state.index].decide(state.part_state, command, now_ns)
 
     def _next_part(self, state: SessionState) -> Sequence[Draft]:
-        if state.index >= 0 and state.records[state.index].outcome == "declined":
+        if self._declined(state):
             return self._end(state, SessionEnded("consent declined"))
         index = state.index + 1
         if index == len(self.parts):
@@ -161,11 +166,23 @@ class SessionMachine:
 
     def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Sequence[Draft]:
         """What the session came to, and its end."""
-        found = inclusion.achieved(self._planned, state.tally)
+        found = self._achieved(state)
         withdrawn = isinstance(end, SessionEnded) and bool(end.withdrawal)
         completed = isinstance(end, SessionCompleted)
         decided = inclusion.decide(self.rules, found, completed=completed, withdrawn=withdrawn)
-        return (Draft(decided), Draft(end))
+        paid = None if self._declined(state) else self.payment(state)
+        return (Draft(decided), *([Draft(paid)] if paid else []), Draft(end))
+
+    def _achieved(self, state: SessionState) -> Achieved:
+        return inclusion.achieved(self._planned, state.tally)
+
+    def _declined(self, state: SessionState) -> bool:
+        return state.index >= 0 and state.records[state.index].outcome == "declined"
+
+    def payment(self, state: SessionState) -> PaymentComputed | None:
+        """What was earned so far; None in a study that pays nothing."""
+        paid = self.incentive
+        return None if paid is None else payment.earned(paid, self._achieved(state))
 
     def _go_on(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
         """A pause ends; with it the break that the plan asked for."""
@@ -207,7 +224,7 @@ class SessionMachine:
             case SessionCompleted():
                 state = replace(state, ended="completed")
             case SessionEnded():
-                state = replace(state, ended=body.reason)
+                state = replace(state, ended=body.reason, withdrawal=body.withdrawal)
             case PartStarted():
                 record = PartRecord(started_ns=event.t_ns)
                 return replace(

@@ -391,7 +391,8 @@ def machine_of(
     """The state machine of a planned session."""
     parts = plan.parts_of(planned)
     tasks = [_task(loaded, planned, part, index, decoders) for index, part in enumerate(parts)]
-    return SessionMachine(parts, tasks, dict(loaded.study.flags), loaded.study.inclusion)
+    study = loaded.study
+    return SessionMachine(parts, tasks, dict(study.flags), study.inclusion, study.incentive)
 
 
 def _task(

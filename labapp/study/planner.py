@@ -149,13 +149,19 @@ class _Planner:
     def _incentive(self, scope: Scope) -> Iterator[PagesPart]:
         """What is paid is told before anything is done for it."""
         if (paid := self.study.incentive) is not None:
-            amounts = ("base", "per_solved", "per_correct")
+            solves = any(isinstance(one, Stages) and not one.marks for one in self.groups)
+            answers = any(isinstance(one, SingleDimensionStages) for one in self.groups)
+            earns = {"per_solved": solves and paid.per_solved > 0}
+            earns["per_correct"] = answers and paid.per_correct > 0
             yield PagesPart(
                 part="text",
                 id="incentive",
                 title="Payment",
                 document=self._text(paid.text, scope),
-                values={name: paid.amount(getattr(paid, name)) for name in amounts},
+                values={
+                    name: paid.amount(getattr(paid, name)) if earns.get(name, True) else ""
+                    for name in ("base", "per_solved", "per_correct")
+                },
             )
 
     def _pages(self, item: TextItem | DebriefItem, scope: Scope) -> PagesPart:

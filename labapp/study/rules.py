@@ -21,8 +21,9 @@ class Inclusion(Strict):
 
 class Incentive(Strict):
     """What taking part is paid. text: shown after consent, with {base}, {per_solved} and
-    {per_correct} in it; amounts in `currency`. per_solved: for a reconstruction question;
-    per_correct: for a single-dimension question, practice not counted."""
+    {per_correct} in it, amounts in `currency`; a paragraph with an amount that the participant
+    cannot earn is left out. per_solved: for a reconstruction question; per_correct: for a
+    single-dimension question, practice not counted."""
 
     text: str
     currency: str = Field(default="$", min_length=1, max_length=5)
@@ -36,4 +37,9 @@ class Incentive(Strict):
 
     def amount(self, value: float) -> str:
         """An amount for people, such as $3.75."""
-        return f"{self.currency}{value:.2f}"
+        return amount(self.currency, value)
+
+
+def amount(currency: str, value: float) -> str:
+    """An amount for people, such as $3.75."""
+    return f"{currency}{value:.2f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+_VALUE = re.compile(r"\{(\w+)\}")
 _PLACEHOLDER = re.compile(r"\[(?:your|name of|insert)[^\]\n]*\](?!\()", re.IGNORECASE)
 
 
@@ -14,8 +15,11 @@ def pages(text: str) -> list[str]:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Put values where the text says {name}; other braces stay as they are."""
-    return re.sub(r"\{(\w+)\}", lambda m: values.get(m.group(1), m.group(0)), text)
+    """Put values where the text says {name}; other braces stay as they are. A paragraph with a
+    value that is empty is left out."""
+    paragraphs = re.split(r"\n[ \t]*\n", text)
+    kept = [one for one in paragraphs if all(values.get(n) != "" for n in _VALUE.findall(one))]
+    return _VALUE.sub(lambda m: values.get(m.group(1), m.group(0)), "\n\n".join(kept))
 
 
 def placeholders(text: str) -> list[str]:

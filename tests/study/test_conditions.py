@@ -93,7 +93,7 @@ def test_amounts_are_filled_in(tmp_path: Path) -> None:
     assert getattr(part, "values", None) == {
         "base": "$3.75",
         "per_solved": "$0.10",
-        "per_correct": "$0.00",
+        "per_correct": "",
     }
 
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Back, Next
 from labapp.study.plan import PagesPart, PlannedPart
+from labapp.study.rules import amount
 from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
@@ -73,15 +74,19 @@ class PagedScreen(Screen):
 
 
 class PagesScreen(PagedScreen):
-    """A page of text in a column of its own."""
+    """A page of text in a column of its own; the debrief ends with what is paid."""
 
     def __init__(self, setting: Setting, part: PagesPart) -> None:
+        pages = setting.pages(part.document, part.values)
+        last = part.part == "debrief"
+        if last and (paid := payment_words(setting)):
+            pages[-1] += f"\n\n{paid}"
         super().__init__(
             setting,
             part,
-            setting.pages(part.document, part.values),
+            pages,
             stage=stage_words(setting, part),
-            last_words="finish" if part.part == "debrief" else "continue",
+            last_words="finish" if last else "continue",
         )
         column = self.column(text_width())
         column.addStretch(1)
@@ -92,3 +97,23 @@ class PagesScreen(PagedScreen):
 
     def entrance(self) -> QWidget | None:
         return self.text if self.text.focusPolicy() else None
+
+
+def payment_words(setting: Setting) -> str:
+    """What the participant is told of the payment; empty in a study that pays nothing."""
+    earned = setting.runner.machine.payment(setting.runner.state)
+    if earned is None:
+        return ""
+    words = setting.words
+
+    def said(value: float) -> str:
+        return words.number(amount(earned.currency, value))
+
+    if not earned.bonus:
+        return words("payment", total=said(earned.total))
+    return words(
+        "payment_with_bonus",
+        total=said(earned.total),
+        base=said(earned.base),
+        bonus=said(earned.bonus),
+    )

@@ -1,0 +1,18 @@
+"""What a session earned: told to the participant on the last page, and written at its end."""
+
+from __future__ import annotations
+
+from labapp.events.lifecycle import PaymentComputed
+from labapp.study.inclusion import Achieved
+from labapp.study.rules import Incentive
+
+
+def earned(paid: Incentive, found: Achieved) -> PaymentComputed:
+    """The base and the bonus for what was achieved so far.
+
+    Whoever ends early has earned the same way; a study file says nothing of that, and what is paid
+    then is the lab's decision.
+    """
+    bonus = paid.bonus(found.solved, found.correct)
+    total = round(paid.base + bonus, 2)
+    return PaymentComputed(paid.currency, paid.base, bonus, total, found.solved, found.correct)

@@ -1,0 +1,87 @@
+"""What a session earns, when it is written down, and how the text about it adapts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next, SkipStage
+from labapp.study import texts
+from labapp.study.inclusion import Achieved
+from labapp.study.payment import earned
+from labapp.study.rules import Incentive
+from tests.helpers.play import Play, stage_part, whole_machine
+
+FOUND = Achieved(5, 7, 3, 3, 6, 6)
+
+
+def test_a_bonus_is_paid_to_the_cent() -> None:
+    paid = Incentive(text="t.md", base=3.75, per_solved=0.1, per_correct=0.05)
+    made = earned(paid, FOUND)
+    assert (made.base, made.bonus, made.total) == (3.75, 0.85, 4.6)
+    assert (made.currency, made.solved, made.correct) == ("$", 5, 7)
+
+
+def test_sums_have_no_more_than_cents() -> None:
+    paid = Incentive(text="t.md", base=0.1, per_solved=0.07, per_correct=0.01)
+    assert earned(paid, Achieved(3, 1, 0, 0, 0, 0)).total == 0.32
+
+
+def play(alignment: float = 1.0) -> Play:
+    machine = whole_machine(stage_part("practice", role="practice", trials=1), stage_part())
+    machine.incentive = Incentive(text="t.md", base=2, per_solved=0.5)
+    return Play(machine, alignment=lambda trial: alignment).start()
+
+
+@pytest.mark.parametrize(
+    ("solved", "ends_early", "total"), [(2, False, 3.0), (1, True, 2.5), (0, True, 2.0)]
+)
+def test_it_is_written_as_the_session_ends(solved: int, ends_early: bool, total: float) -> None:
+    session = play()
+    session.send(GiveConsent())
+    while (part := session.machine.part(session.state)) is None or part.id != "stage-1":
+        session.send(Next() if part is not None and part.id == "practice" else SkipStage())
+    shown = [session.machine.payment(session.state)]
+    for _ in range(solved):
+        session.send(Next())
+        shown.append(session.machine.payment(session.state))
+    while not ends_early and session.state.ended is None:
+        session.send(SkipStage())
+    session.send(EndSession("late"))
+    last = session.kinds()[-3:]
+    assert last[:2] == ["inclusion.decided", "payment.computed"]
+    assert session.events[-2].payload["total"] == pytest.approx(total + 0.5 * ends_early)
+    final = session.machine.payment(session.state)
+    assert final is not None
+    assert session.events[-2].payload == final.payload()
+
+
+def test_nothing_is_owed_to_who_does_not_agree() -> None:
+    session = play()
+    session.send(DeclineConsent())
+    assert session.kinds()[-2:] == ["inclusion.decided", "session.ended"]
+
+
+def test_a_study_that_pays_nothing_says_nothing() -> None:
+    session = Play(whole_machine(stage_part())).start()
+    session.send(EndSession("late"))
+    assert "payment.computed" not in session.kinds()
+
+
+def test_a_paragraph_without_its_value_is_left_out() -> None:
+    text = "# {a}\n\nOnly {b} here.\n\nBoth {a} and {b}.\n\n{c} stays."
+    assert texts.fill(text, {"a": "1", "b": ""}) == "# 1\n\n{c} stays."
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_shipped_text_tells_what_can_be_earned_and_nothing_else(language: str) -> None:
+    text = Path(resources.assets() / "texts" / language / "incentive-bonus.md").read_text()
+    alone = texts.fill(text, {"base": "$3.75", "per_solved": "", "per_correct": ""})
+    assert "$3.75" in alone
+    assert "{" not in alone
+    both = texts.fill(text, {"base": "$3.75", "per_solved": "$0.10", "per_correct": "$0.05"})
+    assert len(both.split("\n\n")) == len(alone.split("\n\n")) + 2
+    assert "$0.10" in both
+    assert "$0.05" in both
