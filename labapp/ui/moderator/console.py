@@ -33,7 +33,7 @@ from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator import style
 from labapp.ui.moderator.alarm_bar import AlarmBar
-from labapp.ui.moderator.console_header import ConsoleHeader
+from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanPanel
@@ -175,6 +175,7 @@ class ConsoleWindow(QMainWindow):
         # The participant's window has this one of its own: two of a kind would cancel each other.
         self._shortcut("Ctrl+Shift+M", self.toggle_requested.emit)
         anywhere = Qt.ShortcutContext.ApplicationShortcut
+        self._shortcut(PAUSE_KEY, self.header.press_pause)
         self._shortcut("F8", self.give_prompt, anywhere)
         for number in self._study.flags:
             self._shortcut(f"Ctrl+{number}", partial(self.set_flag, number), anywhere)

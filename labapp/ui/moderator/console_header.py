@@ -1,31 +1,43 @@
 """The console's top line: who, what, how long, and the three things a moderator does to a session.
 
-Skip stage and End ask once more in the line itself; nothing ever covers the session.
+Pause offers reasons beside itself and, pressed once more, pauses without one; Skip stage and End
+ask once more in the line itself.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
+from labapp.clock import NS
 from labapp.events import Source
-from labapp.events.commands import EndSession, Pause, Resume, SkipStage
+from labapp.events.commands import Command, Pause, Resume
 from labapp.session.runner import Runner
+from labapp.study.plan import BreakPart
 from labapp.ui import theme
 from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.header_questions import (
+    PAUSE_REASONS,
+    PAUSED,
+    WITHDRAWN,
+    Questions,
+    Reasons,
+)
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
 HEIGHT = 52
+PAUSE_KEY = "F9"
 RUN, CONFIRM = range(2)
+
+
+class _PauseButton(Button):
+    """The second press of a double click counts: it pauses without a reason."""
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.mousePressEvent(event)
 
 
 class ConsoleHeader(QFrame):
@@ -36,146 +48,148 @@ class ConsoleHeader(QFrame):
     def __init__(self, palette: Palette, runner: Runner, participant: str, study: str) -> None:
         super().__init__()
         self._runner = runner
-        self._confirmed: EndSession | SkipStage | None = None
         self.setProperty("role", "bar")
         self.setFixedHeight(HEIGHT)
         self.elapsed = bits.label("00:00:00", "clock")
         self.recording = bits.label(role="state")
-        self.pause = Button("Pause")
+        self.pause = _PauseButton("Pause")
         self.skip = Button("Skip stage")
         self.end = Button("End…")
         self.done = Button("Back to start")
         self.done.setProperty("role", "primary")
         self.done.hide()
-        study_label = bits.ElidedLabel(study, "secondary")
+        self.study = bits.ElidedLabel(study, "secondary")
+        self.reasons = Reasons()
+        self.reasons.hide()
+        self.questions = Questions(participant, runner.journal.path.parent.name)
 
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self._run_page())
+        self.pages.addWidget(self.questions)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_M, 0)
         row.setSpacing(theme.SPACE_L)
         row.addWidget(bits.label(participant, "brand"))
         row.addWidget(self.elapsed)
         row.addWidget(self.recording)
-        row.addWidget(study_label, 1)
-        self.pages = QStackedWidget()
-        self.pages.addWidget(self._run_page())
-        self.pages.addWidget(self._confirm_page())
-        row.addWidget(self.pages, 0)
+        row.addWidget(self.pages, 1)
+        self.reasons.chosen.connect(self._pause)
+        self.reasons.left.connect(self._back)
+        self.questions.decided.connect(self._decided)
+        self.questions.left.connect(self._back)
 
     def _run_page(self) -> QWidget:
         page = QWidget()
         row = QHBoxLayout(page)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_S)
-        row.addStretch(1)
+        row.addWidget(self.study, 1)
+        row.addWidget(self.reasons, 1)
         for button in (self.pause, self.skip, self.end, self.done):
-            button.setProperty("compactly", True)
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.pause.clicked.connect(self._toggle_pause)
+        self.pause.clicked.connect(self.press_pause)
         self.skip.clicked.connect(self._ask_skip)
         self.end.clicked.connect(self.ask_end)
         self.done.clicked.connect(self.done_requested)
         return page
 
-    def _confirm_page(self) -> QWidget:
-        page = QWidget()
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_S)
-        self.question = bits.label(role="strong")
-        self.reason = QLineEdit()
-        self.reason.setPlaceholderText("Reason, for the record")
-        self.reason.setAccessibleName("Reason")
-        self.reason.setFixedWidth(200)
-        self.yes = Button()
-        self.yes.setProperty("role", "danger")
-        self.no = Button("Go on")
-        row.addStretch(1)
-        for widget in (self.question, self.reason, self.yes, self.no):
-            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.yes.clicked.connect(self._confirm)
-        self.reason.returnPressed.connect(self._confirm)
-        self.no.clicked.connect(self._back)
-        return page
+    def press_pause(self) -> None:
+        """Ask why; asked already, pause at once; paused, go on."""
+        if self._runner.finished:
+            return
+        self.pages.setCurrentIndex(RUN)
+        if self._runner.state.pauses.paused:
+            self._send(Resume("moderator"))
+        elif self.reasons.isHidden():
+            self.reasons.open()
+            self._show_reasons(True)
+            self.pause.setFocus()
+        else:
+            self.reasons.choose()
 
     def ask_end(self) -> None:
-        """Ask, in the line, whether to end the session."""
+        """Ask, in the line, how to end the session."""
         if self._runner.finished:
             self.done_requested.emit()
             return
-        self._confirmed = EndSession("")
-        self._ask("End the session? What was recorded is kept.", "End session", reason=True)
+        self._show_reasons(False)
+        self.pages.setCurrentIndex(CONFIRM)
+        self.questions.ask_end()
 
     def _ask_skip(self) -> None:
         part = self._runner.part
-        if part is None:
-            return
-        self._confirmed = SkipStage()
-        self._ask(f"Skip the rest of “{part.title}”?", "Skip it", reason=False)
+        if part is not None:
+            self._show_reasons(False)
+            self.pages.setCurrentIndex(CONFIRM)
+            self.questions.ask_skip(part.title)
 
-    def _ask(self, question: str, yes: str, *, reason: bool) -> None:
-        bits.set_text(self.question, question)
-        self.yes.setText(yes)
-        self.reason.setVisible(reason)
-        self.reason.clear()
-        self.pages.setCurrentIndex(CONFIRM)
-        (self.reason if reason else self.no).setFocus()
+    def _pause(self, reason: str) -> None:
+        self._show_reasons(False)
+        self.pause.setFocus()
+        self._send(Pause(reason))
 
-    def _confirm(self) -> None:
-        command, self._confirmed = self._confirmed, None
-        if isinstance(command, EndSession):
-            command = EndSession(self.reason.text().strip() or "ended by the moderator")
+    def _decided(self, command: Command) -> None:
         self._back()
-        if command is not None:
-            self._runner.send(command, Source.MODERATOR)
+        self._send(command)
+
+    def _send(self, command: Command) -> None:
+        self._runner.send(command, Source.MODERATOR)
 
     def _back(self) -> None:
-        self._confirmed = None
+        asked_why = not self.reasons.isHidden()
+        self._show_reasons(False)
         self.pages.setCurrentIndex(RUN)
-        self.end.setFocus()
+        (self.pause if asked_why else self.end).setFocus()
+
+    def _show_reasons(self, asked: bool) -> None:
+        self.reasons.setVisible(asked)
+        self.study.setVisible(not asked)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.pages.currentIndex() == CONFIRM:
-            self._back()
-            return
-        super().keyPressEvent(event)
-
-    def _toggle_pause(self) -> None:
-        paused = self._runner.state.pauses.paused
-        command = Resume("moderator") if paused else Pause("moderator")
-        self._runner.send(command, Source.MODERATOR)
+        asked = self.questions if self.pages.currentIndex() == CONFIRM else self.reasons
+        if asked.isHidden() or not asked.take_key(event):
+            super().keyPressEvent(event)
 
     def show_state(self, state: ConsoleState, now_ns: int) -> None:
         """Bring clock, recording state and buttons up to date."""
         runner = self._runner
         paused, ended = runner.state.pauses.paused, runner.finished
         bits.set_text(self.elapsed, wording.long_time(state.work.working_ns(now_ns)))
-        text, tone = self._recording(state, paused, ended)
+        text, tone = self._recording(state, paused, ended, now_ns)
         bits.set_property(self.recording, "tone", tone)
         bits.set_text(self.recording, text)
         caption = "Continue" if paused else "Pause"
         if self.pause.text() != caption:
             self.pause.setText(caption)
             bits.set_property(self.pause, "role", "primary" if paused else "")
+        why = "goes on" if paused else "asks why; once more pauses at once"
+        self.pause.setToolTip(f"{PAUSE_KEY} {why}")
+        if paused or ended:
+            self._show_reasons(False)
         # A part that cannot be skipped (consent) is left by its own buttons, or by End.
         part = runner.part
-        skippable = part is not None and part.part != "consent" and not paused
+        rests = isinstance(part, BreakPart)
+        skippable = part is not None and part.part != "consent" and (rests or not paused)
         self.skip.setEnabled(skippable)
-        if ended and not self.done.isVisible():
+        if ended and self.done.isHidden():
             self.pages.setCurrentIndex(RUN)
             for button in (self.pause, self.skip, self.end):
                 button.hide()
             self.done.show()
             self.done.setFocus()
 
-    def _recording(self, state: ConsoleState, paused: bool, ended: bool) -> tuple[str, str]:
+    def _recording(
+        self, state: ConsoleState, paused: bool, ended: bool, now_ns: int
+    ) -> tuple[str, str]:
+        how = self._runner.state.ended
+        if state.withdrawal:
+            return WITHDRAWN[state.withdrawal], "warn"
         if ended:
-            how = self._runner.state.ended
             return ("✓ complete", "good") if how == "completed" else (f"■ ended: {how}", "warn")
         if self._runner.stalled:
             return "! waiting for the disk", "alarm"
         if paused:
-            heard = bool(state.sound.device) and not state.sound.lost
-            return ("‖ paused, sound goes on" if heard else "‖ paused"), "warn"
+            return self._paused(state, now_ns), "warn"
         if state.sound.off is not None:
             return "○ running, no sound", "warn"
         if state.sound.lost:
@@ -183,3 +197,16 @@ class ConsoleHeader(QFrame):
         if not state.sound.device:
             return "○ sound begins with consent", "warn"
         return "● recording", "alarm"
+
+    def _paused(self, state: ConsoleState, now_ns: int) -> str:
+        """Why and how long, and whether one is heard meanwhile."""
+        since_ns = self._runner.state.pauses.open_since_ns
+        assert since_ns is not None
+        why = PAUSE_REASONS.get(state.pause_reason, state.pause_reason)
+        name = "paused" if why in ("", PAUSED) else why
+        text = f"‖ {name}, {wording.short_time(now_ns - since_ns)}"
+        part = self._runner.part
+        if isinstance(part, BreakPart) and part.at_least_s:
+            text += f" of {wording.short_time(round(part.at_least_s * NS))}"
+        heard = bool(state.sound.device) and not state.sound.lost
+        return f"{text}, sound goes on" if heard else text

@@ -19,7 +19,8 @@ class ConsoleState:
     """apply events in the journal's order; a resumed session applies the past ones first.
 
     changed: names of what changed since the console last cleared it (alarms, curve, notes, sound,
-    timeline, warmed), so that only those widgets are brought up to date.
+    timeline, warmed), so that only those widgets are brought up to date. pause_reason: of the last
+    pause; withdrawal: what is to become of the data of somebody who withdrew, else empty.
     """
 
     def __init__(self, parts: Sequence[PlannedPart], past: Iterable[Event] = ()) -> None:
@@ -34,6 +35,7 @@ class ConsoleState:
         self.changed: set[str] = set()
         self.last_seq = 0
         self.ended_ns: int | None = None
+        self.pause_reason = self.withdrawal = ""
         for event in past:
             self.apply(event)
 
@@ -61,6 +63,10 @@ class ConsoleState:
             self.changed.add("notes")
         if event.kind in ("session.completed", "session.ended"):
             self.ended_ns = event.t_ns
+        if event.kind == "session.ended":
+            self.withdrawal = str(event.payload.get("withdrawal", ""))
+        if event.kind in ("session.paused", "segment.started"):
+            self.pause_reason = str(event.payload.get("reason", ""))
         if event.kind == "decoder.warmed":
             p = event.payload
             self.warmed[str(p["model"])] = (str(p["device"]), float(p["p99_ms"]))

@@ -1,0 +1,201 @@
+"""What the console's top line asks before it acts: why a pause is made, and whether a stage is to
+be skipped or the session ended. It asks in the line: nothing ever covers the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from labapp.events.commands import Command, EndSession, SkipStage
+from labapp.ui import theme
+from labapp.ui.moderator import bits
+from labapp.ui.widgets.buttons import Button
+
+REASON_WIDTH = 168
+
+PAUSED = "moderator"
+"""The reason of a pause for which none was given."""
+PAUSE_REASONS = {
+    "break": "Break",
+    "technical problem": "Technical problem",
+    "participant asks": "Participant asks",
+}
+"""Reasons as they are stored, and as they are read."""
+ENDED, WITHDREW = "ended by the moderator", "the participant withdrew"
+"""Reasons of an end for which none was typed."""
+WITHDRAWN = {
+    "keep": "■ withdrawn, the data are kept",
+    "delete": "■ withdrawn: the data will be deleted when you go back",
+}
+
+
+class Reasons(QWidget):
+    """Why the session pauses: one key or click each. chosen(reason); left(): no pause after all."""
+
+    chosen = Signal(str)
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.typed = QLineEdit()
+        self.typed.setPlaceholderText("Why? Enter pauses")
+        self.typed.setAccessibleName("Reason of the pause")
+        self.typed.setFixedWidth(REASON_WIDTH)
+        self.typed.returnPressed.connect(self.choose)
+        self.buttons: list[Button] = []
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_XS)
+        row.addStretch(1)
+        row.addWidget(bits.label("Why?", "strong"))
+        for number, text in enumerate((*PAUSE_REASONS.values(), "Other…"), start=1):
+            button = Button(f"{number}  {text}", "compact")
+            self.buttons.append(button)
+            row.addWidget(button)
+        for reason, button in zip(PAUSE_REASONS, self.buttons, strict=False):
+            button.clicked.connect(lambda _=False, reason=reason: self.chosen.emit(reason))
+        self.buttons[-1].clicked.connect(self._ask)
+        row.addWidget(self.typed)
+        self.typed.hide()
+
+    def open(self) -> None:
+        """Ask anew."""
+        self.typed.clear()
+        self.typed.hide()
+        for button in self.buttons:
+            button.show()
+
+    def choose(self) -> None:
+        """Pause now, for what was typed so far if anything."""
+        self.chosen.emit(self.typed.text().strip() or PAUSED)
+
+    def _ask(self) -> None:
+        for button in self.buttons:
+            button.hide()
+        self.typed.show()
+        self.typed.setFocus()
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Escape leaves; a digit is the button's that shows it. False for any other key."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            return True
+        place = event.key() - Qt.Key.Key_1
+        if self.typed.isVisible() or not 0 <= place < len(self.buttons):
+            return False
+        if not event.isAutoRepeat():
+            self.buttons[place].click()
+        return True
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """then: what is sent, or the next question."""
+
+    text: str
+    then: Command | Callable[[], None]
+
+
+class Questions(QWidget):
+    """Whether to skip or to end, one question after the other. decided(command); left(): neither.
+
+    participant, folder: whose data would be deleted, and where they are.
+    """
+
+    decided = Signal(object)
+    left = Signal()
+
+    def __init__(self, participant: str, folder: str) -> None:
+        super().__init__()
+        self._participant, self._folder = participant, folder
+        self._answers: Sequence[_Answer] = ()
+        self.question = bits.label(role="strong")
+        self.detail = bits.label(role="caption", wrap=True)
+        self.reason = QLineEdit()
+        self.reason.setPlaceholderText("Reason, for the record")
+        self.reason.setAccessibleName("Reason")
+        self.reason.setFixedWidth(REASON_WIDTH)
+        self.reason.returnPressed.connect(lambda: self._answer(0))
+        self.yes, self.other, self.no = Button(), Button(), Button("Go on")
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addStretch(1)
+        words.addWidget(self.question)
+        words.addWidget(self.detail)
+        words.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_S)
+        row.addLayout(words, 1)
+        for widget in (self.reason, self.yes, self.other, self.no):
+            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.yes.clicked.connect(lambda: self._answer(0))
+        self.other.clicked.connect(lambda: self._answer(1))
+        self.no.clicked.connect(self.left)
+
+    def ask_skip(self, title: str) -> None:
+        """Whether to skip the rest of a part."""
+        self._ask(f"Skip the rest of “{title}”?", _Answer("Skip it", SkipStage()))
+
+    def ask_end(self) -> None:
+        """How to end the session."""
+        self.reason.clear()
+        self._ask(
+            "End the session?",
+            _Answer("End early, keep the data", EndSession(ENDED)),
+            _Answer("Participant withdraws…", self._ask_withdrawal),
+            reason=True,
+        )
+        self.reason.setFocus()
+
+    def _ask_withdrawal(self) -> None:
+        self._ask(
+            "What is to become of the data?",
+            _Answer("Keep the data", EndSession(WITHDREW, "keep")),
+            _Answer("Delete the data…", self._ask_deletion),
+            detail=f"{self._participant} withdraws, and says so.",
+        )
+
+    def _ask_deletion(self) -> None:
+        self._ask(
+            "Delete the data?",
+            _Answer("Delete all of it", EndSession(WITHDREW, "delete")),
+            detail=f"Deleted are the folder {self._folder} with sound and answers, and the typed "
+            f"name. A note stays that {self._participant} withdrew, and when.",
+        )
+
+    def _ask(
+        self, question: str, *answers: _Answer, detail: str = "", reason: bool = False
+    ) -> None:
+        self._answers = answers
+        bits.set_text(self.question, question)
+        bits.set_text(self.detail, detail)
+        self.detail.setVisible(bool(detail))
+        self.reason.setVisible(reason)
+        for button, answer in zip((self.yes, self.other), answers, strict=False):
+            button.setText(answer.text)
+            ends = isinstance(answer.then, Command)
+            bits.set_property(button, "role", "danger" if ends else "")
+        self.other.setVisible(len(answers) > 1)
+        self.no.setFocus()
+
+    def _answer(self, place: int) -> None:
+        then = self._answers[place].then
+        if not isinstance(then, Command):
+            then()
+            return
+        typed = self.reason.text().strip()
+        if isinstance(then, EndSession) and typed:
+            then = EndSession(typed, then.withdrawal)
+        self.decided.emit(then)
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Escape leaves. False for any other key."""
+        if event.key() != Qt.Key.Key_Escape:
+            return False
+        self.left.emit()
+        return True

@@ -1,0 +1,231 @@
+"""The console's top line: pausing with and without a reason, skipping, ending, withdrawing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from labapp.events import Source
+from labapp.events.commands import EndSession, GiveConsent, Pause, Resume
+from labapp.events.voice import AudioStarted
+from labapp.ui.moderator.header_questions import PAUSE_REASONS
+from tests.ui.desk import Desk
+from tests.ui.desk import desk as desk
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def paused_for(desk: Desk) -> list[Any]:
+    return [payload["reason"] for kind, payload in desk.room.events if kind == "session.paused"]
+
+
+def test_the_clock_is_working_time_and_stops_at_the_end(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    desk.wait(100)
+    assert header.elapsed.text() == "00:01:40"
+    desk.runner.send(Pause("moderator"), Source.MODERATOR)
+    desk.wait(1000)
+    assert header.elapsed.text() == "00:01:40"
+    assert (header.pause.text(), header.recording.text()) == ("Continue", "‖ paused, 16:40")
+    qtbot.mouseClick(header.pause, LEFT)
+    desk.wait(5)
+    assert (header.elapsed.text(), header.pause.text()) == ("00:01:45", "Pause")
+    desk.runner.send(EndSession("enough"), Source.MODERATOR)
+    desk.wait(50)
+    assert header.elapsed.text() == "00:01:45"
+    assert header.recording.text() == "■ ended: enough"
+
+
+def test_pause_asks_why_and_pressed_once_more_does_not_wait(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    qtbot.mouseClick(header.pause, LEFT)
+    assert header.reasons.isVisible()
+    assert not desk.runner.state.pauses.paused
+    qtbot.mouseClick(header.pause, LEFT)
+    assert not header.reasons.isVisible()
+    assert paused_for(desk) == ["moderator"]
+
+
+def test_a_double_click_on_pause_pauses(desk: Desk, qtbot: QtBot) -> None:
+    pause = desk.console.header.pause
+    qtbot.mouseClick(pause, LEFT)
+    # As the system sends the second half of a double click.
+    where = QPointF(pause.rect().center())
+    for kind in (QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease):
+        at, none = pause.mapToGlobal(where), Qt.KeyboardModifier.NoModifier
+        held = LEFT if kind == QEvent.Type.MouseButtonDblClick else Qt.MouseButton.NoButton
+        QApplication.sendEvent(pause, QMouseEvent(kind, where, at, LEFT, held, none))
+    assert paused_for(desk) == ["moderator"]
+
+
+def test_enter_and_the_pause_key_pause_at_once(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    field = desk.console.notes.input
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_F9)
+    assert header.pause.hasFocus()
+    qtbot.keyClick(header.pause, Qt.Key.Key_Return)
+    assert paused_for(desk) == ["moderator"]
+    desk.wait(1)
+    qtbot.keyClick(field, Qt.Key.Key_F9)
+    assert not desk.runner.state.pauses.paused
+    desk.wait(1)
+    qtbot.keyClick(field, Qt.Key.Key_F9)
+    qtbot.keyClick(field, Qt.Key.Key_F9)
+    assert paused_for(desk) == ["moderator"] * 2
+
+
+@pytest.mark.parametrize(("place", "reason"), list(enumerate(PAUSE_REASONS)))
+def test_a_reason_takes_one_key_or_one_click(
+    desk: Desk, qtbot: QtBot, place: int, reason: str
+) -> None:
+    header = desk.console.header
+    key = Qt.Key(Qt.Key.Key_1 + place)
+    qtbot.mouseClick(header.pause, LEFT)
+    qtbot.keyClick(header.pause, key)
+    assert desk.room.count("flag.added") == 0  # not while the question stands
+    desk.runner.send(Resume("moderator"), Source.MODERATOR)
+    desk.wait(1)
+    qtbot.mouseClick(header.pause, LEFT)
+    qtbot.mouseClick(header.reasons.buttons[place], LEFT)
+    assert paused_for(desk) == [reason, reason]
+    desk.wait(130)
+    assert header.recording.text() == f"‖ {PAUSE_REASONS[reason]}, 2:10"
+    desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
+    desk.wait(1)
+    assert header.recording.text().endswith(", 2:11, sound goes on")
+    qtbot.keyClick(header.pause, Qt.Key.Key_1)  # outside the question a digit is a flag
+    assert desk.room.count("flag.added") == 1
+
+
+def test_another_reason_is_typed(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    qtbot.mouseClick(header.pause, LEFT)
+    qtbot.keyClick(header.pause, Qt.Key.Key_4)
+    typed = header.reasons.typed
+    assert typed.hasFocus()
+    qtbot.keyClicks(typed, "2 fire alarms")
+    qtbot.keyClick(typed, Qt.Key.Key_Return)
+    assert paused_for(desk) == ["2 fire alarms"]
+    desk.wait(7)
+    assert header.recording.text() == "‖ 2 fire alarms, 0:07"
+
+
+def test_escape_leaves_the_question_of_a_pause(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    qtbot.mouseClick(header.pause, LEFT)
+    qtbot.keyClick(header.pause, Qt.Key.Key_Escape)
+    assert not header.reasons.isVisible()
+    qtbot.mouseClick(header.pause, LEFT)
+    assert paused_for(desk) == []
+    qtbot.keyClick(header.pause, Qt.Key.Key_H)  # a letter begins a note all the same
+    assert desk.console.notes.input.text() == "h"
+    desk.runner.send(EndSession("enough"), Source.MODERATOR)
+    desk.wait(1)
+    assert not header.reasons.isVisible()
+
+
+def test_ending_and_skipping_ask_once_more_in_the_line(desk: Desk, qtbot: QtBot) -> None:
+    header, asked = desk.console.header, desk.console.header.questions
+    desk.wait(1)
+    assert not header.skip.isEnabled()  # consent is given or declined, not skipped
+    desk.runner.send(GiveConsent())
+    desk.wait(1)
+    qtbot.mouseClick(header.skip, LEFT)
+    assert asked.question.text() == "Skip the rest of “Tutorial”?"
+    qtbot.mouseClick(asked.no, LEFT)
+    assert desk.runner.part is not None
+    assert desk.runner.part.id == "tutorial"
+    qtbot.mouseClick(header.skip, LEFT)
+    qtbot.mouseClick(asked.yes, LEFT)
+    assert desk.room.last("part.ended")["outcome"] == "skipped"
+    qtbot.mouseClick(header.end, LEFT)
+    qtbot.keyClick(asked.reason, Qt.Key.Key_Escape)
+    assert not desk.runner.finished
+    qtbot.mouseClick(header.end, LEFT)
+    qtbot.keyClicks(asked.reason, "feels unwell")
+    qtbot.mouseClick(asked.yes, LEFT)
+    assert desk.room.last("session.ended") == {"reason": "feels unwell", "withdrawal": ""}
+    desk.wait(0)
+    assert header.recording.text() == "■ ended: feels unwell"
+    with qtbot.waitSignal(desk.console.done_requested):
+        qtbot.mouseClick(header.done, LEFT)
+
+
+def test_somebody_who_withdraws_says_that_the_data_are_kept(desk: Desk, qtbot: QtBot) -> None:
+    header, asked = desk.console.header, desk.console.header.questions
+    qtbot.mouseClick(header.end, LEFT)
+    qtbot.mouseClick(asked.other, LEFT)
+    assert (asked.yes.text(), asked.other.text()) == ("Keep the data", "Delete the data…")
+    qtbot.mouseClick(asked.yes, LEFT)
+    ended = desk.room.last("session.ended")
+    assert ended == {"reason": "the participant withdrew", "withdrawal": "keep"}
+    desk.wait(0)
+    assert header.recording.text() == "■ withdrawn, the data are kept"
+
+
+def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtBot) -> None:
+    header, asked = desk.console.header, desk.console.header.questions
+    for _ in range(2):
+        qtbot.mouseClick(header.end, LEFT)
+        qtbot.keyClicks(asked.reason, "no time")
+        qtbot.mouseClick(asked.other, LEFT)
+        qtbot.mouseClick(asked.other, LEFT)
+        folder = desk.runner.journal.path.parent.name
+        assert folder in asked.detail.text()
+        for deleted in ("sound", "answers", "typed name", "A note stays that P01 withdrew"):
+            assert deleted in asked.detail.text()
+        qtbot.keyClick(asked.no, Qt.Key.Key_Escape)  # the first time
+        assert not desk.runner.finished
+    qtbot.mouseClick(header.end, LEFT)
+    qtbot.mouseClick(asked.other, LEFT)
+    qtbot.mouseClick(asked.other, LEFT)
+    qtbot.keyClick(asked.no, Qt.Key.Key_Space)  # what has the focus deletes nothing
+    assert not desk.runner.finished
+    qtbot.mouseClick(header.end, LEFT)
+    qtbot.keyClicks(asked.reason, "no time")
+    for button in (asked.other, asked.other, asked.yes):
+        qtbot.mouseClick(button, LEFT)
+    assert desk.room.last("session.ended") == {"reason": "no time", "withdrawal": "delete"}
+    desk.wait(0)
+    said = header.recording.text()
+    assert said == "■ withdrawn: the data will be deleted when you go back"
+    assert header.done.isVisible()
+
+
+def test_closing_the_window_asks_instead(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    qtbot.mouseClick(header.pause, LEFT)
+    assert not desk.console.close()
+    assert desk.console.isVisible()
+    assert header.questions.question.isVisible()
+    assert not header.reasons.isVisible()
+    assert not desk.runner.finished
+
+
+@pytest.mark.parametrize("width", [1366, 1280])
+def test_every_question_of_the_line_fits(desk: Desk, qtbot: QtBot, width: int) -> None:
+    header = desk.console.header
+    desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
+    desk.console.resize(width, 720)
+
+    def fits() -> bool:
+        QApplication.processEvents()
+        desk.console.refresh()
+        return header.minimumSizeHint().width() <= width == desk.console.width()
+
+    qtbot.mouseClick(header.pause, LEFT)
+    assert fits()
+    header.ask_end()
+    assert fits()
+    header.questions.other.click()
+    assert fits()
+    header.questions.other.click()
+    assert fits()
+    detail = header.questions.detail
+    assert detail.heightForWidth(detail.width()) <= detail.height()
