@@ -173,7 +173,7 @@ class DialPanel(QWidget):
     """All dials of a space.
 
     moved(dimension, value, device), selected(dimension, device), renamed(dimension, text): what the
-    hand asks for. number_words: the name of dial n (counted from 1).
+    hand asks for. number_words: the name of dial n (counted from 1). improved: see DialSlider.
     """
 
     moved = Signal(int, float, str)
@@ -187,6 +187,7 @@ class DialPanel(QWidget):
         palette: theme.Palette,
         *,
         editable: bool,
+        improved: bool,
     ) -> None:
         super().__init__()
         names = [number_words(i + 1) for i in range(len(space))]
@@ -204,7 +205,7 @@ class DialPanel(QWidget):
                     lambda at, device, i=index: self.moved.emit(i, float(at), device)
                 )
             else:
-                control = DialSlider(dimension, palette)
+                control = DialSlider(dimension, palette, improved=improved)
                 control.moved.connect(
                     lambda value, device, i=index: self.moved.emit(i, value, device)
                 )

@@ -51,6 +51,7 @@ class ReconstructionScreen(Screen):
             lambda number: words("dial", number=number),
             palette,
             editable=part.labels_editable,
+            improved=setting.improved,
         )
         self.gate = MoveGate(self._move, lambda: self.pictures.front.update(), self)
         self.pictures = PicturePanel(
@@ -102,10 +103,11 @@ class ReconstructionScreen(Screen):
             task = " ".join([task, words("task_text_think_aloud")])
         text = QLabel(task)
         text.setWordWrap(True)
-        hint = words("dial_help")
+        # As published nothing is said of keys: they are those of any slider on a web page.
+        hints = [words("dial_help")] if self.setting.improved else []
         if part.labels_editable:
-            hint = " ".join([hint, words("rename_help")])
-        help_text = QLabel(hint)
+            hints.append(words("rename_help"))
+        help_text = QLabel(" ".join(hints))
         help_text.setWordWrap(True)
         help_text.setProperty("role", "secondary")
         left = QVBoxLayout()

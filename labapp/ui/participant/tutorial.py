@@ -50,6 +50,7 @@ class Box(QFrame):
             lambda n: words("dial", number=n),
             setting.palette,
             editable=False,
+            improved=setting.improved,
         )
         self.gate = MoveGate(
             lambda i, value, _device: send(MoveTutorialDial(number, i, value)),

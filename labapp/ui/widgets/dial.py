@@ -3,6 +3,9 @@
 Dragging is coarse, Shift+drag fine, arrow keys move one step and Page keys ten, Home and End go to
 the limits. A click in the track moves the handle there, as sliders on the web do. There are no
 numbers (they would bias) and the wheel does nothing unless the dial has the focus.
+
+As published, a dial is what a slider on a web page is: no fine dragging and no wheel, and a Page
+key moves a tenth of the range.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ HANDLE_R = 10.0
 RING_R = 14.0
 TRACK_H = 6.0
 PAGE_STEPS = 10
+PUBLISHED_PAGES = 10
+"""As published, so many Page keys go from one limit to the other, as in common browsers."""
 FINE_PX_PER_STEP = 2.0
 """Shift+drag: at most one step in so many pixels, whatever the range."""
 WHEEL_NOTCH = 120
@@ -39,9 +44,8 @@ _STEP_KEYS = {
     Qt.Key.Key_Up: 1,
     Qt.Key.Key_Left: -1,
     Qt.Key.Key_Down: -1,
-    Qt.Key.Key_PageUp: PAGE_STEPS,
-    Qt.Key.Key_PageDown: -PAGE_STEPS,
 }
+_PAGE_KEYS = {Qt.Key.Key_PageUp: 1, Qt.Key.Key_PageDown: -1}
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
@@ -59,17 +63,24 @@ class DialSlider(QWidget):
     """moved(value, device): the hand asks for a value (on its step); selected(device): it took hold
     of the dial. device: mouse, touch, keyboard or wheel.
 
-    The handle follows the hand at once; `show_value` sets what the session says.
+    The handle follows the hand at once; `show_value` sets what the session says. improved: with
+    fine dragging, fine Page keys and the wheel (False: as published).
     """
 
     moved = Signal(float, str)
     selected = Signal(str)
 
     def __init__(
-        self, dimension: Continuous, palette: theme.Palette, parent: QWidget | None = None
+        self,
+        dimension: Continuous,
+        palette: theme.Palette,
+        parent: QWidget | None = None,
+        *,
+        improved: bool = True,
     ) -> None:
         super().__init__(parent)
         self._dimension = dimension
+        self._improved = improved
         self._colors = palette
         self._value = dimension.snap(dimension.low)
         self._start: float | None = None
@@ -139,6 +150,17 @@ class DialSlider(QWidget):
         coarse = (d.high - d.low) / self._span()
         return min(d.step / FINE_PX_PER_STEP, coarse / 2) if fine else coarse
 
+    def _is_fine(self, event: QMouseEvent) -> bool:
+        """Whether this drag is a fine one."""
+        return self._improved and bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+
+    def _page(self) -> float:
+        """How much a Page key moves the value."""
+        d = self._dimension
+        if self._improved:
+            return PAGE_STEPS * d.step
+        return max(d.step, (d.high - d.low) / PUBLISHED_PAGES)
+
     def _ask(self, value: float, device: str) -> None:
         snapped = self._dimension.snap(value)
         if snapped == self._value:
@@ -159,7 +181,7 @@ class DialSlider(QWidget):
         device = "touch" if touch else "mouse"
         self._announce(device)
         x = event.position().x()
-        fine = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        fine = self._is_fine(event)
         on_handle = abs(x - self.handle_x(self._value)) <= RING_R
         value = self._value
         if not (on_handle or fine):
@@ -175,7 +197,7 @@ class DialSlider(QWidget):
         if drag is None or self._locked:
             return
         x = event.position().x()
-        fine = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        fine = self._is_fine(event)
         if fine != drag.fine:
             # Shift was pressed or let go: go on from here, so that the handle does not jump.
             here = drag.value + (x - drag.x) * self._per_px(drag.fine)
@@ -202,6 +224,8 @@ class DialSlider(QWidget):
             return
         if key in _STEP_KEYS:
             wanted = self._value + _STEP_KEYS[key] * d.step
+        elif key in _PAGE_KEYS:
+            wanted = self._value + _PAGE_KEYS[key] * self._page()
         elif key == Qt.Key.Key_Home:
             wanted = d.low
         elif key == Qt.Key.Key_End:
@@ -214,7 +238,7 @@ class DialSlider(QWidget):
         self._ask(wanted, "keyboard")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        if not self.hasFocus() or self._locked:
+        if not self._improved or not self.hasFocus() or self._locked:
             event.ignore()
             return
         self._wheel += event.angleDelta().y() or event.angleDelta().x()
