@@ -64,9 +64,10 @@ SCREENS = [
 MODELS = ["circles/gt", "sinelines/gt", "sinelines/vae", "sinelines/ae"]
 
 
-def shots(folder: Path) -> Iterator[Shot]:
-    yield from home()
-    yield from console(folder / "quickstart")
+def shots(folder: Path, study: str = "quickstart") -> Iterator[Shot]:
+    """study: quickstart, or the path of a translation."""
+    yield from home(study)
+    yield from console(folder / "quickstart", study)
     yield from pictures(folder / "mnist")
 
 
@@ -86,14 +87,14 @@ def summary(
     )  # fmt: skip
 
 
-def ready_home() -> HomeWindow:
+def ready_home(study: str = "quickstart") -> HomeWindow:
     window = HomeWindow()
     view = window.view
-    loaded = load("quickstart")
+    loaded = load(study)
     space = decoder_of("sinelines/gt").space
     plan = realise(loaded, "P07", space_of=lambda model: space, prior_of=lambda model: False)
     view.set_data(Path("/home/lab/sessions"), 212 * 10**9)
-    view.set_studies([StudyChoice("quickstart", loaded.study.title)], "quickstart")
+    view.set_studies([StudyChoice(study, loaded.study.title)], study)
     view.set_participants(loaded.study.participants, {f"P{i:02d}": ["1"] for i in range(1, 7)})
     view.set_plan(plan.parts)
     view.set_audio("optional", [MIC], MIC.spec)
@@ -130,8 +131,8 @@ def on_screen(window: QWidget) -> QWidget:
     return window
 
 
-def home() -> Iterator[Shot]:
-    window = ready_home()
+def home(study: str = "quickstart") -> Iterator[Shot]:
+    window = ready_home(study)
     view = window.view
     yield "m01-home-ready", on_screen(window)
     view.session.participant.setText("P03")
@@ -166,14 +167,14 @@ def home() -> Iterator[Shot]:
     view.ready.read.click()
     yield "m06-home-consent", window
     window.close()
-    yield from studies()
+    yield from studies(study)
 
 
-def studies() -> Iterator[Shot]:
+def studies(study: str = "quickstart") -> Iterator[Shot]:
     """The study's page: charts, pictures, a discrete dial and ten others, and none while blind."""
-    window = ready_home()
+    window = ready_home(study)
     view = window.view
-    loaded = load("quickstart")
+    loaded = load(study)
     view.set_study(loaded.study)
     view.tabs[2].setFocus()
     view.tabs[2].click()
@@ -295,8 +296,8 @@ def desk_of(folder: Path, study: str | Path, **decoders: Decoder) -> Iterator[De
         room.session.close("pictures taken")
 
 
-def console(folder: Path) -> Iterator[Shot]:
-    with desk_of(folder / "a", "quickstart") as desk:
+def console(folder: Path, study: str = "quickstart") -> Iterator[Shot]:
+    with desk_of(folder / "a", study) as desk:
         yield "m10-console-consent", desk.settled()
         desk.go_to("stage-2")
         runner, clock = desk.runner, desk.clock
@@ -321,14 +322,25 @@ def console(folder: Path) -> Iterator[Shot]:
         runner.emit(AudioDeviceLost("USB headset", "unplugged"))
         clock.advance(1)
         yield "m13-console-alarms", desk.settled()
-        runner.send(Pause("moderator"), MODERATOR)
-        desk.console.header.ask_end()
-        clock.advance(1)
+        header = desk.console.header
+        header.press_pause()
+        yield "m14-console-pause-why", desk.settled()
+        runner.send(Pause("break"), MODERATOR)
+        clock.advance(130)
+        yield "m14-console-break", desk.settled()
+        header.ask_end()
         yield "m14-console-end", desk.settled()
-    with desk_of(folder / "b", "quickstart") as desk:
+        header.questions.other.click()
+        yield "m14-console-withdraws", desk.settled()
+        header.questions.other.click()
+        yield "m14-console-delete", desk.settled()
+        header.questions.yes.click()
+        clock.advance(1)
+        yield "m14-console-withdrawn", desk.settled()
+    with desk_of(folder / "b", study) as desk:
         desk.go_to("stage-1-seq")
         yield "m15-console-questionnaire", desk.settled()
-    with desk_of(folder / "c", "quickstart") as desk:
+    with desk_of(folder / "c", study) as desk:
         desk.go_to("tutorial")
         yield "m16-console-tutorial", desk.settled()
 
@@ -336,10 +348,15 @@ def console(folder: Path) -> Iterator[Shot]:
 def pictures(folder: Path) -> Iterator[Shot]:
     model = "mnist8k/ss10"
     study = write_study(folder, model, labels="editable", trials=7)
+    prompts = '["Please keep talking", "What are you thinking?", "And now?", "Why?"]'
+    words = study.read_text("utf-8").replace("flow:", f"recording:\n  prompts: {prompts}\nflow:")
+    study.write_text(words, "utf-8")
     with desk_of(folder, study, digits=ring_decoder(model, 10, discrete=10)) as desk:
         desk.talk(9)
         desk.runner.send(Next())
         desk.runner.send(EditLabel(0, "number"))
         desk.runner.send(EditLabel(1, "how slanted it is"))
         desk.solve(0.5)
+        desk.console.give_prompt(1)
+        desk.talk(42)
         yield "m20-console-pictures", desk.settled()

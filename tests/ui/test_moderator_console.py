@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -32,6 +34,7 @@ from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, skip_to, solve
+from tests.helpers.studies import write_study
 from tests.ui.desk import HEARD, SILENT, Desk, closed_forms
 from tests.ui.desk import desk as desk
 
@@ -171,6 +174,43 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     desk.runner.send(Pause("x"), Source.MODERATOR)
     desk.wait(1)
     assert voice.prompt.isHidden()
+
+
+def test_each_prompt_has_a_key_and_is_recorded_with_its_text(
+    open_room: Callable[..., Room], qtbot: QtBot, tmp_path: Path
+) -> None:
+    prompts = ["Keep talking", "What are you thinking?", "And now?", "Why?", "How?"]
+    study = write_study(tmp_path, "sinelines/gt")
+    recording = f"recording:\n  prompts: {json.dumps(prompts)}\nflow:"
+    study.write_text(study.read_text("utf-8").replace("flow:", recording), "utf-8")
+    clock = FakeClock()
+    desk = Desk(open_room(study, clock=clock, decoders=closed_forms()), clock)
+    console = desk.console
+    desk.room.session.begin()
+    console.refresh()
+    box = console.voice.prompts
+    assert box.last.text() == "none yet"
+    alt = Qt.KeyboardModifier.AltModifier
+    field = console.notes.input
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_F8)
+    qtbot.keyClick(field, Qt.Key.Key_2, alt)
+    qtbot.keyClick(field, Qt.Key.Key_5, alt)
+    qtbot.mouseClick(box.buttons[2], Qt.MouseButton.LeftButton)
+    given = [payload["text"] for kind, payload in desk.room.events if kind == "prompt.given"]
+    assert given == [prompts[place] for place in (0, 1, 4, 2)]
+    assert field.text() == ""
+    clock.advance(42)
+    for _ in range(20):  # a second of ticks
+        console.refresh()
+    assert box.last.text() == "last 0:42 ago"
+    assert [note.text for note in console.state.notes] == given
+    assert [mark.text for mark in console.state.timeline.marks] == [
+        f"Prompt given: {text}" for text in given
+    ]
+    assert console.voice.prompt.text().startswith("Say: “Keep talking”")
+    console.shut()
+    console.deleteLater()
 
 
 ON = Sound("Jabra", "ALSA", 48_000)

@@ -37,6 +37,7 @@ from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanPanel
+from labapp.ui.moderator.prompt_box import key_of
 from labapp.ui.moderator.state.alarms import FOCUS, SILENT, SOUND
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import rows_of, view_of
@@ -110,9 +111,7 @@ class ConsoleWindow(QMainWindow):
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
         self.mirror = MirrorPanel(PALETTE, self.state.curve)
-        self.voice = VoicePanel(
-            PALETTE, study.recording.prompts[0], study.recording.silence_prompt_s
-        )
+        self.voice = VoicePanel(PALETTE, study.recording.prompts, study.recording.silence_prompt_s)
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
         self.setWindowTitle(f"labapp · {participant} · console")
@@ -176,7 +175,8 @@ class ConsoleWindow(QMainWindow):
         self._shortcut("Ctrl+Shift+M", self.toggle_requested.emit)
         anywhere = Qt.ShortcutContext.ApplicationShortcut
         self._shortcut(PAUSE_KEY, self.header.press_pause)
-        self._shortcut("F8", self.give_prompt, anywhere)
+        for place in range(len(self._study.recording.prompts)):
+            self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
         for number in self._study.flags:
             self._shortcut(f"Ctrl+{number}", partial(self.set_flag, number), anywhere)
 
@@ -195,9 +195,9 @@ class ConsoleWindow(QMainWindow):
         """Set one of the study's flags, now."""
         self._runner.send(AddFlag(number), Source.MODERATOR)
 
-    def give_prompt(self) -> None:
-        """Record that the moderator prompted the participant."""
-        self._runner.send(GivePrompt(self._study.recording.prompts[0]), Source.MODERATOR)
+    def give_prompt(self, place: int = 0) -> None:
+        """Record that the moderator said one of the study's prompts, counted from 0."""
+        self._runner.send(GivePrompt(self._study.recording.prompts[place]), Source.MODERATOR)
 
     def _keep_note(self, text: str, began_ns: int) -> None:
         self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
@@ -277,6 +277,8 @@ class ConsoleWindow(QMainWindow):
             self._show_alarms()
         if "notes" in changed:
             self.notes.show_notes(state.notes)
+        if "notes" in changed or second:
+            self.voice.prompts.show_last(state.notes, now_ns)
         self._show_voice(now_ns, facts=second or "sound" in changed, anew=dirty)
 
     def _show_voice(self, now_ns: int, *, facts: bool, anew: bool) -> None:

@@ -116,7 +116,7 @@ class Questions(QWidget):
         self.question = bits.label(role="strong")
         self.detail = bits.label(role="caption", wrap=True)
         self.reason = QLineEdit()
-        self.reason.setPlaceholderText("Reason, for the record")
+        self.reason.setPlaceholderText("Reason, if any")
         self.reason.setAccessibleName("Reason")
         self.reason.setFixedWidth(REASON_WIDTH)
         self.reason.returnPressed.connect(lambda: self._answer(0))
@@ -178,8 +178,9 @@ class Questions(QWidget):
         self.reason.setVisible(reason)
         for button, answer in zip((self.yes, self.other), answers, strict=False):
             button.setText(answer.text)
-            ends = isinstance(answer.then, Command)
-            bits.set_property(button, "role", "danger" if ends else "")
+            keeps = isinstance(answer.then, EndSession) and answer.then.withdrawal == "keep"
+            grave = isinstance(answer.then, Command) and not keeps
+            bits.set_property(button, "role", "danger" if grave else "")
         self.other.setVisible(len(answers) > 1)
         self.no.setFocus()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -18,6 +19,7 @@ from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui import theme
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.level_bars import LevelBars
+from labapp.ui.moderator.prompt_box import FIRST_KEY, PromptBox
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.moderator.watch import SLOW_MS
 from labapp.ui.theme import Palette
@@ -73,11 +75,14 @@ def hearing_of(
 
 
 class VoicePanel(QFrame):
-    """prompt_given: the moderator pressed the prompt's button (F8 does the same)."""
+    """prompt_given(place): the moderator says one of the study's prompts, counted from 0.
 
-    prompt_given = Signal()
+    prompts: the first is the one that is due after prompt_after_s of silence.
+    """
 
-    def __init__(self, palette: Palette, prompt: str, prompt_after_s: float) -> None:
+    prompt_given = Signal(int)
+
+    def __init__(self, palette: Palette, prompts: Sequence[str], prompt_after_s: float) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self._prompt_after_s = prompt_after_s
@@ -86,10 +91,12 @@ class VoicePanel(QFrame):
         self.headline = bits.label(role="title")
         self.detail = bits.label(role="secondary", wrap=True)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.prompt = Button(f"Say: “{prompt}”\nF8 records that you said it")
+        self.prompt = Button(f"Say: “{prompts[0]}”\n{FIRST_KEY} records that you said it")
         self.prompt.setProperty("role", "prompt")
         self.prompt.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.prompt.clicked.connect(self.prompt_given)
+        self.prompt.clicked.connect(lambda: self.prompt_given.emit(0))
+        self.prompts = PromptBox(prompts)
+        self.prompts.given.connect(self.prompt_given)
 
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
@@ -110,6 +117,7 @@ class VoicePanel(QFrame):
         stack.addWidget(self.prompt)
         stack.addWidget(self.detail)
         layout.addWidget(slot)
+        layout.addWidget(self.prompts)
         layout.addStretch(1)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
