@@ -68,34 +68,49 @@ class Deviation:
     attempt: int | None = None
 
 
-def fold_deviations(events: Iterable[tuple[Event, Body]]) -> list[Deviation]:
-    """What the events of one session say went otherwise than planned, in order.
+class Deviations:
+    """What the events of one session say went otherwise than planned so far, in order: `found`.
 
     Attempts without an end and unfinished sessions are known from their own folds.
     """
-    found: list[Deviation] = []
-    lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
-    rates: dict[str, int] = {}
-    running: str | None = None
-    for event, body in events:
+
+    def __init__(self) -> None:
+        self.found: list[Deviation] = []
+        self._lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
+        self._rates: dict[str, int] = {}
+        self._running: str | None = None
+
+    def apply(self, event: Event, body: Body) -> bool:
+        """Take in the next event; True when `found` changed."""
         if isinstance(body, PartStarted):
-            running = event.stage
+            self._running = event.stage
         if isinstance(body, AudioStarted):
-            rates[body.file] = body.nominal_rate
+            self._rates[body.file] = body.nominal_rate
         if isinstance(body, SegmentStarted):
             # Ends that fell into the gap were not recorded; only the gap itself goes on.
-            lasting = {name: at for name, at in lasting.items() if name == "pause"}
-        if (ending := _ends(body)) in lasting:
-            at = lasting.pop(ending)
-            lasted_s = event.t_ns / NS - found[at].session_s
-            found[at] = replace(found[at], duration_s=lasted_s)
-        if (one := _deviation(event, body, rates)) is not None:
+            self._lasting = {name: at for name, at in self._lasting.items() if name == "pause"}
+        changed = False
+        if (ending := _ends(body)) in self._lasting:
+            at = self._lasting.pop(ending)
+            lasted_s = event.t_ns / NS - self.found[at].session_s
+            self.found[at] = replace(self.found[at], duration_s=lasted_s)
+            changed = True
+        if (one := _deviation(event, body, self._rates)) is not None:
             if (name := _lasts(body)) is not None:
-                lasting.setdefault(name, len(found))
-            found.append(replace(one, stage=one.stage or running))
+                self._lasting.setdefault(name, len(self.found))
+            self.found.append(replace(one, stage=one.stage or self._running))
+            changed = True
         if isinstance(body, PartEnded):
-            running = None
-    return found
+            self._running = None
+        return changed
+
+
+def fold_deviations(events: Iterable[tuple[Event, Body]]) -> list[Deviation]:
+    """The deviations of a whole session."""
+    deviations = Deviations()
+    for event, body in events:
+        deviations.apply(event, body)
+    return deviations.found
 
 
 def _ends(body: Body) -> str:
