@@ -37,6 +37,7 @@ from labapp.session.decoding import Decoder
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui.bridge import Bridge
+from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
 from labapp.ui.moderator.choices import Interrupted, StudyChoice
@@ -111,7 +112,7 @@ def ready_home(study: str = "quickstart") -> HomeWindow:
     ]
     view.set_sessions(lines)
     view.set_all_sessions(lines)
-    view.set_consent("Consent", loaded.text("texts/{language}/consent.md"))
+    view.set_consent(tr("Consent text"), loaded.text("texts/{language}/consent.md"))
     view.set_checklist(
         [
             checklist.microphone_row("optional", Microphone("USB headset", True, "heard")),

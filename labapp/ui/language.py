@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 from labapp import resources
 from labapp.documents import parse_yaml
@@ -66,14 +67,14 @@ def spoken() -> str:
 def load(path: Path) -> dict[str, str]:
     """The checked translations of a file. Raises SetupError naming the sentence."""
     try:
-        words = parse_yaml(path, path.read_bytes()).value
-    except (OSError, LabappError) as error:
-        raise _unusable(path, str(error)) from error
-    if not isinstance(words, dict):
-        raise _unusable(path, "Lines of the form `English: translation` were expected.")
+        words: dict[str, Any] = parse_yaml(path, path.read_bytes()).value
+    except OSError as error:
+        raise _unusable(path, f"{error.strerror}.") from error
+    except LabappError as error:
+        raise _unusable(path, error.what) from error
     for english, said in words.items():
-        if not isinstance(english, str) or not isinstance(said, str) or not said.strip():
-            raise _unusable(path, f"{english!r}: {said!r} is no text; put both in quotes.")
+        if not isinstance(said, str) or not said.strip():
+            raise _unusable(path, f"{english!r}: {said!r} is no text; put it in quotes.")
         try:
             same = fields(english) == fields(said)
         except ValueError as error:

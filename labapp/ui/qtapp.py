@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from labapp.errors import SetupError
-from labapp.ui import display
+from labapp.ui import display, language
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -17,9 +17,11 @@ SWITCH_INTERVAL_S = 0.0005
 
 
 def make_app() -> QApplication:
-    """The one QApplication, on the display if it answers, otherwise offscreen."""
+    """The one QApplication, on the display if it answers, otherwise offscreen; it speaks the
+    moderator's language."""
     display.choose()
     try:
+        from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
         from PySide6.QtWidgets import QApplication
     except ImportError as error:
         raise SetupError(
@@ -32,7 +34,13 @@ def make_app() -> QApplication:
     if isinstance(existing, QApplication):
         return existing
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    language.speak(language.preferred(QLocale.system().uiLanguages()))
     app = QApplication(["labapp"])
+    # The words of Qt's own: dialogs of files, menus of text fields.
+    words = QTranslator(app)
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if words.load(f"qtbase_{language.spoken()}", folder):
+        app.installTranslator(words)
     app.setApplicationName("labapp")
     app.setApplicationDisplayName("labapp")
     app.setQuitOnLastWindowClosed(False)

@@ -16,13 +16,13 @@ from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from labapp.ui.strings import strings_of
-from labapp.ui.widgets.markdown import MarkdownView
 from tests.helpers.languages import MARKED, mark, translated, write_marked
 from tests.helpers.packages import ring_model
 from tests.helpers.questionnaires import ALL
 from tests.helpers.rooms import skip_to
 from tests.helpers.single import write_single_study
 from tests.helpers.studies import ring_decoder, write_study
+from tests.ui.said import said_in
 
 DIGITS = "mnist8k/ss5"
 WHOLE = f"""\
@@ -40,23 +40,6 @@ flow:
   - stages: {{task: reconstruction, models: [sinelines/gt], trials: 1, after: [{", ".join(ALL)}]}}
   - debrief: texts/{{language}}/debrief.md
 """
-
-
-def said_in(window: QWidget) -> set[str]:
-    """Everything that the widgets of a window say, seen or read aloud."""
-    said = set()
-    for widget in (window, *window.findChildren(QWidget)):
-        said |= {widget.accessibleName(), widget.accessibleDescription(), widget.toolTip()}
-        said |= {
-            getattr(widget, get)() for get in ("text", "placeholderText") if _gives(widget, get)
-        }
-        if isinstance(widget, MarkdownView):
-            said.add(widget.toPlainText())
-    return {text for text in said if isinstance(text, str) and re.search(r"[A-Za-z]{2}", text)}
-
-
-def _gives(widget: QWidget, get: str) -> bool:
-    return not isinstance(widget, MarkdownView) and callable(getattr(widget, get, None))
 
 
 def test_every_word_comes_from_the_texts(open_room, open_window, qapp, tmp_path):

@@ -52,10 +52,11 @@ def facts_of(card: ModelCard) -> str:
     facts = [card.title]
     error = card.held_out_error
     if error is not None and error.as_published is not None:
-        text = tr("held-out error {error}", error=number(f"{error.as_published:.3g}"))
+        ours = number(f"{error.as_published:.3g}")
+        text = tr("held-out error {error}", error=ours)
         if error.published is not None:
-            in_paper = number(f"{error.published:g}")
-            text += tr(" (in the paper {error})", error=in_paper)
+            paper = number(f"{error.published:g}")
+            text = tr("held-out error {error} (in the paper {paper})", error=ours, paper=paper)
         facts.append(text)
     return "  ·  ".join(facts)
 

@@ -1,0 +1,23 @@
+"""The moderator's screens in German, whose words are longer, for screenshots.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from labapp.study.loading import find
+from labapp.ui import language
+from scripts import screens_moderator
+from scripts.screens_moderator import Shot
+from tests.helpers.languages import translated
+
+
+def shots(folder: Path) -> Iterator[Shot]:
+    study = folder / "quickstart.yaml"
+    study.write_text(find("quickstart").read_text("utf-8"), "utf-8")
+    language.speak("de")
+    try:
+        for name, window in screens_moderator.shots(folder, str(translated(study, "de"))):
+            yield f"de-{name}", window
+    finally:
+        language.speak(language.ENGLISH)

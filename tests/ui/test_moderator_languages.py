@@ -1,0 +1,252 @@
+"""The moderator's windows in other languages: every word can be translated, and is in German."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+import labapp.ui
+from labapp import resources
+from labapp.errors import SetupError
+from labapp.representations import catalog
+from labapp.study.loading import find
+from labapp.ui import language
+from labapp.ui.language import counted, number, speak, told, tr
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.banner import ErrorBanner
+from labapp.ui.widgets.markdown import MarkdownView
+from scripts import screens_moderator
+from tests.helpers.languages import MARKED, mark, translated, write_marked
+from tests.ui.said import said_in
+
+UI = Path(labapp.ui.__file__).parent
+GERMAN = resources.assets() / "texts" / "de" / language.FILE
+SIGNS = {".", ","}
+"""Sentences of the catalogue that are no words: how numbers are written."""
+
+Shots = Callable[[Path, str], Iterator[screens_moderator.Shot]]
+WINDOWS: dict[str, Shots] = {
+    "home": lambda folder, study: screens_moderator.home(study),
+}
+
+
+def literals(call: ast.Call) -> list[ast.expr]:
+    """The sentences that a call asks to be translated."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    return {"tr": call.args[:1], "N_": call.args[:1], "counted": call.args[1:3]}.get(name, [])
+
+
+def sentences() -> dict[str, str]:
+    """Every sentence of the windows' code that can be translated, and where it stands."""
+    found = {}
+    for path in sorted(UI.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for said in literals(node) if isinstance(node, ast.Call) else ():
+                where = f"{path.relative_to(UI)}, line {said.lineno}"
+                assert not isinstance(said, ast.JoinedStr | ast.BinOp), f"{where}: not one sentence"
+                if isinstance(said, ast.Constant):
+                    found[said.value] = where
+    return found
+
+
+@pytest.fixture
+def speaks() -> Iterator[Callable[[str], None]]:
+    yield speak
+    speak(language.ENGLISH)
+
+
+@pytest.fixture
+def marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A language in which every sentence stands in brackets."""
+    words = {said: said if said in SIGNS else mark(said) for said in sentences()}
+    monkeypatch.setattr(language._Spoken, "words", words)
+
+
+def test_german_is_complete_and_has_nothing_that_is_not_said() -> None:
+    said, german = sentences(), language.load(GERMAN)
+    assert not {text: where for text, where in said.items() if text not in german}
+    assert not set(german) - set(said)
+    assert len(said) > 150
+
+
+def test_german_says_everything_in_german() -> None:
+    same = {text for text, own in language.load(GERMAN).items() if text == own}
+    assert same <= {"Text", "{models} warm · {devices}, p99 {ms} ms"}
+
+
+FOREIGN = re.compile(
+    # How models, devices, files and people are called, keys, units, and an English study's words.
+    r"/\S+|labapp|quickstart|Rings that every dial changes|How.was.this.stage\?|USB headset|"
+    r"ALSA|eDP-1|HDMI-1 \(DELL U2720Q\)|P\d\d|\w+/(gt|ae|vae|ss)\d*"
+    r"|[kMG]B|CPU|ms|dial\d"
+)
+
+
+def others(window: QWidget) -> set[str]:
+    """What errors say, texts of the study, and how models are called: all from other layers."""
+    banners = window.findChildren(ErrorBanner)
+    told = {label.text() for banner in banners for label in (banner.title, banner.text)}
+    read = {view.toPlainText() for view in window.findChildren(MarkdownView)}
+    return (told | read | {str(row["title"]) for row in catalog.models()}) - {""}
+
+
+def words_of(window: QWidget) -> set[str]:
+    """The words for which the windows themselves are to answer."""
+    found = said_in(window)
+    for foreign in sorted(others(window), key=len, reverse=True):
+        found = {text.replace(foreign, "") for text in found}
+    return {FOREIGN.sub("", text) for text in found}
+
+
+def unmarked(text: str) -> str:
+    """What is left of a text when its marked sentences are taken out."""
+    before = ""
+    while text != before:
+        before, text = text, re.sub(r"⟦[^⟦⟧]*⟧", "", text)
+    return text
+
+
+def study_in(folder: Path, language_: str, translate: Callable[[str], str]) -> str:
+    """The quickstart in another language, with what its own file says in it."""
+    text = find("quickstart").read_text("utf-8")
+    for own in ("Quick start: wavy lines", "Please keep talking", "insight", "confusion"):
+        text = text.replace(own, translate(own))
+    study = folder / "study.yaml"
+    study.write_text(text, "utf-8")
+    return str(translated(study, language_))
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.usefixtures("marked")
+def test_every_word_can_be_translated(qapp, tmp_path: Path, window: str) -> None:
+    write_marked(tmp_path)
+    seen = set()
+    for name, shown in WINDOWS[window](tmp_path, study_in(tmp_path, MARKED, mark)):
+        qapp.processEvents()
+        words = words_of(shown)
+        assert not {text for text in words if re.search(r"[A-Za-z]{2}", unmarked(text))}, name
+        seen |= words
+    assert len(seen) > 60
+
+
+ENGLISH_WORDS = re.compile(
+    r"\b(the|and|is|are|of|to|not|with|session|stage|dial|recorded|kept|sound|screen|free)\b", re.I
+)
+OWN = {
+    "Quick start: wavy lines": "Wellenlinien",
+    "Please keep talking": "Bitte weitersprechen",
+    "insight": "Einsicht",
+    "confusion": "Verwirrung",
+}
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_no_english_is_left_in_german(qapp, tmp_path: Path, speaks, window: str) -> None:
+    speaks("de")
+    english = {text for text, said in language.load(GERMAN).items() if text != said}
+    for name, shown in WINDOWS[window](tmp_path, study_in(tmp_path, "de", OWN.__getitem__)):
+        qapp.processEvents()
+        words = words_of(shown)
+        assert not said_in(shown) & english, name
+        assert not {text for text in words if ENGLISH_WORDS.search(text)}, name
+
+
+def test_german_numbers_and_counts(speaks) -> None:
+    speaks("de")
+    assert number("1,234.5") == "1.234,5"
+    assert wording.size(2_400_000_000) == "2,4 GB"
+    assert wording.plain_size(2_400_000_000) == "2.4 GB"
+    assert wording.percent(0.632) == "63,2\N{NO-BREAK SPACE}%"
+    assert counted(1, "{n} value", "{n} values") == "1 Wert"
+    assert counted(1200, "{n} value", "{n} values") == "1.200 Werte"
+
+
+def test_what_the_journal_told_is_translated_where_it_is_shown(speaks) -> None:
+    forms = ("Before stage {number}", "Stage {number}", "{size} free")
+    for english in ("Stage 3", "Before stage 12", "2.4 GB free", "Anything else"):
+        assert told(english, forms) == english
+    speaks("de")
+    assert told("Stage 3", forms) == "Abschnitt 3"
+    assert told("Before stage 12", forms) == "Vor Abschnitt 12"
+    assert told("2.4 GB free", forms) == "2,4 GB frei"
+    assert told("Anything else", forms) == "Anything else"
+
+
+def spoken_by(tmp_path: Path, **environment: str) -> str:
+    """The language of an application that starts in this environment, and two of its words."""
+    code = (
+        "from labapp.ui.qtapp import make_app\n"
+        "from labapp.ui import language\n"
+        "app = make_app()\n"
+        "print(language.spoken(), language.tr('Back'), app.translate('QPlatformTheme', 'Cancel'))"
+    )
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LANG", "LC_", "LABAPP_LA"))}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=kept | {"QT_QPA_PLATFORM": "offscreen"} | environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+GERMANY = "de_DE.UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("environment", "spoken"),
+    [
+        ({"LANG": GERMANY}, "de Zurück Abbrechen"),
+        ({"LANG": GERMANY, "LABAPP_LANGUAGE": "en"}, "en Back Cancel"),
+        ({"LANG": "C.UTF-8", "LABAPP_LANGUAGE": "de_AT"}, "de Zurück Abbrechen"),
+        ({"LANG": "fr_FR.UTF-8"}, "en Back Cancel"),
+        ({"LANG": GERMANY, "LABAPP_LANGUAGE": "xx"}, "en Back Cancel"),
+    ],
+)
+def test_the_language_is_chosen_at_the_start(tmp_path: Path, environment, spoken: str) -> None:
+    assert spoken_by(tmp_path, **environment) == spoken
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ("Free: [1]\n", "'Free': [1] is no text"),
+        ("Back: on\n", "'Back': True is no text; put it in quotes"),
+        ("Back:\n", "'Back': None is no text"),
+        ("Yes: Ja\n", "line 1: 'Yes' is not a key"),
+        ('"{n} left": "{m} übrig"\n', "'{n} left': its translation must name these values: n"),
+        ('"Read": "Lesen {x}"\n', "must name these values: none"),
+        ('"Read": "Lesen {"\n', "write a brace as {{ or }}"),
+        ("- Read\n", "expected 'key: value' lines"),
+        ("a: [\n", "moderator.yaml"),
+        ("Back: Zurück\nBack: Rückwärts\n", "Back"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_sentence(tmp_path: Path, lines: str, why: str) -> None:
+    path = tmp_path / language.FILE
+    path.write_text(lines, "utf-8")
+    with pytest.raises(SetupError) as caught:
+        language.load(path)
+    assert str(path) in caught.value.what
+    assert why in caught.value.what
+    assert "LABAPP_LANGUAGE=en" in caught.value.todo
+
+
+def test_a_language_without_words_is_refused(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(resources, "assets", lambda: tmp_path)
+    assert language.available() == ["en"]
+    with pytest.raises(SetupError):
+        speak("de")
+    assert language.spoken() == "en"
+    assert tr("Back") == "Back"
