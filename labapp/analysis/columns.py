@@ -61,6 +61,11 @@ TRIAL = (
     _whole("attempt", "attempt at the question, from 1"),
 )
 
+TASKS = (
+    "reconstruction, calibration (reconstruction without a target, in which marks are made), "
+    "single-dimension-traversals or single-dimension-exemplars"
+)
+
 SINGLE_TRIALS = (
     _whole("dimension", "the dial asked about, from 1"),
     _text("dimension_name", "the representation's own name of the dimension"),
@@ -88,14 +93,15 @@ SINGLE_TRIALS = (
 TRIALS = (
     *WHO,
     *WHERE,
-    _text("task", "the task"),
+    _text("task", TASKS),
     _text("role", "stage or practice"),
     _text("model", "id of the representation"),
     *TRIAL,
     _text(
         "outcome",
-        "solved, skipped (by the participant), answered (a single-dimension question), "
-        "time_expired, stage_skipped (by the moderator) or interrupted (no end recorded)",
+        "solved, marked (a calibration's question that was left once both were marked), skipped "
+        "(by the participant), answered (a single-dimension question), time_expired, "
+        "stage_skipped (by the moderator) or interrupted (no end recorded)",
     ),
     _seconds(
         "duration_s",
@@ -132,7 +138,7 @@ TRIALS = (
     ),
     _number("alignment_start", "alignment at the start", "0-1"),
     _number("alignment_final", "alignment at the end", "0-1"),
-    _number("target_alignment", "alignment that was asked for", "0-1"),
+    _number("target_alignment", "alignment that was asked for; empty in a calibration", "0-1"),
     _yes("aligned_at_start", "start and target agreed from the start (kept, flagged)"),
     _seconds("skip_offered_s", "from the pictures' appearance to the offer to skip"),
     _each("slides", "runs of moves of each dial"),
@@ -170,16 +176,16 @@ _CHANGES = (
 STAGES = (
     *WHO,
     *WHERE,
-    _text("task", "the task"),
+    _text("task", TASKS),
     _text("model", "id of the representation"),
     _text("outcome", "completed, time_expired, skipped (by the moderator) or unfinished"),
     _whole("n_planned", "questions planned"),
     _whole("n_trials", "questions that count"),
-    _whole("n_solved", "of these, solved"),
+    _whole("n_solved", "of these, solved; empty in a calibration"),
     _number(
         "completion_rate",
         "solved / planned questions; / counted questions where the moderator skipped the stage or "
-        "it has no end",
+        "it has no end; empty in a calibration",
         "0-1",
     ),
     _seconds(
@@ -250,6 +256,17 @@ LABELS = (
     _yes("final", "the last edit of this dial in this stage"),
 )
 
+MARKS = (
+    *WHO,
+    _text("stage", "id of the plan's part, a calibration"),
+    _text("model", "id of the representation"),
+    *TRIAL,
+    _text("mark", "far: “far away”, close: “close enough”"),
+    _number("alignment", "alignment of the picture that was on the screen", "0-1"),
+    _seconds("trial_s", "from the pictures' appearance to the mark, without pauses and gaps"),
+    _yes("excluded", "of a question that does not count, see the table trials"),
+)
+
 PARTICIPANTS = (
     *WHO,
     _whole("study_version", "version of the study file"),
@@ -314,6 +331,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "answers": ANSWERS,
     "scores": SCORES,
     "labels": LABELS,
+    "marks": MARKS,
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "snapshots": SNAPSHOTS,
@@ -343,6 +361,9 @@ METRICS = (
     Metric("seq", "Difficulty (SEQ)", "1 very easy – 7 very difficult", limits=(1, 7)),
 )
 """In the order of the figures and tables of the report."""
+
+CALIBRATION_METRICS = METRICS[1:]
+"""A calibration has no questions that are completed."""
 
 SINGLE_METRICS = (
     Metric("correctness_rate", "Correctness", "% of questions", 100.0, 0, (0, 100)),

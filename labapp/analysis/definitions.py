@@ -30,6 +30,11 @@ DEFINITIONS = {
         "inactivity limit (3 s unless the study says otherwise); the count of the published "
         "application is in the column active_s_as_published."
     ),
+    "Calibration": (
+        "Questions without a target, in which the participant marks “far away” and “close enough”; "
+        "the alignment at each mark is in the table marks. They have no completion rate; marks of "
+        "questions that do not count are left out."
+    ),
     "Slide distance": (
         "Total movement of the dials in full slider widths, mean a question; a change of a "
         "discrete dimension counts 1."

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
+from labapp.analysis.calibration import Suggestion
 from labapp.analysis.columns import METRICS, Metric
 from labapp.analysis.rows import Row
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
@@ -140,12 +141,12 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
         return Drawing(_svg(figure, name), "Alignment over time, a panel for each question")
 
 
-_MARKS = {"solved": "o", "skipped": "X"}
+_MARKS = {"solved": "o", "marked": "D", "skipped": "X"}
 
 
 def _panel(ax: Axes, trial: Row, series: pd.DataFrame | None, longest: float) -> None:
-    target = trial["target_alignment"] * 100
-    ax.axhline(target, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
+    if np.isfinite(target := trial["target_alignment"] * 100):
+        ax.axhline(target, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
     duration = trial["duration_s"]
     title = f"Q{trial['trial']} {trial['outcome']}"
     if series is not None and np.isfinite(duration):
@@ -162,6 +163,39 @@ def _panel(ax: Axes, trial: Row, series: pd.DataFrame | None, longest: float) ->
     ax.set_xlim(0, longest)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
     ax.tick_params(labelsize=8)
+
+
+def marks(found: Sequence[Suggestion], name: str) -> Drawing:
+    """The alignments marked far away and close enough, a strip a data set, with the alignment that
+    separates them best."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, 0.5 + 1.3 * len(found)), layout="constrained")
+        for ax, one in zip(figure.subplots(len(found), 1, squeeze=False)[:, 0], found, strict=True):
+            if (best := one.separation) is not None:
+                low, high = best.low * 100, best.high * 100
+                ax.axvspan(low, high, color="#EDF0F3", linewidth=0, zorder=0)
+                ax.axvline(best.target * 100, color=INK, linewidth=1.8, zorder=1)
+            for place, alignments in enumerate((one.close, one.far)):
+                # Spread over the strip in a fixed order: marks at one alignment stay apart.
+                shift = (np.arange(len(alignments)) * 0.618034 % 1.0 - 0.5) * 0.6
+                ax.plot(
+                    np.asarray(alignments) * 100,
+                    place + shift,
+                    "o" if place == 0 else "s",
+                    markersize=4,
+                    markerfacecolor=ACCENT if place == 0 else "white",
+                    markeredgecolor=ACCENT,
+                    markeredgewidth=0.9,
+                    zorder=2,
+                )
+            ax.set_title(one.dataset)
+            ax.set_yticks([0, 1], ["close enough", "far away"])
+            ax.set_ylim(-0.6, 1.6)
+            ax.set_xlim(-1, 101)
+            ax.tick_params(axis="y", length=0)
+        figure.supxlabel("alignment, %", fontsize=9)
+        names = ", ".join(one.dataset for one in found)
+        return Drawing(_svg(figure, name), f"Alignments marked far away and close enough: {names}")
 
 
 def _thinned(t: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -16,6 +16,9 @@ from labapp.errors import RecordError
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 
 TASK = "reconstruction"
+CALIBRATION = "calibration"
+"""Reconstruction without a target, in which the participant marks: a task of its own in the tables,
+for its questions are never solved and must not be pooled with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class StagePart:
     """A stage (or the practice) of the reconstruction task.
 
     trials: questions planned; inactivity_s: seconds without activity after which active time
-    pauses; target_alignment in 0..1.
+    pauses; target_alignment in 0..1, None in a calibration.
     """
 
     id: str
@@ -31,9 +34,13 @@ class StagePart:
     number: int
     model: str
     trials: int
-    target_alignment: float
+    target_alignment: float | None
     inactivity_s: float
     space: LatentSpace
+
+    @property
+    def task(self) -> str:
+        return CALIBRATION if self.target_alignment is None else TASK
 
     @property
     def discrete(self) -> frozenset[int]:
@@ -108,7 +115,7 @@ def _stage(row: Mapping[str, Any]) -> StagePart:
         number=int(row["number"]),
         model=str(row["model"]),
         trials=int(row["trials"]),
-        target_alignment=float(row["target_alignment"]),
+        target_alignment=None if row.get("marks") else float(row["target_alignment"]),
         inactivity_s=float(row["inactivity_s"]),
         space=LatentSpace.from_json(row["dimensions"]),
     )

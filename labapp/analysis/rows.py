@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
 
+from labapp.analysis.calibration import MarkRecord, fold_marks
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.movement import DEVICES
-from labapp.analysis.parts import TASK, Parts
+from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
 from labapp.analysis.scores import ScoreRecord, fold_scores
 from labapp.analysis.single_dimension import (
@@ -42,6 +43,7 @@ class SessionRecords:
     answers: tuple[AnswerRecord, ...]
     deviations: tuple[Deviation, ...]
     labels: tuple[Row, ...]
+    marks: tuple[MarkRecord, ...]
 
     @classmethod
     def of(
@@ -91,6 +93,7 @@ class SessionRecords:
             tuple(answers),
             tuple(deviations),
             tuple(labels),
+            tuple(fold_marks(events, parts.stages)),
         )
 
     @property
@@ -113,6 +116,7 @@ class SessionRecords:
             "answers": [_answer_row(answer, self.parts) for answer in self.answers],
             "scores": [_score_row(score, self.parts) for score in scores],
             "labels": list(self.labels),
+            "marks": self._mark_rows(),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "snapshots": [row for trial in self.trials for row in _snapshot_rows(trial)],
@@ -123,6 +127,16 @@ class SessionRecords:
         """Rows of several tasks in the order of the plan."""
         order = {str(row["id"]): index for index, row in enumerate(self.course.planned.plan)}
         return sorted(rows, key=lambda row: order[row["stage"]])
+
+    def _mark_rows(self) -> list[Row]:
+        excluded = {
+            (trial.part.id, trial.trial, trial.attempt)
+            for trial in self.trials
+            if trial.excluded_because is not None
+        }
+        return [
+            mark.row((mark.part.id, mark.trial, mark.attempt) in excluded) for mark in self.marks
+        ]
 
     def _single_stages(self) -> list[Row]:
         return [
@@ -217,7 +231,7 @@ def _trial_row(trial: TrialRecord) -> Row:
     return {
         "stage": part.id,
         "stage_number": part.number,
-        "task": TASK,
+        "task": part.task,
         "role": part.role,
         "model": part.model,
         "trial": trial.trial,
@@ -259,12 +273,12 @@ def _stage_row(stage: StageRecord) -> Row:
     return {
         "stage": stage.part.id,
         "stage_number": stage.part.number,
-        "task": TASK,
+        "task": stage.part.task,
         "model": stage.part.model,
         "outcome": stage.outcome or UNFINISHED,
         "n_planned": stage.part.trials,
         "n_trials": measures.n,
-        "n_solved": measures.solved,
+        "n_solved": None if stage.part.target_alignment is None else measures.solved,
         "completion_rate": stage.completion_rate,
         "response_time_s": measures.response_time_s,
         "slide_distance": measures.slide_distance,

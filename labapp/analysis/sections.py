@@ -11,10 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.analysis import figures
-from labapp.analysis.columns import METRICS, SINGLE_METRICS, Metric
+from labapp.analysis.calibration_section import calibration
+from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, count, decimal, either
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
+from labapp.analysis.parts import CALIBRATION
 from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.tables import Tables
 
@@ -28,6 +30,8 @@ NOT_PUBLISHED = {
 """Shipped models named like the paper's that are others, by their ids. Nothing is said of others,
 imported (dsprites/published-gt) or trained at full length (mnist/ae5, dsprites/ae-full)."""
 NONE = "–"
+METRICS_OF = {RECONSTRUCTION: METRICS, CALIBRATION: CALIBRATION_METRICS}
+"""Of the tasks in which pictures are aligned; all others ask about single dimensions."""
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -50,8 +54,8 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
     yield heading(3, "Sessions")
     yield sessions(own)
     for task, stages in tables.stages.groupby("task", sort=True):
-        reconstructs = task == RECONSTRUCTION
-        metrics = METRICS if reconstructs else SINGLE_METRICS
+        reconstructs, aligns = task == RECONSTRUCTION, task in METRICS_OF
+        metrics = METRICS_OF.get(str(task), SINGLE_METRICS)
         yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
         yield from comparability(stages)
         yield summary(stages, metrics)
@@ -62,12 +66,12 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
             drawing.label,
             "One point a participant; grey lines join a participant's stages. Thick line: median; "
             f"diamond: mean; box: quartiles, from {figures.BOX_FROM} values on. n: stages with a "
-            "value." + (" Error AUC is summed over the questions of a stage." * reconstructs),
+            "value." + (" Error AUC is summed over the questions of a stage." * aligns),
         )
-        if reconstructs:
-            yield from changes(stages)
-        else:
+        yield from changes(stages, metrics)
+        if not aligns:
             yield by_dimension(tables.trials[tables.trials["task"] == task])
+    yield from calibration(tables, anchor)
     yield from questions(tables, anchor)
     yield from labels(tables.labels)
     yield heading(3, "Deviations and data quality")
@@ -187,11 +191,11 @@ def by_dimension(trials: pd.DataFrame) -> Html:
     )
 
 
-def changes(stages: pd.DataFrame) -> Iterator[Html]:
+def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
     """First against last questions, where stages are long enough."""
     if not (stages["change_questions"] > 0).any():
         return
-    metrics = [metric for metric in METRICS if f"change_{metric.column}" in stages]
+    metrics = [metric for metric in shown if f"change_{metric.column}" in stages]
     rows = []
     for model, some in stages.groupby("model", sort=True):
         cells: list[object] = [model]
@@ -215,15 +219,15 @@ def changes(stages: pd.DataFrame) -> Iterator[Html]:
 
 def questions(tables: Tables, anchor: str) -> Iterator[Html]:
     """Small multiples of the alignment, a figure a session."""
-    chosen = (tables.trials["role"] == "stage") & (tables.trials["task"] == RECONSTRUCTION)
+    chosen = (tables.trials["role"] == "stage") & tables.trials["task"].isin(list(METRICS_OF))
     trials = tables.trials[chosen]
     groups = list(trials.groupby(["participant", "session"], sort=True))
     if not groups:
         return
     yield heading(3, "Alignment over time, question by question")
     yield paragraph(
-        "Dashed: the alignment asked for. Dot: solved; cross: skipped; square: cut off. The time "
-        "axis is the same along a row.",
+        "Dashed: the alignment asked for. Dot: solved; diamond: marked; cross: skipped; square: "
+        "cut off. The time axis is the same along a row.",
         "quiet",
     )
     for number, ((participant, session), own) in enumerate(groups[:SHOWN_SESSIONS]):

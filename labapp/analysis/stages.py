@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
 
@@ -82,6 +82,9 @@ def stage_record(
     measures = measure(counted)
     done = span.outcome in ("completed", "time_expired")
     asked = part.trials if done else measures.n
+    change = first_to_last(counted)
+    if part.target_alignment is None:  # nothing can be solved in a calibration
+        asked, change = 0, replace(change, completion_rate=None)
     return StageRecord(
         part=part,
         outcome=span.outcome,
@@ -89,7 +92,7 @@ def stage_record(
         completion_rate=measures.solved / asked if asked else None,
         measures=measures,
         seq=seq,
-        change=first_to_last(counted),
+        change=change,
     )
 
 

@@ -27,8 +27,8 @@ class Tables:
 
     trials: one row an attempt at a question; stages: one a participant and model; answers: one
     an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name;
-    participants: one a session; deviations: one a thing that did not go as planned; snapshots: the
-    published study's record of each question.
+    marks: one a mark of a calibration; participants: one a session; deviations: one a thing that
+    did not go as planned; snapshots: the published study's record of each question.
     notes: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
@@ -38,6 +38,7 @@ class Tables:
     answers: pd.DataFrame
     scores: pd.DataFrame
     labels: pd.DataFrame
+    marks: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
     snapshots: pd.DataFrame

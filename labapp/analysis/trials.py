@@ -14,6 +14,7 @@ from labapp.events.activity import ACTIVITIES, counted_as_published_ns, counted_
 from labapp.events.durations import Pauses
 from labapp.events.snapshots import Snapshot, SnapshotFold
 from labapp.events.trials import (
+    AlignmentMarked,
     DialMoved,
     DialSelected,
     LabelEdited,
@@ -39,6 +40,7 @@ _OF_A_QUESTION = (
     OverlayToggled,
     LabelEdited,
     SkipOffered,
+    AlignmentMarked,
     TrialEnded,
 )
 """Notes, flags and prompts carry the key of the question they fall into, but are no part of it."""
@@ -80,7 +82,7 @@ class TrialRecord:
     @property
     def left_by_participant(self) -> bool:
         """Ended by a click on Next or Skip, so that its duration is a response time."""
-        return self.outcome in ("solved", "skipped")
+        return self.outcome in ("solved", "marked", "skipped")
 
 
 def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:

@@ -62,6 +62,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "decoder.warmed": frozenset({"model", "device"}),
     "dial.moved": frozenset({"device"}),
     "dial.selected": frozenset({"device"}),
+    "alignment.marked": frozenset({"mark"}),
     "trial.ended": frozenset({"outcome"}),
     "question.drawn": frozenset({"regime"}),
     "choice.made": frozenset({"device"}),

@@ -36,6 +36,7 @@ TASK_TYPES = {
     "dial_moved": "A dial stands at a new value.",
     "picture": "The picture of the dials was decoded and compared with the target.",
     "solved": "The alignment reached the target; the dials are locked.",
+    "mark": "The participant of a calibration said how near the pictures are.",
     "overlay": "Switched between side by side (false) and overlay (true).",
     "label": "A dial was renamed.",
     "skip_offered": "Skip became available.",
@@ -46,6 +47,7 @@ KIND_TYPES = {
     "dial.moved": "dial_moved",
     "picture.decoded": "picture",
     "trial.solved": "solved",
+    "alignment.marked": "mark",
     "overlay.toggled": "overlay",
     "label.edited": "label",
     "skip.offered": "skip_offered",
@@ -101,8 +103,9 @@ TASK_COLUMNS = (
     Column("dimension", "The dial, from 1 as on the screen."),
     Column(
         "value",
-        "dial_moved: the dial's new value (of a discrete dial the index, from 0); overlay: on or "
-        "not; skip_offered: active time in s; time_expired: the limit in s.",
+        "dial_moved: the dial's new value (of a discrete dial the index, from 0); mark: far (far "
+        "away) or close (close enough); overlay: on or not; skip_offered: active time in s; "
+        "time_expired: the limit in s.",
     ),
     Column(
         "device", "Input that moved or took the dial: mouse, keyboard, wheel, touch, simulated."
@@ -197,7 +200,7 @@ def _details(event: Event) -> Cells:
     cells |= {name: payload[name] for name in ("item", "correct") if name in payload}
     if "dimension" in payload:
         cells["dimension"] = payload["dimension"] + 1
-    for name in ("on", "active_s", "limit_s", "choice", "number"):
+    for name in ("on", "active_s", "limit_s", "choice", "number", "mark"):
         if name in payload:
             cells["value"] = payload[name]
     return cells

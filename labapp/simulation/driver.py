@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import cast
 
 from labapp.events import Source
-from labapp.events.commands import Answer, Command, MoveDial, MoveTutorialDial, Next, Skip
+from labapp.events.commands import (
+    Answer,
+    Command,
+    MarkAlignment,
+    MoveDial,
+    MoveTutorialDial,
+    Next,
+    Skip,
+)
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
 from labapp.simulation.answers import answer
@@ -23,6 +31,7 @@ from labapp.study.plan import (
 )
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.questionnaire import QuestionnaireTask
+from labapp.tasks.reconstruction.state import Trial
 from labapp.tasks.reconstruction.task import ReconstructionTask
 from labapp.tasks.single_dimension.task import SingleDimensionTask
 
@@ -38,6 +47,9 @@ class Pace:
 
 FAST = Pace(stride_s=0.02, think_s=0.06, read_s=0.12)
 """Fast hands, for the demonstration and tests in real time."""
+
+JUDGEMENT_SD = 0.03
+"""How much the alignment that is close enough differs from question to question."""
 
 HUMAN = Pace(stride_s=0.12, think_s=1.2, read_s=6.0)
 """About a person's speed, for simulations on a virtual clock."""
@@ -66,7 +78,8 @@ class Driver:
         self._seed = (seed, participant, "simulated", strategy)
         self._rng = generator(*self._seed)
         self._pace = pace
-        self._question: tuple[str, int] | None = None
+        self._question: tuple[str, int, int] | None = None
+        self._enough = 1.0
         self._strategy: Strategy | None = None
         self._steps: Iterator[Step] = iter(())
         self._step: Step | None = None
@@ -142,8 +155,8 @@ class Driver:
         if question is None or not (question.open or question.answered):
             self._later(self._pace.stride_s)
             return
-        if self._question != (part.id, question.number):
-            self._question = (part.id, question.number)
+        if self._question != (part.id, question.number, question.attempt):
+            self._question = (part.id, question.number, question.attempt)
             rng = generator(*self._seed, part.id, question.number)
             practice = part.role == "practice"
             self._steps = steps(question, task.choices(question), self._name, practice, rng)
@@ -168,12 +181,19 @@ class Driver:
         if trial.solved:
             self._send(Next(), self._pace.think_s)
             return
-        if self._question != (part.id, trial.number):
-            self._question = (part.id, trial.number)
+        if self._question != (part.id, trial.number, trial.attempt):
+            self._question = (part.id, trial.number, trial.attempt)
             self._strategy = self._make(generator(*self._seed, part.id, trial.number))
+            if part.marks:
+                judges = generator(*self._seed, part.id, trial.number, "close enough")
+                judged = float(judges.normal(part.target_alignment, JUDGEMENT_SD))
+                self._enough = min(judged, 0.99)
         assert self._strategy is not None
         if trial.z_seq > trial.decoded_seq:
             self._later(self._pace.stride_s)
+            return
+        if part.marks and (said := self._judge(trial)) is not None:
+            self._send(said, self._pace.think_s)
             return
         match self._strategy.next(trial, task.space):
             case Move(dimension, value):
@@ -181,9 +201,20 @@ class Driver:
                 wait_s = self._pace.think_s if turned else self._pace.stride_s
                 self._send(MoveDial(dimension, value, "simulated"), wait_s)
             case GiveUp():
-                if task.may_skip(trial):
+                if part.marks:
+                    self._send(MarkAlignment("close"), self._pace.think_s)
+                elif task.may_skip(trial):
                     self._send(Skip(), self._pace.think_s)
                 else:
                     self._strategy = None
                     self._question = None
                     self._later(self._pace.think_s)
+
+    def _judge(self, trial: Trial) -> Command | None:
+        """What a calibration's participant says of the pictures now: far at the start, close once
+        they are near enough; None to turn on."""
+        if not trial.unmarked:
+            return Next()
+        if "far" in trial.unmarked:
+            return MarkAlignment("far")
+        return MarkAlignment("close") if trial.alignment >= self._enough else None
