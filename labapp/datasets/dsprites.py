@@ -8,6 +8,7 @@ Where a user has the official file, its pictures take the place of the drawn one
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,9 +93,12 @@ def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
     """
     train, held = divide(COUNT, held_out, seed)
     rows: tuple[Rows, Rows]
+    files: dict[str, str] = {}
     if official is None:
         rows = Rendered(train), Rendered(held)
     else:
         whole = dsprites_official.read(official)
         rows = whole.part(train), whole.part(held)
-    return Split(train=rows[0], held=rows[1], factor_names=NAMES, generative=True)
+        with official.open("rb") as stream:
+            files[OFFICIAL] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return Split(train=rows[0], held=rows[1], factor_names=NAMES, generative=True, files=files)

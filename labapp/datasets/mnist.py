@@ -2,11 +2,13 @@
 
 The files are not shipped: a folder with `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`
 (and, for the full data set, their `train-` companions), gzipped or not, is given by who trains.
+Hashes of these files are of their contents unpacked: there is more than one way to gzip them.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,15 +56,23 @@ def read(folder: Path, part: Part) -> DigitRows:
     ------
     DatasetError : a file is missing, damaged, of another format or count, or the two do not match.
     """
-    pictures = _idx(folder, f"{part}-images-idx3-ubyte", _IMAGES, (COUNTS[part], SIZE, SIZE))
-    labels = _idx(folder, f"{part}-labels-idx1-ubyte", _LABELS, (COUNTS[part],))
+    return _read(folder, part)[0]
+
+
+def _read(folder: Path, part: Part) -> tuple[DigitRows, dict[str, str]]:
+    """The digits of one part, and the hashes of its two files by name."""
+    hashes: dict[str, str] = {}
+    pictures = _idx(
+        folder, f"{part}-images-idx3-ubyte", _IMAGES, (COUNTS[part], SIZE, SIZE), hashes
+    )
+    labels = _idx(folder, f"{part}-labels-idx1-ubyte", _LABELS, (COUNTS[part],), hashes)
     if int(labels.max()) >= CLASSES:
         raise DatasetError(
             f"The labels of MNIST in {folder} go up to {int(labels.max())}; digits end at 9.",
             safe=_SAFE,
             todo="Take a fresh copy of the file.",
         )
-    return DigitRows(pictures, labels)
+    return DigitRows(pictures, labels), hashes
 
 
 def split_test_digits(folder: Path, *, held_out: int, seed: int) -> Split:
@@ -70,13 +80,14 @@ def split_test_digits(folder: Path, *, held_out: int, seed: int) -> Split:
 
     Raises DatasetError as `read`, ValueError when `held_out` leaves nothing on one side.
     """
-    digits = read(folder, "t10k")
+    digits, hashes = _read(folder, "t10k")
     train, held = divide(len(digits), held_out, seed)
     return Split(
         train=DigitRows(digits.pictures[train], digits.labels[train]),
         held=DigitRows(digits.pictures[held], digits.labels[held]),
         factor_names=NAMES,
         generative=False,
+        files=hashes,
     )
 
 
@@ -85,16 +96,18 @@ def split_all(folder: Path) -> Split:
 
     Raises DatasetError as `read`.
     """
+    train, of_train = _read(folder, "train")
+    held, of_held = _read(folder, "t10k")
     return Split(
-        train=read(folder, "train"),
-        held=read(folder, "t10k"),
-        factor_names=NAMES,
-        generative=False,
+        train=train, held=held, factor_names=NAMES, generative=False, files=of_train | of_held
     )
 
 
-def _idx(folder: Path, name: str, magic: int, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """One IDX file: a big-endian header of its magic number and sizes, then unsigned bytes."""
+def _idx(
+    folder: Path, name: str, magic: int, shape: tuple[int, ...], hashes: dict[str, str]
+) -> NDArray[np.uint8]:
+    """One IDX file: a big-endian header of its magic number and sizes, then unsigned bytes. Its
+    hash is put into `hashes`."""
     path = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
     if path is None:
         raise DatasetError(
@@ -118,4 +131,5 @@ def _idx(folder: Path, name: str, magic: int, shape: tuple[int, ...]) -> NDArray
             safe=_SAFE,
             todo="Take a fresh copy of the file.",
         )
+    hashes[name] = hashlib.sha256(content).hexdigest()
     return np.frombuffer(content, np.uint8, offset=4 * (1 + len(shape))).reshape(shape)

@@ -6,8 +6,8 @@ drawn when they are needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -58,13 +58,15 @@ class Split:
 
     `factor_names` names the columns of the factors. `generative` says that the factors made the
     instances and are all there is to them, so that a representation can be measured against them;
-    the digits of MNIST are labels only.
+    the digits of MNIST are labels only. `files`: SHA-256 of what was read from files, by their
+    published names; empty where the data set is computed.
     """
 
     train: Rows
     held: Rows
     factor_names: tuple[str, ...]
     generative: bool
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def chunks(count: int, size: int = CHUNK) -> Iterator[Int64]:

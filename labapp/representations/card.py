@@ -22,6 +22,7 @@ from labapp.representations.space import LatentSpace
 
 CARD = "model.yaml"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
+Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 
 
 class ContinuousDial(Part):
@@ -62,7 +63,7 @@ class Origin(Part):
     """Where an imported model came from: the files read, name -> SHA-256."""
 
     format: Literal["tfjs"]
-    files: dict[str, Annotated[str, Field(pattern=SHA256_PATTERN)]]
+    files: dict[str, Sha256]
 
 
 class HeldOutError(Part):
@@ -134,7 +135,10 @@ class CodeAgreement(Part):
 
 
 class ModelCard(Part):
-    """What a package says of its model. Fields that do not apply are left out."""
+    """What a package says of its model. Fields that do not apply are left out.
+
+    `data_sha256`: of the files that the model learned from, where its data set is one of files.
+    """
 
     card: Literal[1]
     id: str = Field(pattern=ID_PATTERN)
@@ -147,6 +151,7 @@ class ModelCard(Part):
     dimensions: list[Dial] = Field(min_length=1, max_length=64)
     objective: Objective | None = None
     data: Data | None = None
+    data_sha256: dict[str, Sha256] | None = Field(default=None, min_length=1)
     training: Training | None = None
     origin: Origin | None = None
     held_out_error: HeldOutError | None = None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from labapp.errors import ModelError
+from labapp.errors import DatasetError, ModelError
 from labapp.representations import measuring, package
 from labapp.representations.architectures import ClosedForm
+from labapp.representations.card import ModelCard
 from labapp.representations.decoders import Decoder
 from labapp.representations.measuring import Measured
 from labapp.representations.recipe import InfoGan, Published
@@ -42,7 +44,7 @@ def evaluate(
     Raises
     ------
     ModelError : the package is refused, or states no data to evaluate on.
-    DatasetError : the files of its data are not in `data_folder`.
+    DatasetError : the files of its data are not in `data_folder`, or others than it learned from.
     """
     decoder = package.load_package(model, device, root=root, exact=True)
     card = decoder.card
@@ -53,6 +55,7 @@ def evaluate(
             todo="Evaluate a model of a data set.",
         )
     data = card.data.load(data_folder)
+    _same_files(card, data.files)
     latents, spread = decoder.latents, None
     if isinstance(card.made_by.source, ClosedForm):
         latents = data.held.factors(np.arange(len(data.held))).astype(np.float32)
@@ -75,6 +78,17 @@ def evaluate(
         "published": card.held_out_error and card.held_out_error.published,
         "agrees": _agree(computed, stated),
     }
+
+
+def _same_files(card: ModelCard, found: Mapping[str, str]) -> None:
+    """Refuse other files than those that the model learned from, where its card says which."""
+    stated = card.data_sha256 or {}
+    if others := [name for name, sha256 in stated.items() if found.get(name) != sha256]:
+        raise DatasetError(
+            f"{', '.join(others)}: not the file that {card.id} learned from.",
+            safe="Nothing was changed.",
+            todo="Take a fresh copy of the data; the hashes are on the model's card.",
+        )
 
 
 def table(result: dict[str, Any]) -> list[str]:

@@ -229,6 +229,7 @@ def _card(
         dimensions=found.dials,
         objective=recipe.objective,
         data=recipe.data,
+        data_sha256=dict(data.files) or None,
         training=Training(
             recipe_sha256=recipe.digest,
             optimizer=recipe.optimizer,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,23 @@ def test_gzipped_files_and_plain_ones_hold_the_same(folder: Path, plain: Path) -
     gzipped, bare = mnist.read(folder, "t10k"), mnist.read(plain, "t10k")
     assert np.array_equal(gzipped.pictures, bare.pictures)
     assert np.array_equal(gzipped.labels, bare.labels)
+
+
+def test_files_are_told_apart_by_their_contents_and_not_by_how_they_are_packed(
+    folder: Path, plain: Path
+) -> None:
+    gzipped = mnist.split_test_digits(folder, held_out=2_000, seed=0).files
+    assert gzipped == {
+        name: hashlib.sha256((plain / name).read_bytes()).hexdigest()
+        for name in ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+    }
+    assert mnist.split_test_digits(plain, held_out=2_000, seed=0).files == gzipped
+    labels = plain / "t10k-labels-idx1-ubyte"
+    content = bytearray(labels.read_bytes())
+    content[-1] = (content[-1] + 1) % 10
+    labels.write_bytes(content)
+    other = mnist.split_test_digits(plain, held_out=2_000, seed=0).files
+    assert [name for name in gzipped if gzipped[name] != other[name]] == [labels.name]
 
 
 def test_pictures_are_floats_from_black_to_white_beside_their_labels(folder: Path) -> None:
@@ -67,6 +85,12 @@ def test_all_digits_hold_the_test_files_out(tmp_path: Path) -> None:
     digits.write(tmp_path, "train", *digits.draw(60_000, seed=1))
     data = mnist.split_all(tmp_path)
     assert (len(data.train), len(data.held)) == (60_000, 10_000)
+    assert sorted(data.files) == [
+        "t10k-images-idx3-ubyte",
+        "t10k-labels-idx1-ubyte",
+        "train-images-idx3-ubyte",
+        "train-labels-idx1-ubyte",
+    ]
 
 
 def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:

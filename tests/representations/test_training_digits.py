@@ -5,6 +5,7 @@ The files of MNIST are written here, with digits that a network learns at once.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,15 @@ def test_a_semi_supervised_model_has_a_dial_of_labels(tmp_path: Path, folder: Pa
     assert decoder.decode(decoder.space.encode((3, 0.1, -0.1))[None]).shape == (1, 28, 28)
     result = evaluation.evaluate(where, "cpu", data_folder=folder)
     assert result["agrees"], result
+
+    images = (folder / "t10k-images-idx3-ubyte").read_bytes()
+    assert found.data_sha256 is not None
+    assert found.data_sha256["t10k-images-idx3-ubyte"] == hashlib.sha256(images).hexdigest()
+    other = tmp_path / "other"
+    other.mkdir()
+    digits.write(other, "t10k", *digits.draw(10_000, seed=1))
+    with pytest.raises(DatasetError, match="not the file that tiny/digits learned from"):
+        evaluation.evaluate(where, "cpu", data_folder=other)
     assert result["instances"] == 9_700
 
 
