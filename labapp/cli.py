@@ -39,8 +39,9 @@ studies_app = typer.Typer(
     no_args_is_help=True,
 )
 sessions_app = typer.Typer(
-    help="Recorded sessions: list, show, verify, recover, resume. Example: labapp sessions list",
-    short_help="Recorded sessions: list, show, verify, recover, resume.",
+    help="Recorded sessions: list, show, verify, recover, withdraw, resume. "
+    "Example: labapp sessions list",
+    short_help="Recorded sessions: list, show, verify, recover, withdraw, resume.",
     no_args_is_help=True,
 )
 app.add_typer(studies_app, name="studies")
@@ -149,6 +150,9 @@ def export(
         bool, typer.Option("--deidentify", help="Without demographics and free text.")
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
+    withdrawn: Annotated[
+        bool, typer.Option("--withdrawn", help="Also who withdrew and let the data be kept.")
+    ] = False,
     data: Data = None,
 ) -> None:
     """Export sessions as one bundle, a valid BIDS folder.
@@ -163,6 +167,7 @@ def export(
         zip=zip_,
         deidentify=deidentify,
         audio=not no_audio,
+        withdrawn=withdrawn,
     )
     typer.echo(f"bundle: {path}")
 
@@ -238,11 +243,11 @@ def studies_show(
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """A study's flow, and the plan of its next participants.
+    """A study's flow, its coverage so far, and the plan of its next participants.
 
     Example: labapp studies show quickstart
     """
-    from labapp.study.overview import overview
+    from labapp.session.overview import overview
 
     shown = overview(study, participants, _root(data))
     if json_:
@@ -334,6 +339,39 @@ def sessions_recover(
     from labapp.session.recovery import recover
 
     for line in recover(_session(session, data)).lines():
+        typer.echo(line)
+
+
+@sessions_app.command("withdraw")
+def sessions_withdraw(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    delete: Annotated[
+        bool | None, typer.Option("--delete/--keep", help="What the participant says of the data.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """The participant of a session withdraws after it: delete the data, or keep them.
+
+    Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
+    """
+    from labapp.records.layout import LEAVING
+    from labapp.resources import private_root
+    from labapp.session.withdrawal import withdraw
+
+    if delete is None:
+        raise UsageError(
+            "What is to become of the data?",
+            todo="Say --delete or --keep, as the participant wants it.",
+        )
+    leaving = list(_root(data).glob(f"*/{LEAVING}{session}")) if "/" not in session else []
+    path = leaving[0].with_name(session) if leaving else _session(session, data)
+    if not yes:
+        what = f"Delete {path} and its typed consent, for good?"
+        kept = f"Write down that the participant of {path.name} withdrew?"
+        typer.confirm(what if delete else kept, abort=True, err=True)
+    for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
         typer.echo(line)
 
 

@@ -9,6 +9,7 @@ LabappError                  what happened, what is safe, what to do next
 ├── SetupError               the machine lacks something (display, library, screen)
 ├── SessionError             a session cannot be made, opened or continued
 │   ├── ParticipantTaken     the participant already has a session in this study
+│   ├── StudyFull            every condition has the participants it needs
 │   ├── SessionBusy          another process holds the session
 │   └── DataFolderError      the data folder cannot be written, or is full
 ├── JournalError             an event could not be stored
@@ -77,6 +78,10 @@ class SessionError(LabappError):
 
 
 class ParticipantTaken(SessionError):
+    pass
+
+
+class StudyFull(SessionError):
     pass
 
 

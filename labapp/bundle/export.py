@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,12 +45,14 @@ def export(
     zip: bool = False,  # noqa: A002 - the name of the option
     deidentify: bool = False,
     audio: bool = True,
+    withdrawn: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Write a bundle of sessions (folders, or bundles to be reduced further) and return its path.
 
     out: the bundle's folder; with `zip` its archive, `.zip` added where it is missing.
     deidentify: drop demographics and reduce free text (see bundle.redaction). audio: with sound.
+    withdrawn: sessions too whose participants withdrew and let the data be kept.
 
     The bundle is written beside its place and renamed at the end. Nothing in a session folder is
     touched; the export is logged in `exports.jsonl` beside it.
@@ -58,8 +60,8 @@ def export(
     Raises
     ------
     ExportExists : there is something at the place of the bundle.
-    BundleError : a session is running or not whole, two have the same labels, or they are of
-        different studies; the disk is full or cannot be written.
+    BundleError : a session is running, not whole or withdrawn, two have the same labels, or they
+        are of different studies; the disk is full or cannot be written.
     RecordError : a session cannot be read.
     """
     if zip and out.suffix != ".zip":
@@ -68,7 +70,8 @@ def export(
     if not sessions:
         raise BundleError("No session was given to export.", todo="Name at least one session.")
     with placed(out, zipped=zip) as bundle, _collector_at_rest():
-        exported = _fill(bundle, sessions, deidentify=deidentify, audio=audio, progress=progress)
+        records = _records(sessions, withdrawn, progress)
+        exported = _fill(bundle, records, deidentify=deidentify, audio=audio)
     facts = {"deidentified": deidentify, "audio": audio}
     _log_export(exported, out, facts)
     return out
@@ -89,11 +92,10 @@ def _collector_at_rest() -> Iterator[None]:
 
 def _fill(
     bundle: BundleFolder,
-    sessions: Sequence[Path],
+    records: Iterable[tuple[Path, Record]],
     *,
     deidentify: bool,
     audio: bool,
-    progress: Progress | None,
 ) -> list[Path]:
     """Write everything; returns the session folders that were exported."""
     lines: list[Mapping[str, object]] = []
@@ -101,7 +103,7 @@ def _fill(
     folders = []
     title = ""
     reduced = False
-    for path, record in _records(sessions, progress):
+    for path, record in records:
         _refuse(record, lines)
         if deidentify:
             record = deidentified(record)
@@ -142,14 +144,34 @@ def _fill(
     return folders
 
 
-def _records(sessions: Sequence[Path], progress: Progress | None) -> Iterator[tuple[Path, Record]]:
+def _records(
+    sessions: Sequence[Path], withdrawn: bool, progress: Progress | None
+) -> Iterator[tuple[Path, Record]]:
     for index, path in enumerate(sessions):
         if progress is not None:
             progress(index, len(sessions), path.name)
         for record in iter_records(path):
+            _refuse_withdrawn(record, withdrawn)
             yield path, record
     if progress is not None:
         progress(len(sessions), len(sessions), "")
+
+
+def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
+    """What a participant who withdrew did not allow leaves the lab in no bundle."""
+    if record.withdrawn == "delete":
+        raise BundleError(
+            f"The participant of {record.name} withdrew and wants the data deleted.",
+            safe="No bundle was made.",
+            todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
+        )
+    if record.withdrawn and not withdrawn:
+        raise BundleError(
+            f"The participant of {record.name} withdrew; the data were kept.",
+            safe="No bundle was made.",
+            todo="Leave the session out; or, where your consent form covers it, export it with "
+            "--withdrawn.",
+        )
 
 
 def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:

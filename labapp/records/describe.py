@@ -27,7 +27,9 @@ def line(session: SessionSummary) -> str:
     sound = f"sound, {session.lost_s:.1f} s lost" if session.sound else "no sound"
     exported = ", exported" if session.exported else ""
     length = duration(session.length_s)
-    return f"{session.id}  {session.study}  {state}, {length}, {sound}{exported}"
+    left = {"keep": ", withdrawn (data kept)", "delete": ", withdrawn (data to be deleted)"}
+    end = f"{exported}{left.get(session.withdrawn, '')}"
+    return f"{session.id}  {session.study}  {state}, {length}, {sound}{end}"
 
 
 def describe(path: Path) -> list[dict[str, Any]]:
@@ -46,6 +48,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "participant": planned.participant,
         "session": planned.session,
         "state": record.state,
+        "withdrawn": record.withdrawn or "no",
         "length_s": round(record.working_s, 3),
         "segments": len(record.segments),
         "events": len(events),

@@ -22,6 +22,10 @@ JOURNAL_PARQUET = "journal.parquet"
 CLOCK_FIT = "audio/clock.json"
 EXPORTS = "exports.jsonl"
 """Log of a study's exports, beside its session folders: a session is not touched after its end."""
+WITHDRAWN = "withdrawn.jsonl"
+"""The withdrawn sessions of a study, beside its session folders."""
+LEAVING = ".withdrawn-"
+"""Before the name of a session folder that is being deleted."""
 
 BUNDLE_VERSION = 1
 

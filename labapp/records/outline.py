@@ -88,7 +88,8 @@ class AudioFile:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Folded from the journal; last_ns and working_ns at its last event."""
+    """Folded from the journal; last_ns and working_ns at its last event. withdrawal: keep or delete
+    where the participant withdrew in the session, and what is to become of the data."""
 
     segments: tuple[Segment, ...] = ()
     audio: tuple[AudioFile, ...] = ()
@@ -96,6 +97,7 @@ class Outline:
     pauses: tuple[Pause, ...] = ()
     state: State = "interrupted"
     reason: str | None = None
+    withdrawal: str = ""
     last_ns: int = 0
     working_ns: int = 0
 
@@ -152,7 +154,8 @@ def _apply(found: Outline, event: Event, body: Body) -> Outline:
         case SessionCompleted():
             return replace(found, state="complete")
         case SessionEnded():
-            return replace(found, state="ended_early", reason=body.reason)
+            left = body.withdrawal
+            return replace(found, state="ended_early", reason=body.reason, withdrawal=left)
     return _sound(found, event, body)
 
 

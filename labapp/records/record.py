@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from labapp.errors import RecordError
@@ -15,6 +16,7 @@ from labapp.records.layout import ENVIRONMENT, STUDY, FolderName
 from labapp.records.outline import AudioFile, Outline, Segment, State, outline
 from labapp.records.rows import Row, bodies
 from labapp.records.tree import Tree
+from labapp.records.withdrawn import withdrawal_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +57,12 @@ class Record:
         """The first event: study, assignment and the realised plan."""
         assert isinstance(self._first, SessionPlanned)
         return self._first
+
+    @property
+    def withdrawn(self) -> str:
+        """Keep or delete where the participant withdrew, empty otherwise."""
+        said = self.outline.withdrawal
+        return withdrawal_of(Path(self.source), said) if self.kind == "session" else said
 
     @property
     def participant(self) -> str:

@@ -17,6 +17,7 @@ from labapp.records.layout import EXPORTS, FolderName
 from labapp.records.lock import held
 from labapp.records.outline import BRIEF_KINDS, outline
 from labapp.records.rows import bodies
+from labapp.records.withdrawn import withdrawal_of
 
 ListedState = Literal["complete", "ended_early", "interrupted", "running", "damaged"]
 
@@ -27,7 +28,8 @@ class SessionSummary:
 
     id: name of the session folder; length_s: working time (without pauses and gaps) in s;
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
-    the bundles made of it, as logged; problem: why it is damaged.
+    the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
+    what is to become of the data; problem: why it is damaged.
     """
 
     id: str
@@ -42,6 +44,7 @@ class SessionSummary:
     sound: bool = False
     lost_s: float = 0.0
     exported: tuple[str, ...] = ()
+    withdrawn: str = ""
     problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -107,6 +110,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "events": events,
         "sound": bool(found.audio),
         "lost_s": found.lost_s,
+        "withdrawn": withdrawal_of(folder, found.withdrawal),
     }
 
 

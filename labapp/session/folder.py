@@ -24,7 +24,9 @@ from labapp.errors import (
     SessionError,
 )
 from labapp.records.layout import AUDIO, CREATING, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
+from labapp.records.withdrawn import withdrawals
 from labapp.study.loading import LoadedStudy
+from labapp.study.schema import Study
 
 LOW_DISK_BYTES = 500 * 1024 * 1024
 """Below this much free space a session is not started: an hour of sound is about 350 MB."""
@@ -99,10 +101,26 @@ def sessions_of(data: Path, study: str) -> Iterator[SessionFolder]:
 
 
 def taken(data: Path, study: str) -> Mapping[str, list[str]]:
-    """Participants with a session in this study, and their session labels."""
+    """Participants with a session in this study, withdrawn ones too, and their session labels."""
     out: dict[str, list[str]] = {}
     for folder in sessions_of(data, study):
         out.setdefault(folder.name.participant, []).append(folder.name.session)
+    for left in withdrawals(data / study).values():
+        sessions = out.setdefault(left.participant, [])
+        if left.session not in sessions:
+            sessions.append(left.session)
+    return out
+
+
+def refused(data: Path, study: Study) -> dict[str, str]:
+    """Participants who may have no (further) session in this study, and why not."""
+    out = {
+        participant: f"took part in {other}, which is related"
+        for other in study.related
+        for participant in taken(data, other)
+    }
+    for left in withdrawals(data / study.id).values():
+        out[left.participant] = f"withdrew from {study.id}"
     return out
 
 
@@ -147,20 +165,26 @@ def _data_error(data: Path, error: OSError) -> DataFolderError:
     )
 
 
+def study_folder(data: Path, study: str) -> Path:
+    """The folder of a study's sessions, which is made if need be. Raises DataFolderError."""
+    check_data_root(data)
+    path = data / study
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise _data_error(path, error) from error
+    return path
+
+
 def create(
     data: Path, loaded: LoadedStudy, participant: str, session: str, clock: Clock
 ) -> SessionFolder:
     """Make the folder of a new session with a copy of the study as used.
 
-    Raises ParticipantTaken when the participant has this session already, DataFolderError when the
-    folder cannot be made or the disk is full.
+    Raises ParticipantTaken when the participant has this session already, withdrew, or took part in
+    a related study; DataFolderError when the folder cannot be made or the disk is full.
     """
-    check_data_root(data)
-    study = data / loaded.study.id
-    try:
-        study.mkdir(exist_ok=True)
-    except OSError as error:
-        raise _data_error(study, error) from error
+    study_folder(data, loaded.study.id)
     # Two programs that start the same participant at once must not both find the place free.
     try:
         with FileLock(data / CREATING, timeout=10):
@@ -176,6 +200,11 @@ def create(
 
 def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
     participant, session = name.participant, name.session
+    if why := refused(data, loaded.study).get(participant):
+        raise ParticipantTaken(
+            f"{participant} {why}.",
+            todo="Choose the next free participant; the label of a person stays that person's.",
+        )
     if session in taken(data, loaded.study.id).get(participant, ()):
         raise ParticipantTaken(
             f"{participant} already has session {session} in {loaded.study.id}.",

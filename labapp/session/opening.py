@@ -27,7 +27,7 @@ from labapp.events.lifecycle import (
 from labapp.events.voice import AudioOff
 from labapp.records.layout import study_files_of
 from labapp.representations.space import LatentSpace
-from labapp.session import environment, folder, private
+from labapp.session import allotment, environment, folder, private
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
@@ -35,6 +35,7 @@ from labapp.session.machine import SessionMachine
 from labapp.session.past import finished, read_past
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
+from labapp.session.withdrawal import withdraw
 from labapp.study import loading, plan, planner, texts
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
@@ -92,6 +93,7 @@ class OpenSession:
     _lock: FileLock
     _private: Path
     _recording: bool = False
+    _withdrawn: bool = False
 
     def __post_init__(self) -> None:
         # Before any window listens, so that the one change shows consent and recording together.
@@ -156,7 +158,10 @@ class OpenSession:
         self.runner.send(GiveConsent())
 
     def close(self, reason: str) -> None:
-        """End this run in an orderly way; the lock is let go whatever happens."""
+        """End this run in an orderly way; the lock is let go whatever happens.
+
+        The data of a participant who withdrew are then kept or deleted, as was said.
+        """
         try:
             self.runner.close(reason)
         finally:
@@ -164,6 +169,9 @@ class OpenSession:
             if self.runner.journal.committed_seq == 0:
                 # The disk refused even the first event: an empty folder must not take the name.
                 shutil.rmtree(self.folder.path, ignore_errors=True)
+            elif (wish := self.runner.state.withdrawal) and not self._withdrawn:
+                withdraw(self.folder.path, self._private, delete=wish == "delete")
+                self._withdrawn = True
 
 
 def create(
@@ -174,15 +182,46 @@ def create(
     data: Path,
     session: str = "1",
     seed: int | None = None,
+    prepared: Sequence[str] | None = None,
     make_clock: Callable[[int], Clock] = SessionClock,
 ) -> OpenSession:
-    """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet."""
+    """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet.
+
+    prepared: the drawn cells that `around` was made for; where another session took them meanwhile,
+    DrawnOtherwise is raised and nothing was made.
+    """
+    with allotment.book(data, loaded) as book:
+        drawn = book.draw(participant, seed)
+        if prepared is not None and drawn != tuple(prepared):
+            raise allotment.DrawnOtherwise(
+                f"Another session of {loaded.study.id} has taken the condition of {participant}.",
+                todo="Start again: another condition is drawn.",
+            )
+        opened = _create(loaded, participant, around, data, session, seed, make_clock, drawn)
+        with ExitStack() as undo:
+            undo.callback(opened.close, "could not be entered")
+            book.enter(opened.folder.path.name, drawn)
+            undo.pop_all()
+    return opened
+
+
+def _create(
+    loaded: LoadedStudy,
+    participant: str,
+    around: Surroundings,
+    data: Path,
+    session: str,
+    seed: int | None,
+    make_clock: Callable[[int], Clock],
+    drawn: Sequence[str],
+) -> OpenSession:
     made = planner.realise(
         loaded,
         participant,
         session,
         space_of=lambda m: around.decoders[m].space,
         prior_of=lambda m: around.decoders[m].from_prior,
+        drawn=drawn,
         seed=seed,
     )
     clock = make_clock(0)

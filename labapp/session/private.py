@@ -76,3 +76,27 @@ def consents(private: Path, study: str) -> list[Consent]:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
         rows = connection.execute("SELECT * FROM consent ORDER BY rowid").fetchall()
     return [Consent(*row) for row in rows]
+
+
+def forget_consent(private: Path, study: str, participant: str, session: str) -> int:
+    """Remove the typed consent to one session, its bytes too; returns how many records there were.
+
+    Raises DataFolderError when that is not possible.
+    """
+    path = private / f"{study}.sqlite"
+    if not path.is_file():
+        return 0
+    try:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")
+            found = connection.execute(
+                "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
+            )
+            return found.rowcount
+    except sqlite3.Error as error:
+        raise DataFolderError(
+            f"The consent of {participant} could not be removed from {path} ({error}).",
+            safe="It is still there, readable to you only.",
+            todo="Withdraw the session again; that goes on where it stopped.",
+        ) from error

@@ -8,9 +8,10 @@ import pytest
 
 from labapp.errors import SessionError
 from labapp.events.lifecycle import SessionPlanned
+from labapp.session.overview import next_free, overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
-from labapp.study.overview import next_free, overview, prior_of, space_of
+from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import QuestionnairePart, ReconstructionPart
 from labapp.study.schema import Participants
 from labapp.study.texts import fill, pages, placeholders

@@ -8,8 +8,9 @@ import pytest
 
 from labapp import resources
 from labapp.errors import LabappError, StudyError
+from labapp.session.overview import overview
 from labapp.study import loading
-from labapp.study.overview import check, overview
+from labapp.study.overview import check
 from tests.helpers.packages import copied
 
 GOOD = """\

@@ -9,9 +9,10 @@ import pytest
 from labapp.errors import StudyError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.representations.space import LatentSpace
+from labapp.session.overview import overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
-from labapp.study.overview import overview, prior_of, space_of
+from labapp.study.overview import prior_of, space_of
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.study.stages import SingleDimensionStages, Stages
 from tests.helpers.single import write_single_study

@@ -1,0 +1,274 @@
+"""Which cells a participant gets, where that depends on the participants before.
+
+The emptiest cells are drawn first, ties by lot, so that every round is without replacement; a cell
+is full once as many participants as it needs are included or still running. The journals are the
+truth: `assignments.sqlite` beside the session folders holds a row a session, which is brought in
+line with the folders at every use and made anew from them where it is lost. Whoever is excluded,
+ended early or withdrew frees the cells, and is replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from filelock import FileLock, Timeout
+
+from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyFull
+from labapp.events import Event
+from labapp.records.journal import read_rows
+from labapp.records.layout import FolderName
+from labapp.records.lock import held
+from labapp.records.withdrawn import withdrawals
+from labapp.session import folder
+from labapp.study.assignment import shuffled
+from labapp.study.conditions import RESERVED, Cells, cells_of
+from labapp.study.loading import LoadedStudy
+
+State = Literal["reserved", "open", "included", "excluded", "ended", "withdrawn", "gone"]
+HOLDING = ("reserved", "open", "included")
+"""States in which a session holds its cells."""
+FINAL = ("included", "excluded", "ended", "withdrawn")
+
+ASSIGNMENTS = "assignments.sqlite"
+ASSIGNMENTS_LOCK = "assignments.lock"
+LOCK_PATIENCE_S = 30.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS allotted (
+    folder TEXT PRIMARY KEY,
+    cells TEXT NOT NULL,
+    state TEXT NOT NULL
+) STRICT
+"""
+_KINDS = ("session.planned", "session.completed", "session.ended", "inclusion.decided")
+
+
+class DrawnOtherwise(SessionError):
+    """Another session began meanwhile: the cells are others than those that were prepared for."""
+
+
+def draw(
+    rule: Cells, counts: Mapping[str, int], seed: int, study: str, participant: str
+) -> tuple[str, ...]:
+    """The cells of one participant, in the order they are gone through.
+
+    counts: participants included or running by cell. Raises StudyFull when no cell is open. Where
+    fewer are open than a participant gets, the emptiest of the others fill up: a study whose
+    places cannot be divided evenly still comes to an end.
+    """
+    lot = shuffled(tuple(rule.cells), seed, study, participant, "cells")
+    emptiest = sorted(lot, key=lambda cell: counts.get(cell, 0))
+    if rule.included is not None and counts.get(emptiest[0], 0) >= rule.included:
+        raise StudyFull(
+            f"{study} is full: each of its {len(lot)} conditions has its {rule.included} "
+            "participants, included or still running.",
+            safe="What was recorded is untouched; no session was started.",
+            todo=f"`labapp studies show {study}` tells who holds the places; an interrupted "
+            "session lets go of its own when it is resumed and ended, or withdrawn.",
+        )
+    return shuffled(emptiest[: rule.draw], seed, study, participant, "order of cells")
+
+
+@dataclass(frozen=True, slots=True)
+class Allotted:
+    """A session and its cells. state: reserved until its first event is stored, then open while it
+    runs or can be resumed; gone where its folder vanished and nobody withdrew."""
+
+    folder: str
+    cells: tuple[str, ...]
+    state: State
+
+    @property
+    def name(self) -> FolderName:
+        parsed = FolderName.parse(self.folder)
+        assert parsed is not None
+        return parsed
+
+
+def held_counts(rows: Sequence[Allotted]) -> Counter[str]:
+    """How many sessions hold each cell."""
+    return Counter(cell for row in rows if row.state in HOLDING for cell in row.cells)
+
+
+def allotted(data: Path, loaded: LoadedStudy) -> list[Allotted]:
+    """Every session of a study with drawn cells, in line with the folders; nothing is written."""
+    study = data / loaded.study.id
+    if cells_of(loaded.study.assignment) is None or not study.is_dir():
+        return []
+    stored = {row.folder: row for row in _stored(study / ASSIGNMENTS)}
+    there = {home.path.name for home in folder.sessions_of(data, study.name)}
+    left = withdrawals(study)
+    blocks = loaded.study.when_interrupted == "block"
+    rows = []
+    for name in sorted({*stored, *there, *left}, key=lambda n: (n.rsplit("_", 1)[-1], n)):
+        row = stored.get(name)
+        if name in left:
+            cells = left[name].cells or (row.cells if row else ())
+            row = Allotted(name, cells, "withdrawn")
+        elif name not in there:
+            row = replace(row, state="gone") if row and row.state != "reserved" else None
+        elif row is None or row.state not in FINAL:
+            row = _looked_at(study / name, row, blocks)
+        if row is not None and row.cells:
+            rows.append(row)
+    return rows
+
+
+def _looked_at(path: Path, row: Allotted | None, blocks: bool) -> Allotted | None:
+    """A session as its journal tells it; None where nothing was ever recorded."""
+    running = held(path)
+    try:
+        events = [stored.event() for stored in read_rows(path, _KINDS)]
+    except RecordError:
+        # Damaged, it may still be made whole; without a journal nothing ever was recorded.
+        begun = row is not None and (running or row.state != "reserved")
+        return row if begun else None
+    if not events:
+        return row if running else None
+    state = outcome(events, running=running, blocks=blocks)
+    return Allotted(path.name, drawn_cells(events[0]), state)
+
+
+def drawn_cells(planned: Event) -> tuple[str, ...]:
+    """The cells in the assignment of a session's first event: the one variable with several
+    values."""
+    assignment = planned.payload.get("assignment", {})
+    lists = (cells for name, cells in assignment.items() if name not in RESERVED)
+    return next((tuple(cells) for cells in lists if isinstance(cells, list | tuple)), ())
+
+
+def outcome(events: Sequence[Event], *, running: bool, blocks: bool = False) -> State:
+    """What became of a session, by its plan, end and inclusion.
+
+    running: a process holds it; blocks: one that was interrupted may not be resumed.
+    """
+    end: State | None = None
+    included: bool | None = None
+    for event in events:
+        if event.kind == "inclusion.decided":
+            included = bool(event.payload["included"])
+        elif event.kind == "session.completed":
+            end = "included"
+        elif event.kind == "session.ended":
+            end = "withdrawn" if event.payload.get("withdrawal") else "ended"
+    if end == "withdrawn":
+        return end
+    if end is None or (running and included is None):
+        return "ended" if blocks and not running else "open"
+    if included is None:  # an older program did not decide
+        return end
+    return "included" if included else "excluded" if end == "included" else "ended"
+
+
+def preview(
+    data: Path, loaded: LoadedStudy, participant: str, seed: int | None = None
+) -> tuple[str, ...]:
+    """The cells this participant would get now, without reserving them; () in a study without.
+
+    Raises StudyFull.
+    """
+    return Book(data, loaded).draw(participant, seed)
+
+
+@contextmanager
+def book(data: Path, loaded: LoadedStudy) -> Iterator[Book]:
+    """The allotment of a study, held by this process until the new session is entered.
+
+    Raises SessionBusy when another program holds it and does not get on, DataFolderError when it
+    cannot be written. A study without drawn cells has nothing to hold.
+    """
+    if cells_of(loaded.study.assignment) is None:
+        yield Book(data, loaded)
+        return
+    lock = FileLock(folder.study_folder(data, loaded.study.id) / ASSIGNMENTS_LOCK)
+    try:
+        lock.acquire(timeout=LOCK_PATIENCE_S)
+    except Timeout as error:
+        raise SessionBusy(
+            f"Another program is starting a session of {loaded.study.id} and does not get on.",
+            todo="Try again in a moment.",
+        ) from error
+    try:
+        yield Book(data, loaded)
+    finally:
+        lock.release()
+
+
+class Book:
+    """Who has which cells, at the moment it is opened."""
+
+    def __init__(self, data: Path, loaded: LoadedStudy) -> None:
+        self._study = loaded.study
+        self._path = data / loaded.study.id / ASSIGNMENTS
+        self._rows = allotted(data, loaded)
+
+    def draw(self, participant: str, seed: int | None = None) -> tuple[str, ...]:
+        """The participant's cells; () in a study without. Raises StudyFull."""
+        drawn = cells_of(self._study.assignment)
+        if drawn is None:
+            return ()
+        used = self._study.seed if seed is None else seed
+        return draw(drawn[1], held_counts(self._rows), used, self._study.id, participant)
+
+    def enter(self, name: str, cells: tuple[str, ...]) -> None:
+        """A session was made that holds these cells; committed before it returns."""
+        if cells:
+            self._rows = [row for row in self._rows if row.folder != name]
+            self._rows.append(Allotted(name, cells, "reserved"))
+            _store(self._path, self._rows)
+
+
+def _stored(path: Path) -> list[Allotted]:
+    """The rows as they were stored; none where the file is lost or damaged."""
+    if not path.is_file():
+        return []
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA busy_timeout=5000")
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                return []
+            rows = connection.execute("SELECT folder, cells, state FROM allotted").fetchall()
+    except sqlite3.OperationalError as error:
+        raise _unusable(path, error) from error
+    except sqlite3.DatabaseError:
+        return []
+    return [
+        Allotted(str(name), tuple(json.loads(cells)), cast(State, state))
+        for name, cells, state in rows
+    ]
+
+
+def _store(path: Path, rows: Sequence[Allotted]) -> None:
+    values = [(row.folder, json.dumps(row.cells), row.state) for row in rows]
+    try:
+        try:
+            _replace_rows(path, values)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            path.unlink()  # damaged: all that it held is in the journals
+            _replace_rows(path, values)
+    except (sqlite3.Error, OSError) as error:
+        raise _unusable(path, error) from error
+
+
+def _replace_rows(path: Path, values: Sequence[tuple[Any, ...]]) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(_SCHEMA)
+        connection.execute("DELETE FROM allotted")
+        connection.executemany("INSERT INTO allotted VALUES (?, ?, ?)", values)
+
+
+def _unusable(path: Path, error: Exception) -> DataFolderError:
+    return DataFolderError(
+        f"{path} cannot be used ({error}).",
+        safe="No session was started; what was recorded is untouched.",
+        todo="Make it readable and writable, or remove it: it is made anew from the sessions.",
+    )

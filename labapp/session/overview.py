@@ -1,0 +1,109 @@
+"""What a study is and will do, and how far it has come: `labapp studies show`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+from labapp.session import folder
+from labapp.session.coverage import Coverage, coverage
+from labapp.study import conditions, loading, planner
+from labapp.study.loading import LoadedStudy
+from labapp.study.overview import prior_of, space_of
+from labapp.study.plan import Plan, PlannedPart, QuestionnairePart, ReconstructionPart
+from labapp.study.single_dimension import SingleDimensionPart
+
+
+def next_free(loaded: LoadedStudy, data: Path, number: int) -> list[str]:
+    """The next labels of participants without a session in this study or a related one."""
+    study = loaded.study
+    used = {*folder.taken(data, study.id), *folder.refused(data, study)}
+    labels = (study.participants.label(n) for n in count(1))
+    return list(islice((label for label in labels if label not in used), number))
+
+
+@dataclass(frozen=True)
+class Overview:
+    """parts: of a first participant; plans: of the next ones, by label; wanted: how many plans were
+    asked for; covered: None in a study that draws no cells."""
+
+    loaded: LoadedStudy
+    recorded: int
+    parts: Sequence[PlannedPart]
+    plans: Mapping[str, Plan]
+    wanted: int
+    covered: Coverage | None
+
+    def to_json(self) -> dict[str, Any]:
+        study = self.loaded.study
+        return {
+            "id": study.id,
+            "title": study.title,
+            "version": study.version,
+            "sha256": self.loaded.sha256,
+            "recorded": self.recorded,
+            "flow": [part.model_dump(mode="json") for part in self.parts],
+            "next": {label: made.assignment for label, made in self.plans.items()},
+            "coverage": None if self.covered is None else self.covered.to_json(),
+        }
+
+    def lines(self) -> list[str]:
+        study = self.loaded.study
+        out = [
+            f"{study.title} ({study.id}, version {study.version})",
+            f"Participants recorded so far: {self.recorded}. Sound: {study.recording.audio}.",
+            "",
+            "Flow:" if self.covered is None else "Flow, of one of the conditions:",
+        ]
+        out += [f"  {_flow_line(part)}" for part in self.parts]
+        if self.covered is None:
+            out += ["", "Next participants and their order of models:"]
+        else:
+            out += ["", *self.covered.lines(), ""]
+            out.append("Next participants, if all of them are included, and their order of models:")
+        out += [f"  {label}  {self._assigned(made)}" for label, made in self.plans.items()]
+        if len(self.plans) < self.wanted:
+            out.append("  Then every condition has its participants: the study is full.")
+        return out
+
+    def _assigned(self, made: Plan) -> str:
+        models = " → ".join(made.assignment.get("models", []))
+        if self.covered is None:
+            return models
+        return f"{' → '.join(made.assignment[self.covered.variable])}: {models}"
+
+
+def _flow_line(part: PlannedPart) -> str:
+    if isinstance(part, ReconstructionPart):
+        what = "practice" if part.role == "practice" else "questions"
+        return f"{part.title}: {part.trials} {what}, target {part.target_alignment * 100:g} %"
+    if isinstance(part, SingleDimensionPart):
+        what = "practice questions" if part.role == "practice" else "questions"
+        return f"{part.title}: {part.trials} single-dimension {what}, {part.visualisation}"
+    if isinstance(part, QuestionnairePart):
+        return f"Questionnaire {part.instrument}"
+    return part.title
+
+
+def overview(study: str, participants: int, data: Path) -> Overview:
+    """The study, its coverage so far and the plans of its next participants."""
+    loaded = loading.load(study)
+    labels = next_free(loaded, data, participants)
+    covered = coverage(data, loaded)
+    drawn: Mapping[str, tuple[str, ...]] = dict.fromkeys(labels, ())
+    if covered is not None:
+        drawn = covered.upcoming(labels, loaded.study.seed, loaded.study.id)
+
+    def planned(label: str, cells: tuple[str, ...]) -> Plan:
+        return planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, drawn=cells)
+
+    plans = {label: planned(label, cells) for label, cells in drawn.items()}
+    number, cells = next(conditions.variants(loaded.study.assignment))
+    first = next(iter(plans.values()), None) or planned(
+        loaded.study.participants.label(number), cells
+    )
+    recorded = len(folder.taken(data, loaded.study.id))
+    return Overview(loaded, recorded, first.parts, plans, participants, covered)

@@ -1,0 +1,248 @@
+"""Drawn cells: covered evenly whatever becomes of the sessions, by several programs at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labapp.clock import FakeClock
+from labapp.errors import DataFolderError, ParticipantTaken, StudyFull
+from labapp.events import Event
+from labapp.session import allotment, folder, opening
+from labapp.session.allotment import allotted, held_counts, outcome, preview
+from labapp.session.coverage import coverage
+from labapp.session.overview import next_free, overview
+from labapp.session.recovery import recover
+from labapp.session.withdrawal import withdraw
+from labapp.study.conditions import Cells
+from labapp.study.loading import load
+from tests.helpers.drawn import begun, drawn_study, ended, interrupted
+from tests.session.sessions import surroundings
+
+ROOT = Path(__file__).parents[2]
+
+
+def rule(cells: int, draw: int, included: int | None) -> Cells:
+    names = [f"c{n}" for n in range(cells)]
+    return Cells(cells={name: {"x": 1} for name in names}, draw=draw, included=included)
+
+
+@given(seed=st.integers(0, 2**40))
+def test_the_pilot_covers_each_of_six_cells_exactly_once(seed: int) -> None:
+    counts: Counter[str] = Counter()
+    for number in range(3):
+        drawn = allotment.draw(rule(6, 2, 1), counts, seed, "pilot", f"P{number}")
+        assert len(set(drawn)) == 2
+        counts.update(drawn)
+    assert set(counts.values()) == {1}
+    with pytest.raises(StudyFull, match="each of its 6 conditions has its 1 participants"):
+        allotment.draw(rule(6, 2, 1), counts, seed, "pilot", "P3")
+
+
+@given(data=st.data(), cells=st.integers(1, 7), wanted=st.integers(1, 4))
+def test_it_never_gets_stuck_whoever_drops_out(data: Any, cells: int, wanted: int) -> None:
+    count = data.draw(st.integers(1, cells))
+    made, seed = rule(cells, count, wanted), data.draw(st.integers(0, 99))
+    losses = data.draw(st.integers(0, 12))
+    holding: list[tuple[str, ...]] = []
+    number = 0
+    while True:
+        counts = Counter(cell for drawn in holding for cell in drawn)
+        number += 1
+        try:
+            drawn = allotment.draw(made, counts, seed, "study", f"P{number}")
+        except StudyFull:
+            if not losses or not holding:
+                break
+        else:
+            assert len(set(drawn)) == count
+            holding.append(drawn)
+        if losses and holding and data.draw(st.booleans()):
+            losses -= 1
+            holding.pop(data.draw(st.integers(0, len(holding) - 1)))
+    assert all(counts[cell] >= wanted for cell in made.cells)
+    places = -(-cells * wanted // count)
+    assert len(holding) == places, "nobody is asked to come for nothing"
+
+
+def test_the_lot_decides_among_the_emptiest() -> None:
+    drawn = [allotment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)]
+    assert {cell for (cell,) in drawn} == {"c0", "c1", "c2"}
+    assert drawn == [allotment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)]
+    orders = {allotment.draw(rule(2, 2, None), {}, 0, "s", f"P{n}") for n in range(20)}
+    assert orders == {("c0", "c1"), ("c1", "c0")}
+    full = {"c0": 900, "c1": 901, "c2": 900}
+    assert allotment.draw(rule(3, 1, None), full, 0, "s", "P1") != ("c1",), "without end"
+
+
+def event(kind: str, **payload: Any) -> Event:
+    return Event(1, 1, 0, "", "system", kind, 1, None, None, None, payload)
+
+
+PLANNED = event("session.planned")
+DONE, LEFT = event("session.completed"), event("session.ended", reason="tired", withdrawal="")
+AWAY = event("session.ended", reason="", withdrawal="keep")
+COUNTS, COUNTS_NOT = (event("inclusion.decided", included=said) for said in (True, False))
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ([PLANNED], "open"),
+        ([PLANNED, COUNTS, DONE], "included"),
+        ([PLANNED, COUNTS_NOT, DONE], "excluded"),
+        ([PLANNED, COUNTS_NOT, LEFT], "ended"),
+        ([PLANNED, COUNTS, LEFT], "included"),
+        ([PLANNED, COUNTS_NOT, AWAY], "withdrawn"),
+        ([PLANNED, DONE], "included"),
+        ([PLANNED, LEFT], "ended"),
+    ],
+)
+def test_what_becomes_of_a_session(events: list[Event], state: str) -> None:
+    assert outcome(events, running=False) == state
+
+
+def test_who_may_not_resume_holds_nothing() -> None:
+    assert outcome([PLANNED], running=True, blocks=True) == "open"
+    assert outcome([PLANNED], running=False, blocks=True) == "ended"
+
+
+def states(tmp_path: Path, loaded: Any) -> dict[str, str]:
+    return {row.name.participant: row.state for row in allotted(tmp_path / "data", loaded)}
+
+
+def test_sessions_hold_their_cells_until_they_end_otherwise(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    ended(loaded, tmp_path, "P01")
+    assert preview(data, loaded, "P02") == preview(data, loaded, "P02"), "nothing is reserved"
+    first = preview(data, loaded, "P02")
+    running = begun(loaded, tmp_path, "P02")
+    assert tuple(running.planned.assignment["condition"]) == first
+    path = interrupted(loaded, tmp_path, "P03")
+    ended(loaded, tmp_path, "P04", "keep")
+    assert states(tmp_path, loaded) == {
+        "P01": "ended",
+        "P02": "open",
+        "P03": "open",
+        "P04": "withdrawn",
+    }
+    assert set(held_counts(allotted(data, loaded)).values()) == {1}
+    assert len(held_counts(allotted(data, loaded))) == 4
+    running.close("interrupted")
+    last = begun(loaded, tmp_path, "P05")
+    with pytest.raises(StudyFull):
+        begun(loaded, tmp_path, "P06")
+    assert not list(data.glob("*/sub-P06*")), "nothing was made"
+    withdraw(path, tmp_path / "private", delete=True)
+    again = begun(loaded, tmp_path, "P06")
+    freed = set(coverage(data, loaded).sessions[2].cells)  # type: ignore[union-attr]
+    assert set(again.planned.assignment["condition"]) == freed
+    for session in (last, again):
+        session.close("test over")
+
+
+@pytest.mark.parametrize("damage", [None, b"", b"not a database, and long enough to be read" * 40])
+def test_a_lost_or_damaged_table_is_made_anew(tmp_path: Path, damage: bytes | None) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    ended(loaded, tmp_path, "P01", "delete")
+    ended(loaded, tmp_path, "P02")
+    interrupted(loaded, tmp_path, "P03")
+    before = allotted(data, loaded)
+    table = data / "drawn" / allotment.ASSIGNMENTS
+    table.unlink()
+    if damage is not None:
+        table.write_bytes(damage)
+    assert [(row.folder, set(row.cells), row.state) for row in allotted(data, loaded)] == [
+        (row.folder, set(row.cells), row.state) for row in before
+    ]
+    interrupted(loaded, tmp_path, "P04")
+    assert len(held_counts(allotted(data, loaded))) == 4
+
+
+def test_a_table_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    (data / "drawn" / allotment.ASSIGNMENTS).mkdir(parents=True)
+    with pytest.raises(DataFolderError, match="assignments"):
+        begun(loaded, tmp_path, "P01")
+    assert not folder.taken(data, "drawn")
+
+
+def test_a_session_that_never_began_holds_nothing(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    clock = FakeClock()
+    made = opening.create(
+        loaded, "P01", surroundings(tmp_path), data=data, make_clock=lambda start: clock
+    )
+    assert states(tmp_path, loaded) == {"P01": "reserved"}
+    copy = tmp_path / "copy"
+    shutil.copytree(made.folder.path, copy, ignore=shutil.ignore_patterns("*.lock"))
+    made.close("never shown")
+    assert states(tmp_path, loaded) == {}
+    copy.rename(made.folder.path)  # as a killed program leaves it
+    assert states(tmp_path, loaded) == {}
+
+
+def test_a_folder_that_vanished_is_told(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    path = interrupted(loaded, tmp_path, "P01")
+    interrupted(loaded, tmp_path, "P02")  # now the first is known to have begun
+    path.rename(tmp_path / "elsewhere")
+    assert states(tmp_path, loaded)["P01"] == "gone"
+    told = "\n".join(overview(str(loaded.path), 1, data).lines())
+    assert f"{path.name} is gone, and nobody withdrew" in told
+    (tmp_path / "elsewhere").rename(path)
+    assert states(tmp_path, loaded)["P01"] == "open"
+    recover(path)
+
+
+def test_the_condition_that_was_prepared_for_may_be_taken_meanwhile(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path, cells="ab", draw=1), tmp_path / "data"
+    prepared = preview(data, loaded, "P01")
+    other = next(
+        f"P{n:02d}" for n in range(2, 40) if preview(data, loaded, f"P{n:02d}") == prepared
+    )
+    interrupted(loaded, tmp_path, other)
+    with pytest.raises(allotment.DrawnOtherwise):
+        begun(loaded, tmp_path, "P01", prepared=prepared)
+    assert "P01" not in folder.taken(data, "drawn")
+    begun(loaded, tmp_path, "P01", prepared=preview(data, loaded, "P01")).close("test over")
+
+
+def test_a_person_takes_part_in_one_of_related_studies(tmp_path: Path) -> None:
+    one = drawn_study(tmp_path / "one", included=9)
+    text = one.path.read_text().replace("id: drawn", "id: other\nrelated: [drawn]")
+    (tmp_path / "other.yaml").write_text(text)
+    other = load(tmp_path / "other.yaml")
+    interrupted(one, tmp_path, "P01")
+    ended(one, tmp_path, "P02", "delete")
+    for participant in ("P01", "P02"):
+        with pytest.raises(ParticipantTaken, match=f"{participant} took part in drawn"):
+            begun(other, tmp_path, participant)
+    assert next_free(other, tmp_path / "data", 2) == ["P03", "P04"]
+    interrupted(other, tmp_path, "P03")
+    interrupted(one, tmp_path, "P03")  # said in one direction only
+
+
+def test_several_programs_at_once_fill_the_cells_evenly(tmp_path: Path) -> None:
+    loaded = drawn_study(tmp_path, cells="abcd", draw=1, included=4)
+    command = [sys.executable, "-m", "tests.helpers.drawn", str(loaded.path), str(tmp_path)]
+    started = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ)
+        for _ in range(3)
+    ]
+    names = [process.communicate(timeout=100)[0].split() for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0]
+    everyone = [name for own in names for name in own]
+    assert len(everyone) == 16
+    assert len({name.split("_")[0] for name in everyone}) == 16, "no participant twice"
+    counts = held_counts(allotted(tmp_path / "data", loaded))
+    assert counts == {"a": 4, "b": 4, "c": 4, "d": 4}

@@ -1,0 +1,128 @@
+"""A participant withdraws, during a session or later: whole or not at all, and for good."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from labapp.clock import FakeClock
+from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy
+from labapp.events.commands import EndSession
+from labapp.records.layout import LEAVING, WITHDRAWN
+from labapp.records.sessions import list_sessions
+from labapp.records.withdrawn import withdrawals
+from labapp.session import folder
+from labapp.session.opening import OpenSession
+from labapp.session.private import consents
+from labapp.session.withdrawal import withdraw
+from labapp.study.loading import load
+from tests.helpers.trees import snapshot
+from tests.session.sessions import opened
+
+
+def agreed(tmp_path: Path, participant: str = "P01", *, close: bool = True) -> OpenSession:
+    """A session of the quick start, past its consent."""
+    session = opened(tmp_path, participant=participant)
+    session.begin()
+    session.give_consent(f"Name of {participant}")
+    if close:
+        session.close("interrupted")
+    return session
+
+
+def names(tmp_path: Path) -> list[str]:
+    return [record.name for record in consents(tmp_path / "private", "quickstart")]
+
+
+def test_deleting_removes_data_and_consent_and_keeps_the_label(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    agreed(tmp_path, "P02")
+    done = withdraw(path, tmp_path / "private", delete=True)
+    assert done.lines()[:2] == [
+        f"{path.name}: withdrawn, its data are deleted.",
+        "The typed consent was deleted.",
+    ]
+    assert names(tmp_path) == ["Name of P02"]
+    stored = (tmp_path / "private" / "quickstart.sqlite").read_bytes()
+    assert b"Name of P02" in stored
+    assert b"Name of P01" not in stored, "not in the free pages either"
+    assert sorted(snapshot(path.parent))[-1] == WITHDRAWN
+    assert not [name for name in snapshot(path.parent) if "sub-P01" in name]
+    (left,) = withdrawals(path.parent).values()
+    assert (left.participant, left.session, left.kept) == ("P01", "1", False)
+    assert folder.taken(tmp_path / "data", "quickstart")["P01"] == ["1"]
+    for session in ("1", "2"):
+        with pytest.raises(ParticipantTaken, match="P01 withdrew from quickstart"):
+            folder.create(tmp_path / "data", load("quickstart"), "P01", session, FakeClock())
+    with pytest.raises(RecordError):
+        withdraw(path, tmp_path / "private", delete=True)
+
+
+def test_keeping_touches_nothing_of_the_session(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    before = snapshot(path)
+    done = withdraw(path, tmp_path / "private", delete=False)
+    assert done.lines() == [f"{path.name}: withdrawn, its data are kept."]
+    assert snapshot(path) == before
+    assert names(tmp_path) == ["Name of P01"]
+    (listed,) = list_sessions(tmp_path / "data")
+    assert listed.withdrawn == "keep"
+    withdraw(path, tmp_path / "private", delete=False)
+    assert len((path.parent / WITHDRAWN).read_text().splitlines()) == 1, "said once"
+    withdraw(path, tmp_path / "private", delete=True)
+    assert list_sessions(tmp_path / "data") == []
+    assert not withdrawals(path.parent)[path.name].kept
+
+
+@pytest.mark.parametrize("wish", ["delete", "keep"])
+def test_withdrawing_in_a_session(tmp_path: Path, wish: str) -> None:
+    session = agreed(tmp_path, close=False)
+    session.runner.send(EndSession("asked to stop", wish))
+    assert session.folder.path.is_dir(), "not while it is open"
+    session.close("withdrawn")
+    session.close("again")
+    assert session.folder.path.is_dir() == (wish == "keep")
+    assert names(tmp_path) == (["Name of P01"] if wish == "keep" else [])
+    (left,) = withdrawals(session.folder.path.parent).values()
+    assert left.kept == (wish == "keep")
+
+
+def test_an_open_session_is_left_alone(tmp_path: Path) -> None:
+    session = agreed(tmp_path, close=False)
+    with pytest.raises(SessionBusy):
+        withdraw(session.folder.path, tmp_path / "private", delete=True)
+    assert not withdrawals(session.folder.path.parent)
+    session.close("test over")
+
+
+def test_a_deletion_that_was_interrupted_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = agreed(tmp_path).folder.path
+
+    def refuses(*_: object) -> None:
+        raise PermissionError(13, "in use")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", refuses)
+        with pytest.raises(DataFolderError, match="Not all of"):
+            withdraw(path, tmp_path / "private", delete=True)
+    leaving = path.parent / f"{LEAVING}{path.name}"
+    assert leaving.is_dir()
+    assert list_sessions(tmp_path / "data") == []
+    (path.parent / WITHDRAWN).unlink()  # as if it had been killed right after the renaming
+    assert folder.taken(tmp_path / "data", "quickstart") == {"P01": ["1"]}
+    withdraw(path, tmp_path / "private", delete=False)
+    assert not leaving.exists()
+    assert not withdrawals(path.parent)[path.name].kept, "what was begun is finished"
+
+
+def test_a_cut_line_harms_no_other(tmp_path: Path) -> None:
+    one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
+    withdraw(one, tmp_path / "private", delete=True)
+    log = one.parent / WITHDRAWN
+    log.write_bytes(log.read_bytes()[:-9])
+    withdraw(two, tmp_path / "private", delete=True)
+    assert list(withdrawals(one.parent)) == [two.name]
