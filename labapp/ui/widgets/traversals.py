@@ -67,7 +67,7 @@ class TraversalView(QWidget):
         painter.setPen(color(p.secondary))
         for mark in self._layout.marks:
             box = QRectF(mark.x - m.cell_width, mark.y, 2 * m.cell_width, m.marks)
-            painter.drawText(box, top | middle, mark.text)
+            painter.drawText(box, top | middle, tr(mark.text))
         for y, row in self._layout.labels:
             box = QRectF(0, y + (m.cell_height - 2 * LINE) / 2, LABEL - theme.SPACE_S, LINE)
             painter.setFont(font(theme.SECONDARY_PX, bold=True))
