@@ -17,6 +17,7 @@ from labapp.clock import NS, FakeClock
 from labapp.errors import DataFolderError, ModelError
 from labapp.events import Source
 from labapp.events.commands import (
+    AddDeviation,
     AddFlag,
     AddNote,
     Answer,
@@ -324,6 +325,9 @@ def console(folder: Path, study: str = "quickstart") -> Iterator[Shot]:
         clock.advance(1)
         yield "m13-console-alarms", desk.settled()
         header = desk.console.header
+        desk.console.notes.tabs[1].click()
+        runner.send(AddDeviation("somebody knocked", clock.now_ns() - 2 * NS), MODERATOR)
+        yield "m13-console-deviations", desk.settled()
         header.press_pause()
         yield "m14-console-pause-why", desk.settled()
         runner.send(Pause("break"), MODERATOR)

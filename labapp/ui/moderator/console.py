@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from labapp.audio.recorder import Level
 from labapp.errors import JournalError
 from labapp.events import Event, Source
-from labapp.events.commands import AddFlag, AddNote, GivePrompt
+from labapp.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import QuestionsPart
 from labapp.ui import theme
@@ -121,7 +121,7 @@ class ConsoleWindow(QMainWindow):
         self.setMinimumSize(1100, 640)
         self.resize(1280, 720)
         self._connect()
-        self.state.changed |= {"alarms", "notes", "curve", "timeline"}
+        self.state.changed |= {"alarms", "notes", "deviations", "curve", "timeline"}
         self.refresh()
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.refresh)
@@ -167,6 +167,7 @@ class ConsoleWindow(QMainWindow):
         self._bridge.happened.connect(self._take, Qt.ConnectionType.DirectConnection)
         self._bridge.changed.connect(self._changed)
         self.notes.note_kept.connect(self._keep_note)
+        self.notes.deviation_kept.connect(self._keep_deviation)
         self.notes.flag_set.connect(self.set_flag)
         self.voice.prompt_given.connect(self.give_prompt)
         self.alarms.dismissed.connect(self._dismiss)
@@ -204,6 +205,10 @@ class ConsoleWindow(QMainWindow):
         # The next letter begins the next note; until then digits are flags.
         self._ground.setFocus()
 
+    def _keep_deviation(self, text: str, began_ns: int) -> None:
+        self._runner.send(AddDeviation(text, began_ns), Source.MODERATOR)
+        self._ground.setFocus()
+
     def _dismiss(self, key: str) -> None:
         self.state.alarms.dismiss(key)
         self._show_alarms()
@@ -231,7 +236,8 @@ class ConsoleWindow(QMainWindow):
             self.state.changed.add("alarms")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys that no widget wanted: digits are flags, anything else begins a note."""
+        """Keys that no widget wanted: digits are flags, anything else begins a note (or, where that
+        is in front, a deviation)."""
         plain = event.modifiers() & ~Qt.KeyboardModifier(
             Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
         )
@@ -243,8 +249,8 @@ class ConsoleWindow(QMainWindow):
             if not event.isAutoRepeat() and int(text) in self._study.flags:
                 self.set_flag(int(text))
         else:
-            self.notes.input.setFocus()
-            QApplication.sendEvent(self.notes.input, event)
+            self.notes.field.setFocus()
+            QApplication.sendEvent(self.notes.field, event)
 
     def _take(self, event: Event) -> None:
         self._inbox.append(event)
@@ -277,6 +283,8 @@ class ConsoleWindow(QMainWindow):
             self._show_alarms()
         if "notes" in changed:
             self.notes.show_notes(state.notes)
+        if "deviations" in changed:
+            self.notes.show_deviations(state.deviations.found, state.work)
         if "notes" in changed or second:
             self.voice.prompts.show_last(state.notes, now_ns)
         self._show_voice(now_ns, facts=second or "sound" in changed, anew=dirty)

@@ -1,37 +1,35 @@
-"""Notes and flags: typed while somebody talks, so each carries the moment its typing began."""
+"""Notes and flags, and beside them what went otherwise than planned. Both are typed while somebody
+talks, so each carries the moment its typing began."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
+    QHBoxLayout,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
+    QStackedWidget,
     QVBoxLayout,
+    QWidget,
 )
 
+from labapp.analysis.deviations import Deviation
+from labapp.clock import NS
 from labapp.ui import theme
-from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.state.deviations import words_of
 from labapp.ui.moderator.state.notes import Note
+from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.ui.moderator.timed_list import Line, TimedList
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.painting import font, metrics
 
-NOTE_ROLE = Qt.ItemDataRole.UserRole
-TEXT_PX = theme.BODY_PX - 1
-GAP = theme.SPACE_S
-BAR = 3
-RIGHT = 6
 COLOURS = {"note": "accent", "flag": "warn", "prompt": "good"}
-WRAP = int(Qt.TextFlag.TextWordWrap)
+NOTES, DEVIATIONS = range(2)
 
 
 class NoteInput(QLineEdit):
@@ -42,12 +40,12 @@ class NoteInput(QLineEdit):
 
     kept = Signal(str, object)
 
-    def __init__(self, now_ns: Callable[[], int]) -> None:
+    def __init__(self, now_ns: Callable[[], int], name: str, placeholder: str) -> None:
         super().__init__()
         self._now_ns = now_ns
         self._began_ns: int | None = None
-        self.setPlaceholderText("Type a note, Enter keeps it")
-        self.setAccessibleName("Note")
+        self.setPlaceholderText(placeholder)
+        self.setAccessibleName(name)
         self.setMaxLength(2000)
         self.textChanged.connect(self._changed)
         self.returnPressed.connect(self._keep)
@@ -79,52 +77,6 @@ class NoteInput(QLineEdit):
             self.kept.emit(text, began)
 
 
-class _NoteDelegate(QStyledItemDelegate):
-    """Time, then the text in as many lines as it needs."""
-
-    def __init__(self, palette: Palette, parent: QListWidget) -> None:
-        super().__init__(parent)
-        self._palette = palette
-        self._list = parent
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        note = index.data(NOTE_ROLE)
-        box: QRect = option.rect
-        painter.fillRect(
-            QRect(box.left(), box.top() + 2, BAR, box.height() - 4),
-            self._palette.color(COLOURS[note.kind]),
-        )
-        left = box.left() + BAR + GAP
-        time = wording.short_time(note.working_ns)
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(self._palette.color("secondary"))
-        width = metrics(theme.SECONDARY_PX).horizontalAdvance(time)
-        painter.drawText(QRectF(left, box.top() + 4, width + 1, 20), 0, time)
-        painter.setFont(font(TEXT_PX))
-        painter.setPen(self._palette.color("ink"))
-        left += ceil(width) + GAP
-        painter.drawText(
-            QRectF(left, box.top() + 3, box.right() - RIGHT - left, box.height()),
-            WRAP,
-            text_of(note),
-        )
-
-    def sizeHint(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
-        note = index.data(NOTE_ROLE)
-        time = wording.short_time(note.working_ns)
-        used = BAR + 2 * GAP + RIGHT + ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(time))
-        width = max(40, self._list.viewport().width() - used)
-        text = metrics(TEXT_PX).boundingRect(QRectF(0, 0, width, 10_000), WRAP, text_of(note))
-        return QSize(width, max(24, ceil(text.height()) + 8))
-
-
 def text_of(note: Note) -> str:
     """A note as the list shows it."""
     if note.kind == "flag":
@@ -134,24 +86,12 @@ def text_of(note: Note) -> str:
     return note.text
 
 
-class _NoteList(QListWidget):
-    """Digits are flags, also while the list has the focus: it does not search by them."""
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.text().isdigit():
-            event.ignore()
-            return
-        super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.scheduleDelayedItemsLayout()
-
-
 class NotesPanel(QFrame):
-    """note_kept(text, began_ns), flag_set(number): what the moderator did."""
+    """note_kept(text, began_ns), deviation_kept(text, began_ns), flag_set(number): what the
+    moderator did."""
 
     note_kept = Signal(str, object)
+    deviation_kept = Signal(str, object)
     flag_set = Signal(int)
 
     def __init__(
@@ -159,20 +99,42 @@ class NotesPanel(QFrame):
     ) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.input = NoteInput(now_ns)
-        self.list = _NoteList()
-        self.list.setAccessibleName("Notes and flags")
-        self.list.setItemDelegate(_NoteDelegate(palette, self.list))
-        self.list.setSelectionMode(QListWidget.SelectionMode.NoSelection)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
-        self.list.setMinimumHeight(60)
+        self.input = NoteInput(now_ns, "Note", "Type a note, Enter keeps it")
+        self.list = TimedList(palette, "Notes and flags")
+        self.deviation = NoteInput(now_ns, "Deviation", "What went otherwise?")
+        self.deviations = TimedList(palette, "Deviations")
+        self.input.kept.connect(self.note_kept)
+        self.deviation.kept.connect(self.deviation_kept)
+        self.tabs = [Button("Notes", "page-tab"), Button("Deviations", "page-tab")]
+        self.stack = QStackedWidget()
+        head = QHBoxLayout()
+        head.setSpacing(theme.SPACE_S)
+        pages = ((self.input, self.list), (self.deviation, self.deviations))
+        for place, (tab, (field, found)) in enumerate(zip(self.tabs, pages, strict=True)):
+            tab.setCheckable(True)
+            tab.setAutoExclusive(True)
+            tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            tab.clicked.connect(lambda _=False, place=place: self.stack.setCurrentIndex(place))
+            head.addWidget(tab)
+            page = QWidget()
+            column = QVBoxLayout(page)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(theme.SPACE_S)
+            column.addWidget(field)
+            column.addWidget(found, 1)
+            self.stack.addWidget(page)
+        self.tabs[NOTES].setChecked(True)
+        head.addStretch(1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
-        layout.addWidget(bits.label("NOTES", "section"))
-        layout.addWidget(self.input)
-        layout.addWidget(self.list, 1)
+        layout.addLayout(head)
+        layout.addWidget(self.stack, 1)
+        layout.addLayout(self._flags(flags))
+        self.legend = bits.label("Ctrl + number sets a flag at any time", "secondary")
+        layout.addWidget(self.legend)
+
+    def _flags(self, flags: Mapping[int, str]) -> QGridLayout:
         grid = QGridLayout()
         grid.setSpacing(theme.SPACE_XS)
         columns = 2 if len(flags) <= 6 else 3
@@ -185,16 +147,29 @@ class NotesPanel(QFrame):
             button.clicked.connect(lambda _=False, number=number: self.flag_set.emit(number))
             grid.addWidget(button, place // columns, place % columns)
             self.buttons[number] = button
-        layout.addLayout(grid)
-        self.legend = bits.label("Ctrl + number sets a flag at any time", "secondary")
-        layout.addWidget(self.legend)
-        self.input.kept.connect(self.note_kept)
+        return grid
+
+    @property
+    def field(self) -> NoteInput:
+        """Where a letter typed anywhere goes: the field that is in front."""
+        return (self.input, self.deviation)[self.stack.currentIndex()]
 
     def show_notes(self, notes: Sequence[Note]) -> None:
-        """Newest first; only those that are not shown yet are added."""
-        for note in notes[self.list.count() :]:
-            item = QListWidgetItem()
-            item.setData(NOTE_ROLE, note)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, text_of(note))
-            self.list.insertItem(0, item)
-        self.list.scrollToTop()
+        """Newest first."""
+        self.list.show_lines(
+            [Line(note.working_ns, text_of(note), COLOURS[note.kind]) for note in notes]
+        )
+
+    def show_deviations(self, found: Sequence[Deviation], work: WorkTime) -> None:
+        """Newest first, and how many."""
+        self.tabs[DEVIATIONS].setText(f"Deviations {len(found)}" if found else "Deviations")
+        self.deviations.show_lines(
+            [
+                Line(
+                    work.working_ns(round(one.session_s * NS)),
+                    words_of(one),
+                    "accent" if one.kind == "noted" else "alarm",
+                )
+                for one in found
+            ]
+        )

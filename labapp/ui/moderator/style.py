@@ -48,6 +48,15 @@ def stylesheet(p: Palette) -> str:
     QPushButton[role="tab"]:hover {{ color: {p.ink}; }}
     QPushButton[role="tab"]:checked {{ color: {p.accent}; border-bottom: 2px solid {p.accent}; }}
     QPushButton[role="tab"]:focus {{ color: {p.accent}; background: {p.accent_soft}; }}
+    QPushButton[role="page-tab"] {{
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0; padding: 0 {theme.SPACE_XS}px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px; font-weight: 600; min-height: 30px;
+    }}
+    QPushButton[role="page-tab"]:hover {{ color: {p.ink}; }}
+    QPushButton[role="page-tab"]:checked {{ color: {p.ink};
+        border-bottom: 2px solid {p.accent}; }}
+    QPushButton[role="page-tab"]:focus {{ background: {p.accent_soft}; }}
     QPushButton[role="compact"] {{
         padding: {theme.SPACE_XS}px {theme.SPACE_M}px; min-height: 22px;
         font-size: {theme.SECONDARY_PX}px;

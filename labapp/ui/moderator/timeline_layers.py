@@ -46,6 +46,7 @@ MARKS = {
     "note": ("o", "accent"),
     "flag": ("t2", "warn"),
     "prompt": ("s", "good"),
+    "deviation": ("d", "accent"),
     "alarm": ("t1", "alarm"),
     "pause": (_two_bars(), "secondary"),
     "gap": (_two_bars(), "secondary"),

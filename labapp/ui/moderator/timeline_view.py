@@ -236,8 +236,10 @@ class TimelinePanel(QFrame):
         head = QHBoxLayout()
         head.addWidget(bits.label("TIMELINE", "section"))
         head.addStretch(1)
-        signs = "● note   ▶ flag   ■ prompt   ▲ alarm   ‖ pause      wheel zooms, drag moves"
+        signs = "● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause"
         head.addWidget(bits.label(signs, "secondary"))
+        head.addSpacing(theme.SPACE_M)
+        head.addWidget(bits.label("wheel zooms, drag moves", "secondary"))
         for text, act in (("Now", self.view.show_newest), ("Show all", self.view.show_all)):
             button = Button(text)
             button.setProperty("role", "chip")

@@ -8,6 +8,7 @@ from labapp.events import Event
 from labapp.study.plan import PlannedPart
 from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.curve import Curve
+from labapp.ui.moderator.state.deviations import DeviationLog
 from labapp.ui.moderator.state.latency import Latency
 from labapp.ui.moderator.state.notes import Note, note_of
 from labapp.ui.moderator.state.sound import Sound
@@ -18,9 +19,10 @@ from labapp.ui.moderator.state.worktime import WorkTime
 class ConsoleState:
     """apply events in the journal's order; a resumed session applies the past ones first.
 
-    changed: names of what changed since the console last cleared it (alarms, curve, notes, sound,
-    timeline, warmed), so that only those widgets are brought up to date. pause_reason: of the last
-    pause; withdrawal: what is to become of the data of somebody who withdrew, else empty.
+    changed: names of what changed since the console last cleared it (alarms, curve, deviations,
+    notes, sound, timeline, warmed), so that only those widgets are brought up to date.
+    pause_reason: of the last pause; withdrawal: what is to become of the data of somebody who
+    withdrew, else empty.
     """
 
     def __init__(self, parts: Sequence[PlannedPart], past: Iterable[Event] = ()) -> None:
@@ -31,6 +33,7 @@ class ConsoleState:
         self.timeline = Timeline(parts)
         self.sound = Sound()
         self.notes: list[Note] = []
+        self.deviations = DeviationLog()
         self.warmed: dict[str, tuple[str, float]] = {}
         self.changed: set[str] = set()
         self.last_seq = 0
@@ -61,6 +64,8 @@ class ConsoleState:
         if note is not None:
             self.notes.append(note)
             self.changed.add("notes")
+        if self.deviations.apply(event):
+            self.changed.add("deviations")
         if event.kind in ("session.completed", "session.ended"):
             self.ended_ns = event.t_ns
         if event.kind == "session.ended":

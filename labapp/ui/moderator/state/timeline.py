@@ -15,7 +15,7 @@ from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
-MarkKind = Literal["note", "flag", "prompt", "alarm", "pause", "gap"]
+MarkKind = Literal["note", "flag", "prompt", "deviation", "alarm", "pause", "gap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,9 @@ class Timeline:
                 self.marks.append(Mark(at, "alarm", f"Screen {p['screen']} was gone"))
             case "close.requested":
                 self.marks.append(Mark(at, "alarm", "The participant wanted to stop"))
+            case "deviation.noted":
+                since = work.working_ns(int(p["typing_began_ns"]))
+                self.marks.append(Mark(since, "deviation", f"Deviation: {p['text']}"))
             case "audio.gap":
                 frames = wording.count(int(p["frames"]), "frame")
                 self.marks.append(Mark(at, "alarm", f"{frames} of sound lost ({p['cause']})"))
