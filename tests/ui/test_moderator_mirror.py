@@ -11,6 +11,7 @@ from labapp.events.commands import (
     Answer,
     EditLabel,
     GiveConsent,
+    MarkAlignment,
     MoveDial,
     Pause,
     Resume,
@@ -91,3 +92,22 @@ def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
     desk.console.refresh()
     assert quiet.text.text().endswith("6 of 7")
     assert quiet._boxes == []
+
+
+def test_the_mirror_counts_the_marks_of_a_calibration(
+    open_room: Callable[..., Room], tmp_path: Path
+) -> None:
+    model = "mnist8k/ss3"
+    study = write_study(tmp_path, model, marks=True)
+    clock = FakeClock()
+    desk = Desk(open_room(study, clock=clock, decoders={model: ring_decoder(model, 3, 10)}), clock)
+    desk.room.session.begin()
+    skip_to(desk.room, "stage-1")
+    for _ in range(2):
+        desk.runner.send(MarkAlignment("far"))
+    desk.console.refresh()
+    mirror = desk.console.mirror.trial
+    assert mirror.goal.text() == ""
+    assert mirror.state.text() == "· marked: far away 2, close enough 0"
+    desk.console.shut()
+    desk.console.deleteLater()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from labapp.study.instruments import Item, Rating
 from labapp.study.plan import QuestionnairePart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
-from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
 from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
@@ -99,8 +100,13 @@ class TrialMirror(QWidget):
         tone = "good" if trial.solved else ""
         bits.set_property(self.alignment, "tone", tone)
         bits.set_text(self.alignment, wording.percent(trial.alignment))
-        bits.set_text(self.goal, f"/ {number(f'{part.target_alignment * 100:g}')} %")
+        goal = "" if part.marks else f"/ {number(f'{part.target_alignment * 100:g}')} %"
+        bits.set_text(self.goal, goal)
         words = [tr("· ✓ matched")] if trial.solved else []
+        if part.marks:
+            made = Counter(mark.mark for mark in trial.marks)
+            counts = {name: made[name] for name in MARKS}
+            words.append(tr("· marked: far away {far}, close enough {close}", **counts))
         if trial.overlay:
             words.append(tr("· overlay on"))
         bits.set_text(self.state, " ".join(words))
@@ -113,7 +119,8 @@ class TrialMirror(QWidget):
         since = 0
         if curve.began_ns is not None:
             since = state.work.working_ns(now_ns) - curve.began_ns
-        self.curve.show_curve(self._part.target_alignment, since, changed=changed)
+        target = None if self._part.marks else self._part.target_alignment
+        self.curve.show_curve(target, since, changed=changed)
 
     def _begin(self, part: ReconstructionPart, runner: Runner) -> None:
         """Another stage: other dials, perhaps other pictures."""

@@ -13,6 +13,7 @@ OUTCOMES = {
     "skipped": "skipped",
     "declined": "declined",
     "solved": "solved",
+    "marked": "marked",
     "stage_skipped": "stage skipped",
 }
 
