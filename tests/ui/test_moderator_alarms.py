@@ -1,0 +1,245 @@
+"""Each alarm of a session by its real cause: raised, told in its own words, and over again.
+
+The sound comes from a microphone of numbers, through the recorder that a session has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from labapp.audio.capture import Packet
+from labapp.audio.recorder import Recorder
+from labapp.clock import Clock, FakeClock
+from labapp.events.commands import GiveConsent, MoveDial
+from labapp.session.decoding import Array
+from labapp.session.folder import SessionFolder
+from labapp.session.opening import EmitBody
+from labapp.ui.moderator import watch
+from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
+from labapp.ui.moderator.state.latency import ENOUGH
+from tests.audio.fakes import DEVICE, RATE, Plug, Tone, Watcher
+from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, skip_to
+from tests.ui.desk import Desk, closed_forms
+
+OpenRoom = Callable[..., Room]
+PATIENCE_MS = 15_000
+
+
+class Voice(Tone):
+    """A tone, or what else `sounds` names: quiet, zeros, clipping. lost: frames to drop, once."""
+
+    sounds = "tone"
+    lost = 0
+
+    def take(self) -> list[Packet]:
+        packets = [packet._replace(data=self._data(packet.data)) for packet in super().take()]
+        if packets and self.lost:
+            packets[0] = packets[0]._replace(dropped=self.lost, overflow=True)
+            self.lost = 0
+        return packets
+
+    def _data(self, tone: bytes) -> bytes:
+        n = len(tone) // 2
+        match self.sounds:
+            case "zeros":
+                return bytes(len(tone))
+            case "quiet":
+                return np.resize(np.array([1, -1, 2, 0], "<i2"), n).tobytes()
+            case "clipping":
+                return np.resize(np.repeat(np.array([32767, -32768], "<i2"), 8), n).tobytes()
+        return tone
+
+
+class Sounding:
+    """A console whose session records from a `Voice`."""
+
+    def __init__(self, open_room: OpenRoom, qtbot: QtBot) -> None:
+        self.qtbot = qtbot
+        self.plug = Plug(Voice)
+        self.room = open_room(make_recorder=self._recorder, decoders=closed_forms())
+        self.runner = self.room.runner
+        self.console = ConsoleWindow(self.room.bridge, self.room.loaded, "P01", self._level)
+        self.console.show()
+        self.room.session.begin()
+        self.runner.send(GiveConsent())
+        skip_to(self.room, "practice")
+        self.until(lambda: self.console.voice.headline.text() == "Voice heard")
+
+    def _recorder(
+        self, folder: SessionFolder, segment: int, emit: EmitBody, clock: Clock
+    ) -> Recorder:
+        self.recorder = Recorder(
+            folder.path,
+            segment,
+            DEVICE,
+            emit=emit,
+            from_perf_ns=clock.from_perf_ns,
+            watcher=Watcher(),
+            open_input=self.plug.open,
+            silent_after_s=0.5,
+            min_free_bytes=0,
+        )
+        return self.recorder
+
+    def _level(self) -> Any:
+        return self.recorder.level() if self.room.session.recording else None
+
+    @property
+    def voice(self) -> Voice:
+        made = self.plug.streams[-1]
+        assert isinstance(made, Voice)
+        return made
+
+    def alarms(self) -> list[str]:
+        self.console.refresh()
+        return [c.text.full() for c in self.console.alarms.chips if not c.isHidden()]
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+
+    def shows(self, *words: str) -> None:
+        """Wait for alarms that begin with these words, and no others."""
+
+        def shown() -> bool:
+            found = self.alarms()
+            pairs = zip(found, words, strict=False)
+            return len(found) == len(words) and all(a.startswith(b) for a, b in pairs)
+
+        self.until(shown)
+
+
+@pytest.fixture
+def sounding(open_room: OpenRoom, qtbot: QtBot) -> Iterator[Sounding]:
+    made = Sounding(open_room, qtbot)
+    yield made
+    made.console.shut()
+    made.console.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("sounds", "words", "headline"),
+    [
+        ("quiet", "Nobody speaks", "Silent for"),
+        ("zeros", "The microphone gives exact silence: muted, or not allowed", "Exact zeros"),
+        ("clipping", "Too loud: the sound is cut off", "Too loud"),
+    ],
+)
+def test_what_the_microphone_hears(
+    sounding: Sounding, sounds: str, words: str, headline: str
+) -> None:
+    sounding.voice.sounds = sounds
+    sounding.shows(words)
+    sounding.until(lambda: sounding.console.voice.headline.text().startswith(headline))
+    sounding.voice.sounds = "tone"
+    sounding.shows()
+
+
+def test_lost_frames(sounding: Sounding) -> None:
+    sounding.voice.lost = RATE // 2
+    sounding.shows("Sound was lost: ")
+    lost = sounding.console.voice.facts["Lost sound"]
+    sounding.until(lambda: lost.full() == "! 0.5 s")
+    assert not sounding.console.alarms.well.isVisible()
+    # What is lost stays lost: it is over when it was seen.
+    chip = sounding.console.alarms.chips[0]
+    sounding.qtbot.mouseClick(chip.dismiss, Qt.MouseButton.LeftButton)
+    sounding.shows()
+    assert lost.full() == "! 0.5 s"
+
+
+def test_the_device_is_gone_and_comes_back(sounding: Sounding) -> None:
+    sounding.plug.pull()
+    sounding.shows("The microphone is gone: ")
+    assert sounding.console.header.recording.text() == "! no microphone"
+    assert sounding.console.voice.headline.text() == "Microphone gone"
+    sounding.plug.plugged = True
+    sounding.shows()
+    sounding.until(lambda: sounding.console.header.recording.text() == "● recording")
+
+
+def test_the_disk_of_the_sound_is_almost_full(sounding: Sounding) -> None:
+    sounding.recorder._track._min_free_bytes = 10**18
+    sounding.shows("Disk almost full: Only ")
+    sounding.recorder._track._min_free_bytes = 0
+    sounding.shows()
+
+
+def test_the_disk_is_almost_full_without_sound(
+    open_room: OpenRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FakeClock()
+    desk = Desk(open_room(clock=clock, decoders=closed_forms()), clock)
+    desk.room.session.begin()
+    monkeypatch.setattr(watch, "LOW_DISK_BYTES", 10**18)
+    for _ in range(DISK_EVERY_TICKS):
+        desk.console.refresh()
+    assert [alarm.split(":")[0] for alarm in desk.alarms()] == ["Disk almost full"]
+    monkeypatch.setattr(watch, "LOW_DISK_BYTES", 0)
+    for _ in range(DISK_EVERY_TICKS):
+        desk.console.refresh()
+    assert desk.alarms() == []
+    desk.console.shut()
+    desk.console.deleteLater()
+
+
+class Slow(FormulaDecoder):
+    """Takes its time by the session's clock."""
+
+    clock: FakeClock
+    takes_s = 0.0
+
+    def decode(self, z: Array) -> Array:
+        self.clock.advance(self.takes_s)
+        return super().decode(z)
+
+
+def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
+    clock = FakeClock()
+    gt = decoder_of("sinelines/gt")
+    slow = {name: Slow(name, gt.space, gt.latents, gt.decode) for name in closed_forms()}
+    slow["sinelines/gt"] = Slow(gt.id, gt.space, gt.latents, gt.decode)
+    for decoder in slow.values():
+        decoder.clock = clock
+    desk = Desk(open_room(clock=clock, decoders=slow), clock)
+    desk.room.session.begin()
+    skip_to(desk.room, "stage-1")
+
+    def turn(takes_s: float, times: int) -> None:
+        for decoder in slow.values():
+            decoder.takes_s = takes_s
+        for step in range(times):
+            desk.wait(0.1)
+            desk.runner.send(MoveDial(0, (step % 20) / 100, "mouse"))
+        for _ in range(DISK_EVERY_TICKS):
+            desk.console.refresh()
+
+    turn(0.002, ENOUGH + 10)
+    assert desk.alarms() == []
+    turn(0.040, 10)
+    (alarm,) = desk.alarms()
+    assert alarm == "Pictures follow the dials slowly: one in a hundred takes 40 ms or more"
+    assert desk.console.voice.facts["Decode p99"].full() == "! 40.0 ms"
+    turn(0.002, 600)
+    assert desk.alarms() == []
+    desk.console.shut()
+    desk.console.deleteLater()
+
+
+def test_no_two_alarms_say_the_same(sounding: Sounding) -> None:
+    """Together they are three chips and a count, each cause by its own name."""
+    sounding.voice.lost = RATE // 4
+    sounding.voice.sounds = "clipping"
+    sounding.recorder._track._min_free_bytes = 10**18
+    sounding.until(lambda: len(sounding.alarms()) == 3)
+    assert {alarm.split(":")[0] for alarm in sounding.alarms()} == {
+        "Sound was lost", "Too loud", "Disk almost full",
+    }  # fmt: skip
+    sounding.plug.pull()
+    sounding.until(lambda: sounding.alarms()[0].startswith("The microphone is gone"))
+    assert sounding.console.alarms.more.text().startswith("and ")
