@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labapp.analysis.deviations import MEANINGS
+from labapp.analysis.inclusion import RULES
 from labapp.analysis.movement import DEVICES
 
 Kind = Literal["text", "integer", "number", "boolean", "numbers"]
@@ -56,6 +57,7 @@ WHERE = (
     _text("stage", "id of the plan's part"),
     _whole("stage_number", "place of the stage among the stages (of the practice: 1)"),
 )
+INCLUDED = _yes("included", "the session counts, see the table participants")
 TRIAL = (
     _whole("trial", "number of the question in its stage, from 1"),
     _whole("attempt", "attempt at the question, from 1"),
@@ -160,6 +162,7 @@ TRIALS = (
     *SINGLE_TRIALS,
     _yes("excluded", "not counted in the stage's metrics"),
     _text("excluded_because", "why it is not counted"),
+    INCLUDED,
 )
 
 _CHANGES = (
@@ -204,6 +207,7 @@ STAGES = (
     _number("seq", "Single Ease Question, 1 very easy to 7 very difficult", "1-7"),
     _seconds("duration_s", "working time of the stage"),
     *_CHANGES,
+    INCLUDED,
 )
 
 ANSWERS = (
@@ -275,10 +279,24 @@ PARTICIPANTS = (
     _text("outcome", "completed, ended_early, declined or unfinished"),
     _text("ended_reason", "why it ended early"),
     _yes("complete", "every part of the plan was done"),
+    _yes(
+        "included",
+        "it counts, as the session decided at its end by the study's rules; without that decision "
+        "(unfinished, or recorded by an older labapp): it was completed",
+    ),
+    _text(
+        "excluded_because",
+        "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items()),
+    ),
+    _text("conditions", "the study's variables for this participant, drawn cells in their order"),
     _yes("simulated", "a program took part, not a person"),
     _text("models", "representations in the order of the stages"),
     _whole("practice_asked", "single-dimension questions of the practice; empty without them"),
     _whole("practice_correct", "of these, answered correctly"),
+    _whole("n_solved", "reconstruction questions solved, practice not counted"),
+    _whole("n_correct", "single-dimension questions answered correctly, practice not counted"),
+    _number("payment_total", "what the session earned, base and bonus; empty without payment"),
+    _text("payment_currency", "currency of the payment"),
     _text("assignment", "the choices made for this participant (JSON)"),
     _whole("seed", "seed of the study"),
     _text("presentation", "as_published or improved"),

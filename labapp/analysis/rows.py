@@ -11,6 +11,7 @@ from typing import Any
 from labapp.analysis.calibration import MarkRecord, fold_marks
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
+from labapp.analysis.inclusion import Standing, conditions, fold_standing
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
@@ -36,6 +37,7 @@ class SessionRecords:
     source: str
     deidentified: bool
     course: Course
+    standing: Standing
     parts: Parts
     trials: tuple[TrialRecord, ...]
     questions: tuple[QuestionRecord, ...]
@@ -86,6 +88,7 @@ class SessionRecords:
             source,
             deidentified,
             course,
+            fold_standing(events),
             parts,
             tuple(trials),
             tuple(questions),
@@ -121,6 +124,8 @@ class SessionRecords:
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "snapshots": [row for trial in self.trials for row in _snapshot_rows(trial)],
         }
+        for name in ("trials", "stages"):
+            tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
         return {name: [self.who | row for row in rows] for name, rows in tables.items()}
 
     def _by_part(self, rows: list[Row]) -> list[Row]:
@@ -168,6 +173,8 @@ class SessionRecords:
             "outcome": course.outcome,
             "ended_reason": course.ended_reason,
             "complete": course.outcome == "completed",
+            **self.standing.row(),
+            "conditions": conditions(planned.assignment) or None,
             "simulated": course.simulated,
             "models": ", ".join(part.model for part in stages),
             **practice_row(self.questions),

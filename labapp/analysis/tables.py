@@ -53,6 +53,17 @@ class Tables:
         own = {name: frame[frame["study"] == study] for name, frame in self.by_name().items()}
         return Tables(**own, notes=self.notes)
 
+    def included(self) -> Tables:
+        """The rows of the sessions that count; of the sessions and deviations, all."""
+        kept = self.participants[self.participants["included"]]
+        who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
+        frames = self.by_name()
+        for name in frames.keys() - {"participants", "deviations"}:
+            keys = (frames[name][key] for key in ("study", "participant", "session"))
+            whose = zip(*keys, strict=True)
+            frames[name] = frames[name][[one in who for one in whose]]
+        return Tables(**frames, notes=self.notes)
+
 
 def load(paths: Path | str | Sequence[Path | str], progress: Progress | None = None) -> Tables:
     """Read sessions and bundles (folders or zips, in any mixture) into tables.

@@ -13,8 +13,8 @@ from labapp.bundle.task_timeline import SINGLE_COLUMNS, TASK_COLUMNS
 from labapp.bundle.tsv import Column
 from labapp.events import describe
 
-_ELSEWHERE = frozenset({"study", "participant", "session", "task"})
-"""Columns that the file's place and name say already."""
+_ELSEWHERE = frozenset({"study", "participant", "session", "task", "included"})
+"""Columns that the file's place and name, or sessions.tsv, say already."""
 
 
 def _trial_column(column: AnalysisColumn) -> Column:

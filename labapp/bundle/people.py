@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from labapp.analysis.inclusion import KINDS, RULES, conditions, fold_standing
 from labapp.bundle.tsv import Column, Table, seconds
 from labapp.records.record import Record
+from labapp.records.rows import bodies
 
 STATES = {
     "complete": "Every part of the plan was done.",
     "ended_early": "Ended before the plan was done; what was recorded is kept.",
     "interrupted": "No orderly end: the program was stopped and the session not resumed.",
 }
+_RULES = "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items()) + "."
+CONDITIONS = Column("conditions", "The study's variables, drawn cells in their order.")
 PARTICIPANTS = (
     Column("participant_id", "The participant; a pseudonym of the study."),
     Column("study", "Id of the study."),
@@ -21,12 +25,31 @@ PARTICIPANTS = (
         "Whether every session in this bundle is complete.",
         levels={"true": "All are complete.", "false": "At least one is not; see sessions.tsv."},
     ),
+    Column(
+        "included",
+        "Whether every session in this bundle counts, by the study's rules.",
+        levels={"true": "All count.", "false": "At least one does not; see sessions.tsv."},
+    ),
+    Column("excluded_because", f"Rules that were not met. {_RULES}"),
+    CONDITIONS,
 )
 SESSIONS = (
     Column("session_id", "The session."),
     Column("acq_time", "When it began (UTC).", format="datetime"),
     Column("state", "How it ended.", levels=STATES),
     Column("reason", "Why it was ended early."),
+    Column(
+        "included",
+        "Whether it counts, as the session decided at its end by the study's rules; without that "
+        "decision (no end, or recorded by an older labapp) whether it was completed.",
+        levels={"true": "It counts.", "false": "It does not; see excluded_because."},
+    ),
+    Column("excluded_because", f"Rules that were not met. {_RULES}"),
+    CONDITIONS,
+    Column("solved", "Reconstruction questions solved, practice not counted."),
+    Column("correct", "Single-dimension questions answered correctly, practice not counted."),
+    Column("payment", "What the session earned, base and bonus; n/a where nothing is paid."),
+    Column("payment_currency", "Currency of the payment."),
     Column("study_version", "Version of the study file."),
     Column("study_sha256", "Hash over the study file and every file it names."),
     Column("length", "Session time at the last event.", "s"),
@@ -45,6 +68,8 @@ def session_line(record: Record) -> Mapping[str, object]:
     """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
     outline, planned = record.outline, record.planned
     kinds = [pause.kind for pause in outline.pauses]
+    standing = fold_standing(bodies([row for row in record.rows if row.kind in KINDS]))
+    paid = standing.payment
     return {
         "participant": planned.participant,
         "study": planned.study,
@@ -52,6 +77,13 @@ def session_line(record: Record) -> Mapping[str, object]:
         "acq_time": record.rows[0].utc,
         "state": record.state,
         "reason": outline.reason,
+        "included": standing.included,
+        "excluded_because": ", ".join(standing.failed),
+        "conditions": conditions(planned.assignment),
+        "solved": standing.achieved.solved,
+        "correct": standing.achieved.correct,
+        "payment": None if paid is None else paid.total,
+        "payment_currency": None if paid is None else paid.currency,
         "study_version": planned.study_version,
         "study_sha256": planned.study_sha256,
         "length": seconds(outline.last_ns),
@@ -84,7 +116,15 @@ def participants(lines: Sequence[Mapping[str, object]]) -> Table:
             "study": theirs[0]["study"],
             "sessions": len(theirs),
             "complete": all(line["state"] == "complete" for line in theirs),
+            "included": all(line["included"] for line in theirs),
+            "excluded_because": _joined(line["excluded_because"] for line in theirs),
+            "conditions": _joined(line["conditions"] for line in theirs),
         }
         for participant, theirs in by_participant(lines).items()
     ]
     return Table(PARTICIPANTS, rows)
+
+
+def _joined(said: Iterable[object]) -> str:
+    """What sessions say, each once."""
+    return "; ".join(dict.fromkeys(str(one) for one in said if one))

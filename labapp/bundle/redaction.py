@@ -51,6 +51,8 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     ),
     "segment.started": frozenset({"utc", "app_version", "study_sha256"}),
     "session.ended": frozenset({"withdrawal"}),
+    "inclusion.decided": frozenset({"failed"}),
+    "payment.computed": frozenset({"currency"}),
     "part.ended": frozenset({"outcome"}),
     "consent.given": frozenset({"document_sha256"}),
     "consent.declined": frozenset({"document_sha256"}),

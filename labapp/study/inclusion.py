@@ -20,9 +20,9 @@ Question = tuple[str, int]
 """The id of its part, and its number."""
 
 BEGINS = frozenset({"part.started", "part.restarted"})
-MAY_BE_SKIPPED = frozenset({"text", "debrief", "break"})
-"""Kinds of parts that ask and teach nothing: a session without them is complete."""
-DONE = frozenset({"completed", "time_expired"})
+QUESTIONS = frozenset({"reconstruction", "single_dimension"})
+"""Kinds of parts without which a session is not complete. Of a questionnaire that the moderator
+skipped only the answers are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,13 @@ def planned(rows: Sequence[Mapping[str, Any]]) -> tuple[Planned, ...]:
 class Achieved(NamedTuple):
     """A tally in figures. solved, correct: questions of stages, practice not counted;
     practice_asked, practice_correct: questions of the single-dimension task's practice, as planned
-    and of these answered rightly; parts_done of parts: those that ask or teach something."""
+    and of these answered rightly; stages_skipped: stages and practices that the moderator ended."""
 
     solved: int
     correct: int
     practice_asked: int
     practice_correct: int
-    parts_done: int
-    parts: int
+    stages_skipped: int
 
 
 def achieved(plan: Sequence[Planned], tally: Tally) -> Achieved:
@@ -105,14 +104,13 @@ def achieved(plan: Sequence[Planned], tally: Tally) -> Achieved:
         for part in plan
         if part.kind == "single_dimension" and part.role == "practice"
     }
-    needed = [part.id for part in plan if part.kind not in MAY_BE_SKIPPED]
+    needed = [part.id for part in plan if part.kind in QUESTIONS]
     return Achieved(
         sum(part in stages for part, _ in tally.solved),
         sum(part in stages for part, _ in tally.correct),
         sum(practice.values()),
         sum(part in practice for part, _ in tally.correct),
-        sum(tally.outcomes.get(part) in DONE for part in needed),
-        len(needed),
+        sum(tally.outcomes.get(part) == "skipped" for part in needed),
     )
 
 
@@ -124,7 +122,7 @@ def decide(
     A participant who withdraws is excluded whatever the study says.
     """
     broken = {
-        "completed": rules.completed and not (completed and found.parts_done == found.parts),
+        "completed": rules.completed and not (completed and found.stages_skipped == 0),
         "practice_correct": (
             rules.practice_correct and found.practice_correct < found.practice_asked
         ),

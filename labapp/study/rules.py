@@ -10,8 +10,9 @@ from labapp.study.strict import Strict
 class Inclusion(Strict):
     """Who counts. Excluded sessions are kept and their place is filled again (paper 000, 5.2.2).
 
-    completed: every part was done; practice_correct: every practice question of a single-dimension
-    task was answered rightly; min_solved: reconstruction questions solved, over all stages.
+    completed: the session came to its end, and the moderator skipped no stage and no practice;
+    practice_correct: every practice question of a single-dimension task was answered rightly;
+    min_solved: reconstruction questions solved, over all stages.
     """
 
     completed: bool = True

@@ -25,7 +25,7 @@ PLAN = planned(
         {"part": "questionnaire", "id": "stage-2-seq"},
     ]
 )
-ALL_DONE = Achieved(7, 4, 3, 3, 6, 6)
+ALL_DONE = Achieved(7, 4, 3, 3, 0)
 
 
 def tally(*happened: tuple[str, int | None, Body]) -> Tally:
@@ -61,17 +61,24 @@ def test_questions_are_counted_by_the_role_of_their_part() -> None:
         solved("stage-2", 4),
         ("stage-2", 4, TrialEnded("solved")),
     )
-    assert achieved(PLAN, found) == Achieved(2, 2, 3, 1, 0, 6)
+    assert achieved(PLAN, found) == Achieved(2, 2, 3, 1, 0)
 
 
-def test_every_part_but_texts_and_breaks_has_to_be_done() -> None:
-    done = [(part.id, None, PartEnded(i, "completed")) for i, part in enumerate(PLAN)]
-    without = [row for row in done if row[0] not in ("practice-intro", "break-1")]
-    assert achieved(PLAN, tally(*without)).parts_done == 6
-    limited = [(p, t, PartEnded(6, "time_expired") if p == "stage-2" else b) for p, t, b in done]
-    assert achieved(PLAN, tally(*limited)).parts_done == 6
-    skipped = [(p, t, PartEnded(6, "skipped") if p == "stage-2" else b) for p, t, b in done]
-    assert achieved(PLAN, tally(*skipped)).parts_done == 5
+@pytest.mark.parametrize(
+    ("part", "outcome", "skipped"),
+    [
+        ("stage-2", "completed", 0),
+        ("stage-2", "time_expired", 0),
+        ("stage-2", "skipped", 1),
+        ("practice", "skipped", 1),
+        ("stage-2-seq", "skipped", 0),
+        ("practice-intro", "skipped", 0),
+        ("break-1", "skipped", 0),
+    ],
+)
+def test_a_stage_or_practice_must_not_be_skipped(part: str, outcome: str, skipped: int) -> None:
+    found = tally((part, None, PartEnded(0, outcome)))
+    assert achieved(PLAN, found).stages_skipped == skipped
 
 
 @pytest.mark.parametrize("kind", ["part.started", "part.restarted"])
@@ -85,8 +92,8 @@ def test_a_part_that_begins_again_counts_from_nothing(kind: str) -> None:
     ("rules", "changes", "failed"),
     [
         ({}, {}, ()),
-        ({}, {"parts_done": 5}, ("completed",)),
-        ({"completed": False}, {"parts_done": 5}, ()),
+        ({}, {"stages_skipped": 1}, ("completed",)),
+        ({"completed": False}, {"stages_skipped": 1}, ()),
         ({}, {"practice_correct": 2}, ()),
         ({"practice_correct": True}, {"practice_correct": 2}, ("practice_correct",)),
         ({"practice_correct": True}, {"practice_correct": 0}, ("practice_correct",)),
@@ -95,7 +102,7 @@ def test_a_part_that_begins_again_counts_from_nothing(kind: str) -> None:
         ({"min_solved": 1}, {"solved": 1}, ()),
         (
             {"min_solved": 1, "practice_correct": True},
-            {"solved": 0, "practice_correct": 2, "parts_done": 0},
+            {"solved": 0, "practice_correct": 2, "stages_skipped": 3},
             ("completed", "practice_correct", "min_solved"),
         ),
     ],

@@ -1,0 +1,101 @@
+"""Whether one session counts, what was achieved in it, and what it earned: a fold over its events.
+
+What the session decided at its end is taken as it is. A session without a decision was recorded by
+an older program, or has not come to its end; it is judged by the default rule: it was completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labapp.events import Body, Event
+from labapp.events.lifecycle import (
+    InclusionDecided,
+    PaymentComputed,
+    SessionCompleted,
+    SessionEnded,
+    SessionPlanned,
+)
+from labapp.study.inclusion import Achieved, Tally, achieved, decide, planned
+from labapp.study.rules import Inclusion
+
+RULES = {
+    "completed": "the session did not come to its end, or the moderator skipped a stage of it",
+    "practice_correct": "a practice question was not answered correctly",
+    "min_solved": "too few questions were solved",
+    "withdrawn": "the participant withdrew",
+}
+"""The rules that a study can set, and what it means not to meet them."""
+KINDS = frozenset(
+    {
+        *("session.planned", "session.completed", "session.ended"),
+        *("inclusion.decided", "payment.computed"),
+        *("part.started", "part.restarted", "part.ended", "trial.solved", "answer.given"),
+    }
+)
+"""The kinds of events that `fold_standing` looks at; others may be left out."""
+NOT_VARIABLES = frozenset({"number", "models"})
+"""Entries of an assignment that are no variables of the study."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """failed: names of the rules that are not met; payment: None in a study that pays nothing, and
+    where the session has no end."""
+
+    included: bool
+    failed: tuple[str, ...]
+    achieved: Achieved
+    payment: PaymentComputed | None
+
+    def row(self) -> dict[str, Any]:
+        """The columns of the table of participants that come from here."""
+        return {
+            "included": self.included,
+            "excluded_because": ", ".join(self.failed) or None,
+            "n_solved": self.achieved.solved,
+            "n_correct": self.achieved.correct,
+            "payment_total": None if self.payment is None else self.payment.total,
+            "payment_currency": None if self.payment is None else self.payment.currency,
+        }
+
+
+def fold_standing(events: Iterable[tuple[Event, Body]]) -> Standing:
+    """The standing of one session; events: all of it, its plan first."""
+    tally, plan = Tally(), planned(())
+    decided: InclusionDecided | None = None
+    payment: PaymentComputed | None = None
+    completed = withdrawn = False
+    for event, body in events:
+        tally = tally.apply(event, body)
+        match body:
+            case SessionPlanned():
+                plan = planned(body.plan)
+            case InclusionDecided():
+                decided = body
+            case PaymentComputed():
+                payment = body
+            case SessionCompleted():
+                completed = True
+            case SessionEnded():
+                withdrawn = bool(body.withdrawal)
+    found = achieved(plan, tally)
+    if decided is None:
+        decided = decide(Inclusion(), found, completed=completed, withdrawn=withdrawn)
+    return Standing(decided.included, tuple(decided.failed), found, payment)
+
+
+def conditions(assignment: Mapping[str, Any]) -> str:
+    """The variables of an assignment for people, such as `dimensions: 5; condition: a, b`."""
+    return "; ".join(f"{name}: {', '.join(values)}" for name, values in variables(assignment))
+
+
+def variables(assignment: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """The variables of an assignment: one value of those by number, the drawn cells of another."""
+    return [
+        (name, [str(one) for one in (value if isinstance(value, list | tuple) else [value])])
+        for name, value in sorted(assignment.items())
+        if name not in NOT_VARIABLES
+    ]
