@@ -174,7 +174,11 @@ _CHANGES = (
     _number(
         "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
     ),
+    _number("change_correctness_rate", "last minus first questions", "0-1"),
 )
+"""The published definition is of reconstruction (Figure 10). For the single-dimension task it holds
+for what both kinds of question have, the response time, and for correctness in place of completion;
+the other columns are empty there, and that of correctness is empty for reconstruction."""
 
 STAGES = (
     *WHO,

@@ -56,7 +56,8 @@ DEFINITIONS = {
     ),
     "First and last questions": (
         "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
-        "question."
+        "question. Single-dimension: of the questions that were handed in; their dials come in "
+        "random order, so that a change is one over dials too."
     ),
     "Mean, sd, median": (
         "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "

@@ -225,6 +225,7 @@ def stage_row(
     counted = [q for q in questions if q.excluded_because is None]
     told = [(q, q.answer) for q in counted if q.answer is not None]
     answers = [answer for _, answer in told]
+    size, changed = first_to_last([q for q, _ in told])
     return {
         "stage": part.id,
         "stage_number": part.number,
@@ -235,13 +236,40 @@ def stage_row(
         "n_trials": len(counted),
         "n_answered": len(told),
         "n_correct": sum(answer.correct for answer in answers),
-        "correctness_rate": _mean([float(answer.correct) for answer in answers]),
+        "correctness_rate": correctness([q for q, _ in told]),
         "confidence": _mean([answer.confidence for answer in answers]),
         "understanding": _mean([answer.understanding for answer in answers]),
-        "response_time_s": _mean([q.response_s for q, _ in told if q.response_s is not None]),
+        "response_time_s": response_time([q for q, _ in told]),
         "seq": seq,
         "duration_s": span.duration_s,
+        "change_questions": size,
+        **changed,
     }
+
+
+def response_time(questions: Sequence[QuestionRecord]) -> float | None:
+    """Mean seconds to the answer."""
+    return _mean([q.response_s for q in questions if q.response_s is not None])
+
+
+def correctness(questions: Sequence[QuestionRecord]) -> float | None:
+    """Share of the answers that were right."""
+    return _mean([float(q.answer.correct) for q in questions if q.answer is not None])
+
+
+def first_to_last(questions: Iterable[QuestionRecord]) -> tuple[int, Row]:
+    """The change from the first to the last (n - 1) / 2 of n answered questions, as for
+    reconstruction (analysis.stages): the size of each group, and the columns."""
+    told = sorted(questions, key=lambda question: question.trial)
+    size = max((len(told) - 1) // 2, 0)
+    changed: Row = {}
+    for name, metric in (
+        ("change_response_time_s", response_time),
+        ("change_correctness_rate", correctness),
+    ):
+        before, after = metric(told[:size]), metric(told[len(told) - size :])
+        changed[name] = None if before is None or after is None else after - before
+    return size, changed
 
 
 def practice_row(questions: Sequence[QuestionRecord]) -> Row:

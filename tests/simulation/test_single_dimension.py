@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from labapp import analysis
+from labapp.analysis.report import report
 from labapp.analysis.writing import write
 from labapp.bundle.export import export
 from labapp.bundle.tables_check import check_tables
@@ -88,7 +89,18 @@ def test_sessions_from_start_to_tables(tmp_path: Path, visualisation: str) -> No
         assert row["confidence"] == pytest.approx(own["confidence"].mean())
         assert row["understanding"] == pytest.approx(own["understanding"].mean())
         assert row["n_trials"] == 10
+        assert row["change_questions"] == 4
+        told = own.sort_values("trial")
+        for column, values in (
+            ("change_response_time_s", told["response_s"]),
+            ("change_correctness_rate", told["correct"].astype(float)),
+        ):
+            expected = values.iloc[-4:].mean() - values.iloc[:4].mean()
+            assert row[column] == pytest.approx(expected)
+        assert pd.isna(row["change_completion_rate"])
+        assert pd.isna(row["change_slide_distance"])
         assert 1 <= row["seq"] <= 7
+    assert "Mean over participants of last minus first 4 questions." in report(tables)
 
 
 def check_refuses_a_row_less(bundle: Path, copy: Path) -> None:

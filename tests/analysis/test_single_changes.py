@@ -1,0 +1,46 @@
+"""First against last questions of a single-dimension stage."""
+
+from __future__ import annotations
+
+import pytest
+
+from labapp.analysis.single_dimension import QuestionRecord, SinglePart, first_to_last
+from labapp.clock import NS
+from labapp.events.single_dimension import AnswerGiven, QuestionDrawn
+from labapp.representations.space import Continuous, LatentSpace
+
+PART = SinglePart(
+    "stage-1", "stage", 1, "m/x", 5, "traversals", LatentSpace((Continuous("z1", 0.0, 1.0),))
+)
+
+
+def question(number: int, seconds: int, *, right: bool) -> QuestionRecord:
+    """Answered after so many seconds."""
+    drawn = QuestionDrawn(0, "low", 0.1, 0, (0.1,), ((0.0, 0.2),), (((0.1,),),))
+    made = QuestionRecord(PART, ("stage-1", number, 1), drawn)
+    made.started_ns, made.answered_ns = 0, seconds * NS
+    made.answer = AnswerGiven(0, right, 3, 3)
+    return made
+
+
+def test_the_last_answers_against_the_first_whatever_their_order() -> None:
+    five = [
+        question(4, 6, right=True),
+        question(1, 20, right=False),
+        question(3, 1000, right=False),  # the middle one is in neither group
+        question(5, 4, right=True),
+        question(2, 10, right=True),
+    ]
+    size, changed = first_to_last(five)
+    assert size == 2
+    assert changed == {
+        "change_response_time_s": pytest.approx(-10.0),
+        "change_correctness_rate": pytest.approx(0.5),
+    }
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_too_few_answers_say_nothing_of_change(n: int) -> None:
+    size, changed = first_to_last([question(i + 1, 5, right=True) for i in range(n)])
+    assert size == 0
+    assert set(changed.values()) == {None}
