@@ -1,0 +1,237 @@
+"""The studies of paper 000 as they are shipped: their design in figures, and their words.
+
+The figures are the paper's (4.3 to 5.2.2) and those of the fact sheet's tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from itertools import permutations, product
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.representations.space import LatentSpace
+from labapp.study import overview, planner
+from labapp.study.conditions import cells_of
+from labapp.study.loading import LoadedStudy, decoded, load
+from labapp.study.plan import (
+    PagesPart,
+    Plan,
+    QuestionnairePart,
+    QuestionsPart,
+    ReconstructionPart,
+)
+from labapp.study.single_dimension import SingleDimensionPart
+
+PUBLISHED = ("mnist-think-aloud", "mnist-crowd")
+SHIPPED = (*PUBLISHED, "calibration")
+MNIST_CELLS = ("ae5", "vae5", "ig5", "tc5", "ss5", "ae10", "ss10")
+SYNTHETIC_CELLS = tuple(
+    f"{task}-{dataset}"
+    for task, dataset in product(
+        ("reconstruction", "exemplars", "traversals"), ("dsprites", "sinelines")
+    )
+)
+VALUE = re.compile(r"\{(\w+)\}")
+
+
+@cache
+def space_of(model: str) -> LatentSpace:
+    return overview.space_of(model)
+
+
+@cache
+def study(name: str) -> LoadedStudy:
+    return load(name)
+
+
+@cache
+def plans(name: str) -> tuple[Plan, ...]:
+    """Of every participant of the published design; of every pair of conditions in the pilot."""
+    drawn: Sequence[tuple[str, ...]]
+    if name == "synthetic-think-aloud":
+        drawn = list(permutations(SYNTHETIC_CELLS, 2))
+    elif name == "synthetic-crowd":
+        drawn = [(cell,) for cell in SYNTHETIC_CELLS] * 15
+    elif name == "mnist-crowd":
+        drawn = [(cell,) for cell in MNIST_CELLS] * 15
+    else:
+        drawn = [()] * 10
+    return tuple(
+        planner.realise(
+            study(name),
+            f"P{number:02d}",
+            space_of=space_of,
+            prior_of=overview.prior_of,
+            drawn=cells,
+        )
+        for number, cells in enumerate(drawn, 1)
+    )
+
+
+def stages(made: Plan) -> list[QuestionsPart]:
+    found = [part for part in made.parts if isinstance(part, QuestionsPart)]
+    return [part for part in found if part.role == "stage"]
+
+
+def asked(made: Plan) -> list[str]:
+    """Instruments, those about a stage marked with an asterisk."""
+    found = [part for part in made.parts if isinstance(part, QuestionnairePart)]
+    return [f"{part.instrument}{'*' if part.about else ''}" for part in found]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_it_is_in_order_and_as_published(name: str) -> None:
+    loaded = overview.check(name)
+    assert loaded.study.id == name
+    assert loaded.study.presentation == "as_published"
+    assert loaded.study.inclusion.completed
+
+
+def test_seeds_differ() -> None:
+    assert len({study(name).study.seed for name in SHIPPED}) == len(SHIPPED)
+
+
+def test_who_took_part_in_a_study_of_the_same_pictures_takes_part_in_no_other() -> None:
+    related = {name: study(name).study.related for name in PUBLISHED}
+    for name, others in related.items():
+        assert all(name in related[other] for other in others if other in related), "both ways"
+    assert "mnist-crowd" in related["mnist-think-aloud"]
+
+
+def test_mnist_aloud_is_as_published() -> None:
+    """5.1.3: AE, TC and SS in random order, odd 5 and even 10 dials, 7 questions or 10 minutes."""
+    made = plans("mnist-think-aloud")
+    assert len(made) == 10
+    for number, plan in enumerate(made, 1):
+        dials = 5 if number % 2 else 10
+        found = stages(plan)
+        assert sorted(s.model for s in found) == [f"mnist8k/{m}{dials}" for m in ("ae", "ss", "tc")]
+        for stage in found:
+            check_mnist(stage, aloud=True)
+            continuous = [d for d in stage.dimensions if d["type"] == "continuous"]
+            assert len(continuous) == dials
+        assert asked(plan) == [*["seq*", "nasa-tlx*", "understanding*"] * 3, "demographics"]
+    assert len({tuple(s.model[8:10] for s in stages(plan)) for plan in made}) > 3, "orders vary"
+
+
+def test_mnist_crowd_is_as_published() -> None:
+    """5.1.4: one of seven models, 15 included for each, 7 questions."""
+    found = cells_of(study("mnist-crowd").study.assignment)
+    assert found is not None
+    assert tuple(found[1].cells) == MNIST_CELLS
+    assert (found[1].draw, found[1].included) == (1, 15)
+    models = Counter(stages(made)[0].model for made in plans("mnist-crowd"))
+    assert models == {f"mnist8k/{cell}": 15 for cell in MNIST_CELLS}
+    for made in plans("mnist-crowd"):
+        (stage,) = stages(made)
+        check_mnist(stage, aloud=False)
+        assert stage.sampling == ("uniform" if "ig" in stage.model else "held_out"), "4.3"
+        assert asked(made) == ["seq*", "demographics"]
+    crowd = study("mnist-crowd").study
+    assert crowd.inclusion.min_solved == 1
+    assert crowd.incentive is not None
+    assert crowd.incentive.amount(crowd.incentive.base) == "$3.75"
+
+
+def check_mnist(stage: QuestionsPart, *, aloud: bool) -> None:
+    assert isinstance(stage, ReconstructionPart)
+    assert stage.think_aloud == aloud
+    assert stage.trials == 7
+    assert stage.time_limit_s == (600 if aloud else None)
+    assert stage.target_alignment == 0.75
+    assert (stage.skip, stage.skip_after_s) == (("always" if aloud else "after"), 45)
+    assert stage.inactivity_s == 3
+    assert stage.active_time == "paused"
+    assert not stage.overlay_at_start
+    assert stage.labels_editable
+    assert stage.distance == "mnist"
+    assert stage.display == "binary_image"
+
+
+def test_a_calibration_shows_no_target() -> None:
+    """A.2.3: nothing says what is close enough, so there is no practice with a target either."""
+    for made in plans("calibration"):
+        found = stages(made)
+        assert all(isinstance(stage, ReconstructionPart) and stage.marks for stage in found)
+        assert {stage.model.split("/")[0] for stage in found} == {"mnist8k", "dsprites"}
+        assert not [p for p in made.parts if isinstance(p, QuestionsPart) and p.role == "practice"]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_only_who_thinks_aloud_is_heard_and_asked_to(name: str) -> None:
+    loaded = study(name)
+    crowd = name.endswith("crowd")
+    assert loaded.study.recording.audio == ("off" if crowd else "required")
+    for made in plans(name):
+        for part in made.parts:
+            if isinstance(part, QuestionsPart):
+                assert part.think_aloud == (not crowd)
+    for text in documents(loaded):
+        assert not (crowd and re.search(r"\b(aloud|voice)\b", text))
+    for made in plans(name):
+        before = [p for p in made.parts if isinstance(p, PagesPart) and p.id.endswith("-intro")]
+        for part in before:
+            assert ("aloud" in loaded.text(part.document)) == (not crowd), part.document
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_words_before_a_stage_say_what_they_must(name: str) -> None:
+    """Fact sheet, "Distance, threshold, time" and "Tutorial and practice"."""
+    for made in plans(name):
+        cells = len(made.assignment.get("condition", [0]))
+        found = stages(made)
+        for index, stage in enumerate(found):
+            intro = next(part for part in made.parts if part.id == f"{stage.id}-intro")
+            assert isinstance(intro, PagesPart)
+            said = study(name).text(intro.document)
+            first = index % (len(found) // cells) == 0
+            assert first or "relation between dials and pictures is different" in said
+            if isinstance(stage, SingleDimensionPart):
+                assert "as fast as you can while you are right" in said
+            elif not stage.marks:
+                assert re.search("efficiently", said)
+                assert re.search("costs you nothing|at no cost", said)
+                assert ("{skip_after_s}" in said) == (stage.skip == "after"), "T is announced"
+                assert ("{minutes}" in said) == (stage.time_limit_s is not None)
+
+
+@pytest.mark.parametrize(("name", "hourly"), [("mnist", "$20")])
+def test_who_thinks_aloud_is_told_the_pay_before_agreeing(name: str, hourly: str) -> None:
+    consent = study(f"{name}-think-aloud").text(f"texts/{{language}}/consent-{name}-think-aloud.md")
+    assert f"{hourly} for each hour" in consent, "5.2.1"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_text_is_there_with_values_that_are_known(name: str, language: str) -> None:
+    texts = resources.assets() / "texts" / language
+    for made in plans(name):
+        for part in made.parts:
+            if (document := getattr(part, "document", None)) is None:
+                continue
+            known = set(getattr(part, "values", {}))
+            if part.part == "example":
+                known.add("dial")
+            said = decoded((texts / Path(document).name).read_bytes())
+            assert set(VALUE.findall(said)) <= known, document
+
+
+def documents(loaded: LoadedStudy) -> list[str]:
+    return [decoded(text) for name, text in loaded.files.items() if name.endswith(".md")]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_it_is_in_order_in_german_too(name: str, tmp_path: Path) -> None:
+    shipped = (resources.assets() / "studies" / f"{name}.yaml").read_text()
+    german = shipped.replace("\nlanguage: en\n", "\nlanguage: de\n")
+    assert german != shipped
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(german)
+    files = overview.check(path).files
+    assert all(file.startswith("texts/de/") for file in files if file.startswith("texts/"))
