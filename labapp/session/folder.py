@@ -113,15 +113,11 @@ def taken(data: Path, study: str) -> Mapping[str, list[str]]:
 
 
 def refused(data: Path, study: Study) -> dict[str, str]:
-    """Participants who may have no (further) session in this study, and why not."""
-    out = {
-        participant: f"took part in {other}, which is related"
-        for other in study.related
-        for participant in taken(data, other)
-    }
-    for left in withdrawals(data / study.id).values():
-        out[left.participant] = f"withdrew from {study.id}"
-    return out
+    """Participants who may have no (further) session in this study, each with the reason: the id
+    of a related study they took part in, or empty where they withdrew from this one."""
+    out = {participant: other for other in study.related for participant in taken(data, other)}
+    withdrew = (left.participant for left in withdrawals(data / study.id).values())
+    return out | dict.fromkeys(withdrew, "")
 
 
 def check_data_root(data: Path) -> int:
@@ -200,9 +196,10 @@ def create(
 
 def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
     participant, session = name.participant, name.session
-    if why := refused(data, loaded.study).get(participant):
+    if (other := refused(data, loaded.study).get(participant)) is not None:
+        related = f"took part in {other}, which is related"
         raise ParticipantTaken(
-            f"{participant} {why}.",
+            f"{participant} {related if other else f'withdrew from {loaded.study.id}'}.",
             todo="Choose the next free participant; the label of a person stays that person's.",
         )
     if session in taken(data, loaded.study.id).get(participant, ()):

@@ -53,8 +53,8 @@ def drive(opened: OpenSession, options: RunOptions) -> int:
     status = app.exec()
     ended = opened.runner.state.ended
     if ended not in (None, "completed"):
-        print(
-            f"The session ended early: {ended}. What was recorded is kept in {opened.folder.path}.",
-            file=sys.stderr,
-        )
+        kept = f"What was recorded is kept in {opened.folder.path}."
+        there = opened.folder.path.is_dir()
+        done = kept if there else "What was recorded was deleted, as the participant wishes."
+        print(f"The session ended early: {ended}. {done}", file=sys.stderr)
     return status

@@ -17,13 +17,14 @@ from labapp.errors import AudioError, LabappError, ModelError
 from labapp.records.journal import last_utc
 from labapp.records.sessions import list_sessions
 from labapp.representations.sheets import Sheet
-from labapp.session import folder, opening
+from labapp.session import allotment, folder, opening
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
 from labapp.study import loading, planner
 from labapp.study.flow import ConsentItem
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
+from labapp.study.schema import Study
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
@@ -153,7 +154,7 @@ class HomeController(QObject):
         self.view.forget_error()
         study_ = self._loaded.study
         self.view.set_study(study_)
-        self.view.set_participants(study_.participants, folder.taken(self.data, study_.id))
+        self._show_participants(study_)
         consent = [item.consent for item in study_.flow if isinstance(item, ConsentItem)]
         text = self._loaded.text(consent[0]) if consent else None
         self.view.set_consent(tr("Consent text"), text)
@@ -162,20 +163,30 @@ class HomeController(QObject):
         self._show_devices()
         self._show_sessions()
 
+    def _show_participants(self, study: Study) -> None:
+        taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
+        self.view.set_participants(study.participants, taken, refused)
+
     def _show_plan(self) -> None:
         if self._loaded is None:
             return
         participant, session = self.view.participant()
         try:
+            drawn = allotment.preview(self.data, self._loaded, participant)
             made = planner.realise(
-                self._loaded, participant, session, space_of=space_of, prior_of=prior_of
+                self._loaded,
+                participant,
+                session,
+                space_of=space_of,
+                prior_of=prior_of,
+                drawn=drawn,
             )
         except LabappError as error:
             self.view.set_plan((), error.what)
             if isinstance(error, ModelError):  # its last part says where models are looked up
                 self.view.show_error(error)
             return
-        self.view.set_plan(made.parts)
+        self.view.set_plan(made.parts, drawn=drawn)
         needed = models_of(made.parts)
         if set(needed) != set(self._needed):
             self._needed = needed
@@ -378,7 +389,8 @@ class HomeController(QObject):
         self.view.set_starting(False)
         if self._loaded is not None:
             study = self._loaded.study
-            self.view.set_participants(study.participants, folder.taken(self.data, study.id))
+            self._show_participants(study)
+            self._show_plan()
         self.window.show()
         self._find_devices()
         self._slow_checks()

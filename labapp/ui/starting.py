@@ -48,23 +48,29 @@ def surroundings(
 
     warm: decoders that are warm already (the home's); the others are loaded now.
     """
-    from labapp.session.models import WarmDecoders, load_warm
     from labapp.session.opening import Surroundings
     from labapp.ui.scheduler import QtScheduler
 
-    known = warm or WarmDecoders({}, [])
-    fresh = load_warm([model for model in models if model not in known.decoders])
-    warmed = [*known.warmed, *fresh.warmed]
+    ready = _ready(models, warm)
     make_recorder, no_sound = _sound(loaded, options)
     return Surroundings(
-        decoders={**known.decoders, **fresh.decoders},
-        warmed=[times for times in warmed if times.model in models],
+        decoders=ready.decoders,
+        warmed=[times for times in ready.warmed if times.model in models],
         make_scheduler=QtScheduler,
         make_recorder=make_recorder,
         no_sound=no_sound,
         private=resources.private_root(options.private),
         extra={"screens": screens()},
     )
+
+
+def _ready(models: Sequence[str], warm: WarmDecoders | None) -> WarmDecoders:
+    """Decoders that are warm already, and those of the models that were not."""
+    from labapp.session.models import WarmDecoders, load_warm
+
+    known = warm or WarmDecoders({}, [])
+    fresh = load_warm([model for model in models if model not in known.decoders])
+    return WarmDecoders({**known.decoders, **fresh.decoders}, [*known.warmed, *fresh.warmed])
 
 
 def screens() -> list[dict[str, Any]]:
@@ -123,7 +129,7 @@ def open_new(
     warm: WarmDecoders | None = None,
 ) -> OpenSession:
     """Plan and open a new session with everything it needs; nothing is shown yet."""
-    from labapp.session import folder, opening
+    from labapp.session import allotment, folder, opening
     from labapp.study import loading, planner
     from labapp.study.overview import prior_of, space_of
     from labapp.ui.strings import strings_of
@@ -132,19 +138,33 @@ def open_new(
     strings_of(loaded)  # refused now, not when the first screen comes up
     data = resources.data_root(options.data)
     _check_room(data, folder.check_data_root(data), options)
-    made = planner.realise(
-        loaded, participant, session, space_of=space_of, prior_of=prior_of, seed=options.seed
-    )
     _check_screen(options.screen)
-    return opening.create(
-        loaded,
-        participant,
-        surroundings(opening.models_of(made.parts), loaded, options, warm),
-        data=data,
-        session=session,
-        seed=options.seed,
-        make_clock=_clock_maker(options.speed),
-    )
+    while True:
+        drawn = allotment.preview(data, loaded, participant, options.seed)
+        made = planner.realise(
+            loaded,
+            participant,
+            session,
+            space_of=space_of,
+            prior_of=prior_of,
+            drawn=drawn,
+            seed=options.seed,
+        )
+        models = opening.models_of(made.parts)
+        warm = _ready(models, warm)
+        try:
+            return opening.create(
+                loaded,
+                participant,
+                surroundings(models, loaded, options, warm),
+                data=data,
+                session=session,
+                seed=options.seed,
+                prepared=drawn,
+                make_clock=_clock_maker(options.speed),
+            )
+        except allotment.DrawnOtherwise:
+            continue  # another session began while the models of this one were loaded
 
 
 def open_again(path: Path, options: RunOptions, warm: WarmDecoders | None = None) -> OpenSession:

@@ -145,3 +145,12 @@ def test_consent(text: str | None, state: str) -> None:
 def test_the_template_names_what_is_missing() -> None:
     row = checklist.consent_row("[your institution] and [name of the lab] ask you.")
     assert row.text == "Still the template: fill in [your institution] and 1 more."
+
+
+def test_who_withdrew_or_took_part_elsewhere_is_refused() -> None:
+    refused = {"P01": "", "P02": "mnist-crowd"}
+    rows = [checklist.participant_row(P, {}, label, "1", refused) for label in refused]
+    assert [row.state for row in rows] == ["missing", "missing"]
+    assert rows[0].text == "P01 withdrew from this study."
+    assert rows[1].text == "P02 took part in mnist-crowd, which is related."
+    assert checklist.participant_row(P, {}, "P03", "1", refused).text == "next free"

@@ -6,7 +6,7 @@ disk), these functions judge them, and the home shows the rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,19 +74,26 @@ def _needed(row: Row) -> str:
     return tr(NEEDED.get(row.key, row.key))
 
 
-def next_free(participants: Participants, taken: Mapping[str, Sequence[str]]) -> str:
-    """The id after the highest one that has a session."""
+def next_free(participants: Participants, taken: Iterable[str]) -> str:
+    """The id after the highest one that is taken."""
     numbers = [participants.number(label) for label in taken]
     return participants.label(max((n for n in numbers if n is not None), default=0) + 1)
 
 
 def participant_row(
-    participants: Participants, taken: Mapping[str, Sequence[str]], label: str, session: str
+    participants: Participants,
+    taken: Mapping[str, Sequence[str]],
+    label: str,
+    session: str,
+    refused: Mapping[str, str] | None = None,
 ) -> Row:
     """Whether this participant can have this session.
 
-    taken: the participants that have sessions in this study, with their session labels.
+    taken: the participants that have sessions in this study, with their session labels; refused:
+    those who may have no further one (`session.folder.refused`).
     """
+    refused = refused or {}
+    free = next_free(participants, [*taken, *refused])
     example = participants.label(1)
     number = participants.number(label) if label else None
     if not label:
@@ -98,16 +105,18 @@ def participant_row(
         text = tr("A session label is letters and digits, like 1.")
         return Row("participant", "missing", text)
     known = taken.get(label, ())
+    if (other := refused.get(label)) is not None:
+        withdrew = tr("{id} withdrew from this study.", id=label)
+        related = tr("{id} took part in {study}, which is related.", id=label, study=other)
+        return Row("participant", "missing", related if other else withdrew)
     if session in known:
-        free = next_free(participants, taken)
         text = tr("{id} is taken. The next free id is {free}.", id=label, free=free)
         return Row("participant", "missing", text)
     if known:
         before = wording.listed(sorted(known))
         text = tr("{id} was here before (session {sessions}).", id=label, sessions=before)
         return Row("participant", "ok", text)
-    proposed = label == next_free(participants, taken)
-    return Row("participant", "ok", tr("next free") if proposed else tr("free"))
+    return Row("participant", "ok", tr("next free") if label == free else tr("free"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,19 +245,25 @@ class HomeView(QWidget):
         self.study.set_problem(model, text)
 
     def set_participants(
-        self, participants: Participants, taken: Mapping[str, Sequence[str]]
+        self,
+        participants: Participants,
+        taken: Mapping[str, Sequence[str]],
+        refused: Mapping[str, str] | None = None,
     ) -> None:
-        """The study's naming and `session.folder.taken`; proposes the next free id."""
-        self.session.set_participants(participants, taken)
+        """The study's naming, `session.folder.taken` and `refused`; proposes the next free id."""
+        self.session.set_participants(participants, taken, refused or {})
         self._judge()
 
     def participant(self) -> tuple[str, str]:
         """Participant and session label as they stand."""
         return self.session.participant.text().strip(), self.session.session_label
 
-    def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
-        """The plan realised for the participant that is typed; problem: why there is none."""
-        self.session.set_plan(parts, problem)
+    def set_plan(
+        self, parts: Sequence[PlannedPart], problem: str = "", *, drawn: Sequence[str] = ()
+    ) -> None:
+        """The plan realised for the participant that is typed; problem: why there is none; drawn:
+        the conditions of it that would be drawn now."""
+        self.session.set_plan(parts, problem, drawn)
         self.study.set_plan(parts, problem)
         self._judge()
 

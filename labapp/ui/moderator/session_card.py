@@ -42,6 +42,8 @@ class SessionCard(QFrame):
         self.setProperty("role", "card")
         self._participants = Participants()
         self._taken: Mapping[str, Sequence[str]] = {}
+        self._refused: Mapping[str, str] = {}
+        self._drawn: Sequence[str] = ()
         self._parts: Sequence[PlannedPart] = ()
         self._problem = ""
         self._proposed = ""
@@ -106,26 +108,36 @@ class SessionCard(QFrame):
         self.study.set_choices([(c.title, c.study) for c in choices], current)
 
     def set_participants(
-        self, participants: Participants, taken: Mapping[str, Sequence[str]]
+        self,
+        participants: Participants,
+        taken: Mapping[str, Sequence[str]],
+        refused: Mapping[str, str],
     ) -> None:
-        """How participants are named and which have sessions; proposes the next free id unless
-        the person typed one."""
-        self._participants, self._taken = participants, taken
+        """How participants are named, which have sessions, and which may have none (see
+        `session.folder.refused`); proposes the next free id unless the person typed one."""
+        self._participants, self._taken, self._refused = participants, taken, refused
         untouched = self.participant.text() in ("", self._proposed)
-        self._proposed = checklist.next_free(participants, taken)
+        self._proposed = checklist.next_free(participants, [*taken, *refused])
         if untouched:
             self.participant.setText(self._proposed)
         self._show_verdict()
 
-    def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
-        """The plan realised for the participant; problem: why there is none."""
-        self._parts, self._problem = parts, problem
+    def set_plan(
+        self, parts: Sequence[PlannedPart], problem: str = "", drawn: Sequence[str] = ()
+    ) -> None:
+        """The plan realised for the participant; problem: why there is none; drawn: its conditions,
+        which are only reserved when the session starts."""
+        self._parts, self._problem, self._drawn = parts, problem, drawn
         self._show_order()
 
     def participant_row(self) -> Row:
         """Whether the typed participant can have this session."""
         return checklist.participant_row(
-            self._participants, self._taken, self.participant.text().strip(), self.session_label
+            self._participants,
+            self._taken,
+            self.participant.text().strip(),
+            self.session_label,
+            self._refused,
         )
 
     def plan_row(self) -> Row:
@@ -175,4 +187,9 @@ class SessionCard(QFrame):
             )
         else:
             text = "  →  ".join(f"{part.number} {part.model}" for part in stages)
+            if self._drawn:
+                text += "\n" + tr(
+                    "Drawn now: {conditions}. It is another one if a session starts meanwhile.",
+                    conditions=", ".join(self._drawn),
+                )
         bits.set_text(self.order, text or tr("No stages"))

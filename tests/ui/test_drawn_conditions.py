@@ -1,0 +1,71 @@
+"""A study that draws conditions, at the home and where its sessions are opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from labapp.audio import devices
+from labapp.errors import NoMicrophone, StudyFull
+from labapp.session.allotment import preview
+from labapp.session.overview import next_free
+from labapp.ui import starting
+from labapp.ui.home import HomeController
+from labapp.ui.starting import RunOptions, open_new
+from tests.helpers.drawn import drawn_study, ended, interrupted
+
+
+def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_microphone(**_: object) -> list[devices.Device]:
+        raise NoMicrophone("No microphone was found.")
+
+    monkeypatch.setattr(devices, "list_devices", no_microphone)
+    loaded = drawn_study(tmp_path, cells="ab", draw=1)
+    ended(loaded, tmp_path, "P01", "delete")
+    home = HomeController(tmp_path / "data", tmp_path / "private")
+    home.show()
+    home.choose_study(str(loaded.path))
+    card = home.view.session
+    assert card.participant.text() == "P02", "the label of whoever withdrew stays taken"
+    (cell,) = preview(tmp_path / "data", loaded, "P02")
+    assert f"Drawn now: {cell}." in card.order.text()
+    card.blind.setChecked(True)
+    assert "Drawn now" not in card.order.text()
+    for participant in ("P02", "P03"):
+        interrupted(loaded, tmp_path, participant)
+    home.choose_study(str(loaded.path))
+    assert card.plan_row().state == "missing"
+    assert "drawn is full" in card.order.text()
+    home.window.close()
+    home.window.deleteLater()
+
+
+def test_another_session_that_begins_meanwhile_is_no_hindrance(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, data = drawn_study(tmp_path, cells="ab", draw=1), tmp_path / "data"
+    wanted = preview(data, loaded, "P01")
+    labels = next_free(loaded, data, 40)[1:]
+    other = next(label for label in labels if preview(data, loaded, label) == wanted)
+    real = starting.surroundings
+    loads: list[object] = []
+
+    def slow(models: Any, *more: Any) -> Any:
+        if not loads:
+            interrupted(loaded, tmp_path, other)
+        loads.append(models)
+        return real(models, *more)
+
+    monkeypatch.setattr(starting, "surroundings", slow)
+    options = RunOptions(data=data, private=tmp_path / "private", audio="off", simulate="x")
+    opened = open_new(str(loaded.path), "P01", "1", options)
+    assert set(opened.planned.assignment["condition"]).isdisjoint(wanted)
+    assert len(loads) == 2
+    with pytest.raises(StudyFull):
+        open_new(str(loaded.path), "P39", "1", options)
+    opened.close("test over")
