@@ -27,6 +27,7 @@ from labapp.audio.recorder import Level
 from labapp.errors import JournalError
 from labapp.events import Event, Source
 from labapp.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
+from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import QuestionsPart
 from labapp.ui import theme
@@ -41,6 +42,7 @@ from labapp.ui.moderator.prompt_box import key_of
 from labapp.ui.moderator.state.alarms import FOCUS, SILENT, SOUND
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import rows_of, view_of
+from labapp.ui.moderator.state.veil import no_veil, veil_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel
 from labapp.ui.moderator.watch import Watch
@@ -102,7 +104,8 @@ class ConsoleWindow(QMainWindow):
         self._free_bytes: int | None = None
         self._level: Level | None = None
         self._open = True
-        self.state = ConsoleState(runner.machine.parts, past)
+        veil = veil_of(models_of(runner.machine.parts)) if blind else no_veil
+        self.state = ConsoleState(runner.machine.parts, past, veil)
         self._rows = rows_of(runner.machine.parts, blind=blind)
         self._watch = Watch(sound=runner.recorder is not None)
 

@@ -13,6 +13,7 @@ from labapp.ui.moderator.state.latency import Latency
 from labapp.ui.moderator.state.notes import Note, note_of
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.moderator.state.timeline import Timeline
+from labapp.ui.moderator.state.veil import Veil, no_veil
 from labapp.ui.moderator.state.worktime import WorkTime
 
 
@@ -22,10 +23,13 @@ class ConsoleState:
     changed: names of what changed since the console last cleared it (alarms, curve, deviations,
     notes, sound, timeline, warmed), so that only those widgets are brought up to date.
     pause_reason: of the last pause; withdrawal: what is to become of the data of somebody who
-    withdrew, else empty.
+    withdrew, else empty. veil: what a blind moderator is not told is taken out of each event.
     """
 
-    def __init__(self, parts: Sequence[PlannedPart], past: Iterable[Event] = ()) -> None:
+    def __init__(
+        self, parts: Sequence[PlannedPart], past: Iterable[Event] = (), veil: Veil = no_veil
+    ) -> None:
+        self._veil = veil
         self.work = WorkTime()
         self.alarms = Alarms()
         self.curve = Curve()
@@ -47,6 +51,7 @@ class ConsoleState:
         if event.seq <= self.last_seq:
             return
         self.last_seq = event.seq
+        event = self._veil(event)
         self.work.apply(event)
         if self.alarms.apply(event):
             self.changed.add("alarms")
