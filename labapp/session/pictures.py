@@ -68,7 +68,7 @@ class Shown:
         self._part: PlannedPart | None = None
         self._state: SessionState | None = None
         self._requested_seq = -1
-        self._pictures_of: tuple[int, int] | None = None
+        self._pictures_of: tuple[int, int, int] | None = None
         self._examples_of: tuple[int, ...] | None = None
 
     def follow(self, part: PlannedPart | None, state: SessionState) -> None:
@@ -116,7 +116,7 @@ class Shown:
 
     def _follow_trial(self, part: ReconstructionPart, trial: Trial) -> None:
         assert self._state is not None
-        key = (self._state.index, trial.number)
+        key = (self._state.index, trial.number, trial.attempt)
         decoder = self.decoders[part.model]
         if key != self._pictures_of:
             self.pictures = Pictures(
@@ -173,17 +173,19 @@ class Shown:
         if isinstance(part, SingleDimensionPart) and isinstance(state.part_state, SingleState):
             question = state.part_state.trial
             if question is not None:
-                key = (state.index, question.number, question.resamples)
+                which = (state.index, question.number, question.attempt)
+                key = (*which, question.resamples)
                 self._show_examples(part.model, key, question.examples, question.z)
         elif isinstance(part, ExamplePart):
-            self._show_examples(part.model, (state.index,), part.examples, None)
+            self._show_examples(part.model, (state.index, 0), part.examples, None)
         else:
             self.examples, self._examples_of = None, None
 
     def _show_examples(self, model: str, key: tuple[int, ...], rows: Rows, z: Z | None) -> None:
+        """key: what the pictures are of; all but its last number say which question."""
         if key == self._examples_of:
             return
-        same = self._examples_of is not None and self._examples_of[:2] == key[:2]
+        same = self._examples_of is not None and self._examples_of[:-1] == key[:-1]
         if not same:
             self.examples = None
         self._examples_of = key

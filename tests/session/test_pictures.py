@@ -151,6 +151,23 @@ def test_a_decoder_that_breaks_in_the_worker_is_noticed(begin: Callable[..., Ope
         spin(session, lambda: False)
 
 
+def test_another_attempt_at_a_question_has_its_own_pictures(
+    begin: Callable[..., OpenSession], tmp_path: Path
+) -> None:
+    for study in ("quickstart", write_single_study(tmp_path / "study")):
+        session = begin("stage-1", study=study)
+        runner = session.runner
+        trial = runner.state.part_state.trial
+        before = runner.pictures or runner.examples
+        again = replace(trial, attempt=2, z=trial.z[::-1])
+        stage = replace(runner.state.part_state, trial=again)
+        runner._shown.follow(runner.part, replace(runner.state, part_state=stage))
+        after = runner.pictures or runner.examples
+        assert after is not before
+        runner._shown.follow(runner.part, replace(runner.state, part_state=stage))
+        assert (runner.pictures or runner.examples) is after, "and they are decoded once"
+
+
 def test_a_virtual_clock_never_waits_for_the_worker(tmp_path: Path) -> None:
     warmed = DecoderWarmed("circles/gt", "cpu", 1, 1, 20.0, 30.0)
     session = opened(tmp_path, warmed=(warmed,), decode_at_once=True)
