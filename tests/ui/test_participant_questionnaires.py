@@ -14,6 +14,7 @@ from labapp.study.instruments import Instrument
 from labapp.ui import theme
 from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import textfield
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.questionnaires import ALL, questionnaire_study
 from tests.helpers.rooms import Room
@@ -178,6 +179,17 @@ def test_a_written_answer_is_recorded_when_it_is_kept(asked, qapp):
     window.screen_shown.right()
     submitted = room.last("questionnaire.submitted")["answers"]
     assert submitted == {"comments": "one two three !"}
+
+
+def test_whoever_writes_without_a_rest_is_kept_too(asked, qapp, monkeypatch):
+    monkeypatch.setattr(textfield, "LONGEST_MS", 600)
+    room, _ = asked("comments")
+    for letter in "abcdefghijklmn":
+        QTest.keyClicks(focus(), letter)
+        QTest.qWait(60)
+    kept = [payload["value"] for kind, payload in room.events if kind == "response.changed"]
+    assert 1 <= len(kept) < 5, "never key by key"
+    assert 1 < len(kept[0]) < 14
 
 
 def test_two_words_with_the_scale_between_them(asked):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -10,11 +10,14 @@ from labapp.ui import theme
 
 QUIET_MS = 1000
 """A text is kept after so long without a key."""
+LONGEST_MS = 5000
+"""Whoever writes on without a rest loses no more than this to a power cut."""
 LINE_PX = 20
 
 
 class TextField(QWidget):
-    """kept(text): the focus left, Enter was pressed in a single line, or a second went by."""
+    """kept(text): the focus left, Enter was pressed in a single line, a second went by without a
+    key, or five seconds of writing."""
 
     kept = Signal(str)
 
@@ -24,8 +27,8 @@ class TextField(QWidget):
         self._given = ""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(QUIET_MS)
         self._timer.timeout.connect(self.keep)
+        self._writing = QElapsedTimer()
         self.edit: QLineEdit | QPlainTextEdit
         if lines == 1:
             line = QLineEdit()
@@ -84,7 +87,10 @@ class TextField(QWidget):
     def _edited(self) -> None:
         if len(text := self.text()) > self._longest:  # an area has no limit of its own
             self._set(text[: self._longest])
-        self._timer.start()
+        if not self._timer.isActive():
+            self._writing.start()
+        left = LONGEST_MS - self._writing.elapsed()
+        self._timer.start(max(0, min(QUIET_MS, left)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusOut:
