@@ -13,7 +13,13 @@ from labapp.session.coverage import Coverage, coverage
 from labapp.study import conditions, loading, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.study.plan import Plan, PlannedPart, QuestionnairePart, ReconstructionPart
+from labapp.study.plan import (
+    Plan,
+    PlannedPart,
+    QuestionnairePart,
+    QuestionsPart,
+    ReconstructionPart,
+)
 from labapp.study.single_dimension import SingleDimensionPart
 
 
@@ -78,14 +84,22 @@ class Overview:
 
 def _flow_line(part: PlannedPart) -> str:
     if isinstance(part, ReconstructionPart):
+        if part.marks:
+            return f"{part.title}: {part.trials} pairs to mark, no target{_limit(part)}"
         what = "practice" if part.role == "practice" else "questions"
-        return f"{part.title}: {part.trials} {what}, target {part.target_alignment * 100:g} %"
+        target = f"target {part.target_alignment * 100:g} %"
+        return f"{part.title}: {part.trials} {what}, {target}{_limit(part)}"
     if isinstance(part, SingleDimensionPart):
         what = "practice questions" if part.role == "practice" else "questions"
-        return f"{part.title}: {part.trials} single-dimension {what}, {part.visualisation}"
+        asked = f"{part.trials} single-dimension {what}, {part.visualisation}"
+        return f"{part.title}: {asked}{_limit(part)}"
     if isinstance(part, QuestionnairePart):
         return f"Questionnaire {part.instrument}"
     return part.title
+
+
+def _limit(part: QuestionsPart) -> str:
+    return "" if part.time_limit_s is None else f", at most {part.time_limit_s / 60:g} minutes"
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:

@@ -16,6 +16,7 @@ import pytest
 
 from labapp import resources
 from labapp.representations.space import LatentSpace
+from labapp.session.overview import overview as overview_of
 from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
@@ -235,3 +236,16 @@ def test_it_is_in_order_in_german_too(name: str, tmp_path: Path) -> None:
     path.write_text(german)
     files = overview.check(path).files
     assert all(file.startswith("texts/de/") for file in files if file.startswith("texts/"))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("calibration", "Stage 4: 5 pairs to mark, no target"),
+        ("mnist-think-aloud", "Stage 3: 7 questions, target 75 %, at most 10 minutes"),
+        ("mnist-crowd", "Stage 1: 7 questions, target 75 %"),
+    ],
+)
+def test_what_is_shown_of_it(name: str, line: str, tmp_path: Path) -> None:
+    lines = [shown.strip() for shown in overview_of(name, 1, tmp_path).lines()]
+    assert line in lines
