@@ -191,9 +191,14 @@ def analyze(
 @app.command("simulate")
 def simulate_(
     study: Annotated[str, typer.Argument(help="A study's id or file.")],
-    participants: Annotated[int, typer.Option("--participants", min=1, help="How many.")],
     strategy: Annotated[str, typer.Option("--strategy")],
     out: Out,
+    participants: Annotated[
+        int | None, typer.Option("--participants", min=1, help="How many. Default: till full.")
+    ] = None,
+    careless: Annotated[
+        float, typer.Option("--careless", min=0, max=1, help="Share of those who do not try.")
+    ] = 0.0,
     seed: Seed = None,
     json_: Json = False,
 ) -> None:
@@ -204,15 +209,29 @@ def simulate_(
     from rich.console import Console
     from rich.progress import Progress
 
+    from labapp.session.coverage import coverage
     from labapp.simulation.jobs import simulate_study
+    from labapp.study import loading
 
     name = _strategy(strategy)
     assert name is not None
     with Progress(console=Console(stderr=True)) as bar:
         job = bar.add_task("simulating", total=participants)
         folders = simulate_study(
-            study, participants, name, out, seed, lambda done: bar.advance(job)
+            study,
+            participants,
+            name,
+            out,
+            seed,
+            lambda done: bar.update(job, advance=1, description=done),
+            careless=careless,
         )
+    covered = coverage(out, loading.load(study))
+    if covered is not None:
+        for line in covered.lines():
+            typer.echo(line, err=True)
+        if len(folders) != participants:
+            typer.echo(f"The study is full after {len(folders)} participants.", err=True)
     if json_:
         show_json([{"id": path.name, "path": path} for path in folders])
     else:

@@ -20,7 +20,7 @@ from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
 from labapp.simulation.answers import answer
 from labapp.simulation.single_dimension import Step, steps
-from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy
+from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy, away
 from labapp.study.assignment import generator
 from labapp.study.plan import (
     BreakPart,
@@ -59,7 +59,9 @@ class Driver:
     """Sends one command after another until the session ends.
 
     consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
-    Raises KeyError for an unknown strategy.
+    careless: guesses in the single-dimension task and gives up every reconstruction question that
+    can be given up, so that rules of inclusion have somebody to exclude. Raises KeyError for an
+    unknown strategy.
     """
 
     def __init__(
@@ -70,11 +72,14 @@ class Driver:
         seed: int,
         participant: str,
         pace: Pace,
+        *,
+        careless: bool = False,
     ) -> None:
         self._runner = runner
         self._consent = consent
         self._make = STRATEGIES[strategy]
-        self._name = strategy
+        self._name = "careless" if careless else strategy
+        self._careless = careless
         self._seed = (seed, participant, "simulated", strategy)
         self._rng = generator(*self._seed)
         self._pace = pace
@@ -181,6 +186,9 @@ class Driver:
         if trial.solved:
             self._send(Next(), self._pace.think_s)
             return
+        if self._careless and part.role == "stage" and part.skip != "never" and not part.marks:
+            self._give_up(task, trial)
+            return
         if self._question != (part.id, trial.number, trial.attempt):
             self._question = (part.id, trial.number, trial.attempt)
             self._strategy = self._make(generator(*self._seed, part.id, trial.number))
@@ -209,6 +217,13 @@ class Driver:
                     self._strategy = None
                     self._question = None
                     self._later(self._pace.think_s)
+
+    def _give_up(self, task: ReconstructionTask, trial: Trial) -> None:
+        """Skip; until that is offered, turn a dial to and fro where the target is not."""
+        if task.may_skip(trial):
+            self._send(Skip(), self._pace.think_s)
+        else:
+            self._send(MoveDial(0, away(task.space, trial), "simulated"), self._pace.think_s)
 
     def _judge(self, trial: Trial) -> Command | None:
         """What a calibration's participant says of the pictures now: far at the start, close once

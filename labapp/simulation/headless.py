@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,12 +24,13 @@ def simulate(
     strategy: str,
     seed: int | None = None,
     pace: Pace = HUMAN,
+    careless: bool = False,
     until: Callable[[OpenSession], bool] = lambda session: session.runner.finished,
 ) -> Path:
     """One simulated session, recorded like a real one; returns its folder.
 
-    around.make_scheduler is replaced by the virtual one. Raises SessionError when the session
-    stands still before `until` holds.
+    careless: see `Driver`; around.make_scheduler is replaced by the virtual one. Raises
+    SessionError when the session stands still before `until` holds.
     """
     clock = FakeClock()
     scheduler = VirtualScheduler(clock)
@@ -53,7 +54,7 @@ def simulate(
         make_clock=lambda start: clock,
     )
     try:
-        _play(session, scheduler, strategy, pace, until)
+        _play(session, scheduler, strategy, pace, careless, until)
     except BaseException:
         session.close("interrupted")
         raise
@@ -73,6 +74,7 @@ def _play(
     scheduler: VirtualScheduler,
     strategy: str,
     pace: Pace,
+    careless: bool,
     until: Callable[[OpenSession], bool],
 ) -> None:
     session.begin()
@@ -83,27 +85,8 @@ def _play(
         session.planned.seed,
         session.planned.participant,
         pace,
+        careless=careless,
     )
     driver.start()
     scheduler.run(lambda: until(session))
     driver.stop()
-
-
-def simulate_all(
-    loaded: LoadedStudy,
-    participants: Sequence[str],
-    around: Surroundings,
-    *,
-    data: Path,
-    strategy: str,
-    seed: int | None = None,
-    progress: Callable[[str], None] = lambda done: None,
-) -> list[Path]:
-    """Several participants, one after another."""
-    folders = []
-    for participant in participants:
-        folders.append(
-            simulate(loaded, participant, around, data=data, strategy=strategy, seed=seed)
-        )
-        progress(participant)
-    return folders

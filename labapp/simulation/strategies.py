@@ -91,6 +91,17 @@ class Understanding:
         return moves
 
 
+def away(space: LatentSpace, trial: Trial) -> float:
+    """A value of the first dial that is not the present one, and far from the target's."""
+    dimension, now, target = space.dimensions[0], trial.z[0], trial.z_target[0]
+    if not isinstance(dimension, Continuous):
+        others = [float(index) for index in range(dimension.k) if index != now]
+        return min(others, key=lambda index: index == target)
+    end = max(dimension.low, dimension.high, key=lambda value: abs(value - target))
+    inwards = dimension.step if end == dimension.low else -dimension.step
+    return end if now != end else end + inwards
+
+
 STRATEGIES: dict[str, Callable[[np.random.Generator], Strategy]] = dict(
     zip(STRATEGY_NAMES, (Understanding,), strict=True)
 )

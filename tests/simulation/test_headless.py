@@ -13,7 +13,7 @@ from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.past import finished, read_past
 from labapp.session.private import consents
 from labapp.simulation.driver import FAST, HUMAN
-from labapp.simulation.headless import simulate, simulate_all
+from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.names import STRATEGY_NAMES
 from labapp.simulation.strategies import STRATEGIES
@@ -71,20 +71,12 @@ def test_what_a_participant_does_is_marked_as_simulated(tmp_path: Path) -> None:
 
 def test_one_after_another(tmp_path: Path) -> None:
     told: list[str] = []
-    around = surroundings(tmp_path)
-    paths = simulate_all(
-        QUICK,
-        ["P01", "P02"],
-        around,
-        data=tmp_path / "data",
-        strategy="understanding",
-        progress=told.append,
-    )
+    paths = simulate_study("quickstart", 2, "understanding", tmp_path / "data", None, told.append)
     assert told == ["P01", "P02"]
     assert [path.name[:7] for path in paths] == ["sub-P01", "sub-P02"]
     orders = [tuple(read_past(path)[0].payload["assignment"]["models"]) for path in paths]
     assert orders[0] != orders[1]
-    names = [record.participant for record in consents(tmp_path / "private", "quickstart")]
+    names = [record.participant for record in consents(tmp_path / "data" / "private", "quickstart")]
     assert names == ["P01", "P02"]
 
 

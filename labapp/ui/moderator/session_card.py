@@ -189,7 +189,7 @@ class SessionCard(QFrame):
             text = "  →  ".join(f"{part.number} {part.model}" for part in stages)
             if self._drawn:
                 text += "\n" + tr(
-                    "Drawn now: {conditions}. It is another one if a session starts meanwhile.",
+                    "Drawn now: {conditions}. A session that starts meanwhile may change that.",
                     conditions=", ".join(self._drawn),
                 )
         bits.set_text(self.order, text or tr("No stages"))
