@@ -11,6 +11,7 @@ from labapp.events import Body, Event, Source
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     PartEnded,
+    PartRestarted,
     PartStarted,
     SegmentStarted,
     SessionCompleted,
@@ -20,6 +21,8 @@ from labapp.events.lifecycle import (
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
+BEGAN_AGAIN = "its stage began again"
+"""Why a question from before that does not count."""
 
 
 @dataclass(slots=True)
@@ -79,7 +82,7 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
                 course.boot_id = course.boot_id or body.boot_id
                 if body.app_version not in course.app_versions:
                     course.app_versions.append(body.app_version)
-            case PartStarted() if event.stage is not None:
+            case PartStarted() | PartRestarted() if event.stage is not None:
                 course.spans[event.stage] = Span(working_s)
             case PartEnded() if event.stage in course.spans:
                 span = course.spans[event.stage]

@@ -13,6 +13,7 @@ from labapp.events.lifecycle import (
     CloseRequested,
     DeviationNoted,
     PartEnded,
+    PartRestarted,
     PartStarted,
     ScreenChanged,
     SegmentStarted,
@@ -34,6 +35,7 @@ from labapp.events.voice import (
 MEANINGS = {
     "paused": "the moderator paused the session",
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
+    "stage_restarted": "a stage that was interrupted began again with its first question",
     "part_skipped": "the moderator skipped a part",
     "ended_early": "the session was ended before its plan was done",
     "unfinished": "the journal stops before the session was completed or ended",
@@ -157,6 +159,8 @@ def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation 
             return made("paused", body.reason)
         case SegmentStarted(gap_from_ns=int(gap_from)):
             return made("interrupted", f"segment {body.segment} began", at_ns=gap_from)
+        case PartRestarted():
+            return made("stage_restarted", f"attempt {body.attempt}")
         case PartEnded(outcome="skipped"):
             return made("part_skipped")
         case SessionEnded(withdrawal="keep" | "delete"):

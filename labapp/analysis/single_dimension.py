@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from labapp.analysis.course import Span
+from labapp.analysis.course import BEGAN_AGAIN, Span
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartRestarted
 from labapp.events.single_dimension import (
     AnswerGiven,
     ChoiceMade,
@@ -93,7 +94,7 @@ class QuestionRecord:
         self.resamples = 0
         self.answer: AnswerGiven | None = None
         self.outcome: str | None = None
-        self.superseded = False
+        self.superseded: str | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt."""
@@ -119,8 +120,8 @@ class QuestionRecord:
     @property
     def excluded_because(self) -> str | None:
         """Why it does not count in the stage's metrics."""
-        if self.superseded:
-            return "repeated in a later attempt"
+        if self.superseded is not None:
+            return self.superseded
         if self.started_ns is None:
             return "never shown"
         if self.outcome is None:
@@ -183,8 +184,11 @@ def fold_questions(
     """Every attempt at every question, in the order they were drawn; events: of a whole session."""
     pauses = Pauses()
     found: dict[Key, QuestionRecord] = {}
+    counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
     for event, body in events:
         pauses = pauses.apply(event)
+        if isinstance(body, PartRestarted):
+            counts[event.stage] = body.attempt
         if event.stage is None or event.trial is None or event.attempt is None:
             continue
         if event.stage not in parts:
@@ -196,7 +200,10 @@ def fold_questions(
             found[key].take(event, body, pauses.working_ns(event.t_ns))
     latest = {(stage, trial): attempt for stage, trial, attempt in found}
     for (stage, trial, attempt), record in found.items():
-        record.superseded = attempt != latest[stage, trial]
+        if attempt < counts.get(stage, 1):
+            record.superseded = BEGAN_AGAIN
+        elif attempt != latest[stage, trial]:
+            record.superseded = "repeated in a later attempt"
     return list(found.values())
 
 

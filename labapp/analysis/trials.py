@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from labapp.analysis.course import BEGAN_AGAIN
 from labapp.analysis.movement import Movement
 from labapp.analysis.parts import StagePart
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.activity import ACTIVITIES, counted_as_published_ns, counted_ns
 from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartRestarted
 from labapp.events.snapshots import Snapshot, SnapshotFold
 from labapp.events.trials import (
     AlignmentMarked,
@@ -119,9 +121,12 @@ def fold_trials(
     """
     parts = {part.id: part for part in stages}
     pauses = Pauses()
+    counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
     attempts: dict[Key, _Attempt] = {}
     for event, body in events:
         pauses = pauses.apply(event)
+        if isinstance(body, PartRestarted):
+            counts[event.stage] = body.attempt
         if event.stage not in parts or not isinstance(body, _OF_A_QUESTION):
             continue
         assert event.trial is not None
@@ -132,9 +137,12 @@ def fold_trials(
         if (attempt := attempts.get(key)) is not None:
             attempt.take(event, body, pauses.working_ns(event.t_ns))
     latest = {(stage, trial): attempt for stage, trial, attempt in attempts}
-    return [
-        attempt.record(superseded=key[2] != latest[key[:2]]) for key, attempt in attempts.items()
-    ]
+    for (stage, trial, number), attempt in attempts.items():
+        if number < counts.get(stage, 1):
+            attempt.superseded = BEGAN_AGAIN
+        elif number != latest[stage, trial]:
+            attempt.superseded = "repeated in a later attempt"
+    return [attempt.record() for attempt in attempts.values()]
 
 
 class _Attempt:
@@ -162,6 +170,7 @@ class _Attempt:
         self.solved_ns: int | None = None
         self.offered_ns: int | None = None
         self.outcome: str | None = None
+        self.superseded: str | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt at working time `working` in ns."""
@@ -226,8 +235,8 @@ class _Attempt:
         if body.z_seq != self.snapshot_z_seq:
             self.snapshots.append(self.fold.ended(working, self.measures))
 
-    def record(self, *, superseded: bool) -> TrialRecord:
-        """The finished record; superseded: a later attempt at the same question exists."""
+    def record(self) -> TrialRecord:
+        """The finished record."""
         if self.fold is not None and self.outcome is None:
             self.snapshots.append(self.fold.ended(self.last_ns, self.measures))
         outcome = self.outcome or INTERRUPTED
@@ -239,7 +248,7 @@ class _Attempt:
             trial=self.trial,
             attempt=self.attempt,
             outcome=outcome,
-            excluded_because=_exclusion(outcome, superseded, shown is not None),
+            excluded_because=self.superseded or _exclusion(outcome, shown is not None),
             started_session_s=None if shown is None else self.started_session_ns / NS,
             duration_s=self._since_start(self.last_ns),
             solved_s=self._since_start(self.solved_ns),
@@ -270,9 +279,7 @@ class _Attempt:
         return (working - self.started_ns) / NS
 
 
-def _exclusion(outcome: str, superseded: bool, shown: bool) -> str | None:
-    if superseded:
-        return "repeated in a later attempt"
+def _exclusion(outcome: str, shown: bool) -> str | None:
     if not shown:
         return "never shown"
     if outcome == INTERRUPTED:

@@ -32,6 +32,8 @@ KILLED = "killed"
 SESSION_TYPES = {
     "segment": "A run of the program on this session.",
     "part": "A part of the plan: consent, tutorial, practice, stage, questionnaire, debrief.",
+    "part.restarted": "A stage that was interrupted began again with its first question; value is "
+    "the attempt at it.",
     "pause": "The session stood still; text says why.",
     "gap": "From the end of a run that was killed to the moment the session went on.",
     "consent.given": "The participant agreed.",
@@ -152,6 +154,8 @@ def _words(event: Event) -> Cells:
             return {"value": seconds(payload["typing_began_ns"]), "text": payload["text"]}
         case "session.ended":
             return {"value": payload.get("withdrawal") or None, "text": payload["reason"]}
+        case "part.restarted":
+            return {"value": payload["attempt"]}
         case "flag.added":
             return {"value": payload["number"], "text": payload["meaning"]}
         case "alarm.raised":

@@ -8,7 +8,7 @@ from typing import Any
 from labapp.bundle.tsv import Column, Table, seconds
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded, PartStarted
+from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.single_dimension import QuestionShown
 from labapp.events.trials import TrialEnded, TrialStarted
 
@@ -81,7 +81,11 @@ def _opening(types: Mapping[str, str]) -> tuple[Column, ...]:
         Column("trial", "Number of the question in its stage, from 1."),
         Column("attempt", "Attempt at the question, from 1."),
         WORKING,
-        Column("outcome", "How the stage or question ended; n/a where no end was recorded."),
+        Column(
+            "outcome",
+            "How the stage or question ended, restarted for a stage that was interrupted and began "
+            "again; n/a where no end was recorded.",
+        ),
     )
 
 
@@ -117,6 +121,10 @@ TASK_COLUMNS = (
     Column("text", "What was typed, on one line."),
     SEQ,
 )
+
+
+RESTARTED = "restarted"
+"""Outcome of a stage that was interrupted and began again: the next row of its id goes on."""
 
 
 class Lasting:
@@ -163,7 +171,9 @@ def task_timeline(
             "seq": event.seq,
         }
         match body:
-            case PartStarted():
+            case PartStarted() | PartRestarted():
+                if stage in stages:
+                    stages[stage].close(event.t_ns, working, RESTARTED)
                 rows.append(cells | {"trial_type": "stage", "duration": None})
                 stages[stage] = Lasting(rows[-1], event.t_ns, working)
             case QuestionShown():

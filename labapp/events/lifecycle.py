@@ -104,6 +104,15 @@ class PartStarted(Body):
     index: int
 
 
+@kind("part.restarted", durable=True)
+class PartRestarted(Body):
+    """A stage that was interrupted begins again with its first question, as the study says
+    (when_interrupted). attempt: of the questions from here on; those before keep theirs."""
+
+    index: int
+    attempt: int
+
+
 @kind("part.ended", durable=True)
 class PartEnded(Body):
     """A part of the plan ends. outcome: completed, time_expired, skipped or declined."""

@@ -27,6 +27,7 @@ from labapp.events.lifecycle import (
     FlagAdded,
     NoteAdded,
     PartEnded,
+    PartRestarted,
     PartStarted,
     PaymentComputed,
     PromptGiven,
@@ -38,7 +39,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.study import inclusion, payment
 from labapp.study.inclusion import Achieved, Tally
-from labapp.study.plan import BreakPart, PlannedPart, to_rows
+from labapp.study.plan import BreakPart, PlannedPart, QuestionsPart, to_rows
 from labapp.study.rules import Incentive, Inclusion
 from labapp.tasks.base import Task
 from labapp.tasks.reconstruction.state import StageState
@@ -58,7 +59,8 @@ class PartRecord:
 class SessionState:
     """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
     tally: what was achieved so far. ended: None, `completed`, or why it was ended early.
-    withdrawal: keep or delete, as a participant who withdrew wants done with the data."""
+    withdrawal: keep or delete, as a participant who withdrew wants done with the data.
+    broken_off: a run of the program ended before its session did, and nobody has gone on since."""
 
     records: tuple[PartRecord, ...]
     segment: int = 0
@@ -68,6 +70,7 @@ class SessionState:
     tally: Tally = field(default_factory=Tally)
     ended: str | None = None
     withdrawal: str = ""
+    broken_off: bool = False
 
     @property
     def running(self) -> bool:
@@ -82,7 +85,8 @@ class SessionState:
 
 class SessionMachine:
     """parts: the plan; tasks: their state machines; flags: the study's meanings by number;
-    rules: whom the study includes; incentive: what it pays, if anything."""
+    rules: whom the study includes; incentive: what it pays, if anything; restarts: whether a stage
+    that was broken off begins again."""
 
     def __init__(
         self,
@@ -91,12 +95,15 @@ class SessionMachine:
         flags: dict[int, str],
         rules: Inclusion | None = None,
         incentive: Incentive | None = None,
+        *,
+        restarts: bool = False,
     ) -> None:
         self.parts = tuple(parts)
         self.tasks = tuple(tasks)
         self.flags = flags
         self.rules = rules or Inclusion()
         self.incentive = incentive
+        self.restarts = restarts
         self._planned = inclusion.planned(to_rows(self.parts))
 
     def initial(self) -> SessionState:
@@ -191,7 +198,20 @@ class SessionMachine:
         resumed = Draft(SessionResumed(reason))
         if isinstance(rest := self.part(state), BreakPart):
             return (resumed, Draft(PartEnded(state.index, outcome), rest.id))
-        return (resumed,)
+        return (resumed, *self._restart(state))
+
+    def _restart(self, state: SessionState) -> Sequence[Draft]:
+        """The stage that was broken off begins again, where the study says so.
+
+        Only a stage: a practice, a text and a questionnaire go on, for nothing is measured there
+        that an interruption spoils.
+        """
+        part, stage = self.part(state), state.part_state
+        if not (self.restarts and state.broken_off and isinstance(part, QuestionsPart)):
+            return ()
+        if part.role != "stage" or stage.trial is None:
+            return ()
+        return (Draft(PartRestarted(state.index, stage.attempt + 1), part.id),)
 
     def _rest(
         self, state: SessionState, part: BreakPart, command: Command, now_ns: int
@@ -220,7 +240,10 @@ class SessionMachine:
         )
         match body:
             case SegmentStarted():
-                state = replace(state, segment=body.segment)
+                broken_off = body.gap_from_ns is not None
+                state = replace(state, segment=body.segment, broken_off=broken_off)
+            case SessionResumed():
+                state = replace(state, broken_off=False)
             case SessionCompleted():
                 state = replace(state, ended="completed")
             case SessionEnded():
@@ -235,6 +258,9 @@ class SessionMachine:
                 )
         if not state.running:
             return state
+        stage = state.part_state
+        if isinstance(body, PartRestarted) and isinstance(stage, StageState | SingleState):
+            return replace(state, part_state=stage.again(body.attempt))
         task = self.tasks[state.index]
         state = replace(state, part_state=task.apply(state.part_state, event, body))
         if isinstance(body, PartEnded):

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from labapp import __version__, resources
 from labapp.clock import NS, Clock, SessionClock, utc_text
-from labapp.errors import AudioError, SessionError
+from labapp.errors import AudioError, LabappError, SessionError
 from labapp.events import Body, Event, Source, body_of
 from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.lifecycle import (
@@ -261,8 +261,9 @@ def resume(
     """Go on with an interrupted session at the last event, in a new segment.
 
     around_of: gives the surroundings for the study and its models. Recover the session first (see
-    session.recovery). Raises SessionError when it was finished, when its study folder was changed,
-    or (unless accept_version) when another version of labapp, or other models, began it.
+    session.recovery). Raises SessionError when it was finished, when its study forbids it, when its
+    study folder was changed, or (unless accept_version) when another version of labapp, or other
+    models, began it.
     """
     home = SessionFolder(path)
     home.require_journal()
@@ -271,6 +272,8 @@ def resume(
         undo.callback(lock.release)
         past = read_past(path)
         planned, loaded = study_of(home, past)
+        if loaded.study.when_interrupted == "block":
+            raise forbidden(home.path, planned.study)
         _check_version(past, accept_version)
         around = around_of(loaded, models_of(plan.parts_of(planned)))
         _check_models(past, around.warmed, accept_version)
@@ -286,6 +289,27 @@ def resume(
         opened = _assemble(loaded, planned, home, journal, clocks[0], past, around, lock)
         undo.pop_all()
     return opened
+
+
+def forbids_resume(path: Path) -> bool:
+    """Whether the study of a session forbids to go on with it, by the copy in its folder. A study
+    that cannot be read forbids nothing here: `resume` tells what is wrong with it."""
+    home = SessionFolder(path)
+    try:
+        study = loading.load(_study_file(home, path.parent.name)).study
+    except LabappError:
+        return False
+    return study.when_interrupted == "block"
+
+
+def forbidden(path: Path, study: str) -> SessionError:
+    """The error for a session that its study does not let go on."""
+    return SessionError(
+        f"{path.name} was interrupted, and its study {study} forbids to go on with such a session "
+        "(when_interrupted: block).",
+        safe="What was recorded is kept and can be exported as it is.",
+        todo="Start a session with another participant; this one holds no place of the study.",
+    )
 
 
 def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned, LoadedStudy]:
@@ -431,7 +455,14 @@ def machine_of(
     parts = plan.parts_of(planned)
     tasks = [_task(loaded, planned, part, index, decoders) for index, part in enumerate(parts)]
     study = loaded.study
-    return SessionMachine(parts, tasks, dict(study.flags), study.inclusion, study.incentive)
+    return SessionMachine(
+        parts,
+        tasks,
+        dict(study.flags),
+        study.inclusion,
+        study.incentive,
+        restarts=study.when_interrupted == "restart_stage",
+    )
 
 
 def _task(

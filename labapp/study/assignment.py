@@ -49,3 +49,9 @@ def shuffled(items: Sequence[T], seed: int, *purpose: str | int) -> tuple[T, ...
     """A seeded random order."""
     order = generator(seed, *purpose).permutation(len(items))
     return tuple(items[int(index)] for index in order)
+
+
+def attempt_at(stage: str, attempt: int) -> str:
+    """What the draws of a stage are for: one that begins again draws anew, for its participant has
+    seen the former questions."""
+    return stage if attempt == 1 else f"{stage}, attempt {attempt}"

@@ -86,8 +86,9 @@ def stage_task(part: ReconstructionPart, index: int = 0) -> ReconstructionTask:
     return ReconstructionTask(part, index, LatentSpace.from_json(part.dimensions), None, 7, "P01")
 
 
-def whole_machine(*stages: ReconstructionPart) -> SessionMachine:
-    """Consent, a text, a tutorial, these stages, a questionnaire, a debrief."""
+def whole_machine(*stages: ReconstructionPart, restarts: bool = False) -> SessionMachine:
+    """Consent, a text, a tutorial, these stages, a questionnaire, a debrief. restarts: a stage that
+    was broken off begins again."""
     rows = tuple(SPACE.to_json())
     box = TutorialBox(model="test/model", display="image", dimensions=rows, start=(0.0, 0.5, 0.5))
     document = {"document": "d.md"}
@@ -112,7 +113,7 @@ def whole_machine(*stages: ReconstructionPart) -> SessionMachine:
                 tasks.append(QuestionnaireTask(part, index, INSTRUMENT))
             case ReconstructionPart():
                 tasks.append(stage_task(part, index))
-    return SessionMachine(parts, tasks, {1: "insight", 4: "technical"})
+    return SessionMachine(parts, tasks, {1: "insight", 4: "technical"}, restarts=restarts)
 
 
 def stage_machine(**changes: Any) -> SessionMachine:

@@ -21,6 +21,7 @@ from labapp.events.commands import (
     EndSession,
     GiveConsent,
     GivePrompt,
+    MarkAlignment,
     MoveDial,
     MoveTutorialDial,
     Next,
@@ -49,6 +50,7 @@ COMMON = st.one_of(
     st.builds(MoveDial, dimensions, numbers, st.just("mouse")),
     st.builds(Answer, st.just("ease"), st.integers(1, 7)),
     st.builds(Skip),
+    st.builds(MarkAlignment, st.sampled_from(["far", "close", "nearly"])),
 )
 RARE = st.one_of(
     st.builds(Begin),
@@ -87,6 +89,7 @@ stages = st.builds(
     time_limit_s=st.sampled_from([None, 20.0]),
     labels_editable=st.booleans(),
     skip_after_s=st.sampled_from([1.0, 3.0, 10.0]),
+    marks=st.booleans(),
 )
 
 
@@ -104,15 +107,16 @@ def check(play: Play) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(stages, st.sampled_from([0, 2, 2, 2, 3, 4]), steps, alignments, st.booleans())
+@given(stages, st.sampled_from([0, 2, 2, 2, 3, 4]), steps, alignments, st.booleans(), st.booleans())
 def test_any_course_of_commands_keeps_the_session_in_order(
     stage: ReconstructionPart,
     skipped: int,
     course: list[tuple[float, Command | str]],
     alignment: float,
     ticking: bool,
+    restarts: bool,
 ) -> None:
-    machine = whole_machine(stage, stage_part("stage-2"))
+    machine = whole_machine(stage, stage_part("stage-2"), restarts=restarts)
     play = Play(machine, alignment=lambda trial: alignment).start()
     play.send(GiveConsent())
     for _ in range(skipped):
@@ -146,11 +150,20 @@ def in_order(play: Play) -> None:
         if event.kind == "part.ended":
             over.add(event.stage)
     assert kinds.count("session.completed") + kinds.count("session.ended") <= 1
-    trials = [(e.stage, e.trial) for e in play.events if e.kind == "trial.ended"]
+    trials = [e.key for e in play.events if e.kind == "trial.ended"]
     assert len(set(trials)) == len(trials)
-    drawn = [(e.stage, e.trial) for e in play.events if e.kind == "trial.drawn"]
+    drawn = [e.key for e in play.events if e.kind == "trial.drawn"]
     assert len(set(drawn)) == len(drawn)
     assert set(trials) <= set(drawn)
+    began_again: dict[str | None, int] = {}
+    for event in play.events:
+        if event.kind == "part.restarted":
+            assert play.machine.restarts
+            attempt = event.payload["attempt"]
+            assert attempt == began_again.get(event.stage, 1) + 1
+            began_again[event.stage] = attempt
+        if event.kind == "trial.drawn":
+            assert event.attempt == began_again.get(event.stage, 1)
     assert all(a.t_ns <= b.t_ns for a, b in pairwise(play.events))
     for event in play.events:
         if event.kind == "dial.moved":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations.space import Continuous, Discrete, LatentSpace
-from labapp.study.assignment import generator
+from labapp.study.assignment import attempt_at, generator
 from labapp.study.plan import ReconstructionPart
 from labapp.study.representations import SINELINES_GT
 
@@ -20,8 +20,10 @@ def draw_pair(
     seed: int,
     participant: str,
     trial: int,
+    attempt: int = 1,
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """(z, z') of question `trial` (from 1), each on the sliders' steps and inside their limits.
+    """(z, z') of question `trial` (from 1) of an attempt at the stage, each on the sliders' steps
+    and inside their limits.
 
     sample: held-out representation, shape (m, dimensions), float32; needed by `held_out` and
     `shuffled_pass`. Raises ValueError when the part's sampling cannot be done with what is given.
@@ -29,9 +31,11 @@ def draw_pair(
     if part.sampling == "fixed":
         start, target = part.pairs[trial - 1]
         return space.snap(start), space.snap(target)
+    stage = attempt_at(part.id, attempt)
     if part.sampling == "shuffled_pass":
-        return _shuffled_pass(part, space, _needed(part.model, sample), seed, participant, trial)
-    rng = generator(seed, participant, part.id, trial, "pair")
+        order = generator(seed, participant, stage, "pass")
+        return _shuffled_pass(space, _needed(part.model, sample), order, trial)
+    rng = generator(seed, participant, stage, trial, "pair")
     start, target = (draw_state(part.sampling, part.model, space, sample, rng) for _ in range(2))
     return start, target
 
@@ -61,16 +65,11 @@ def _needed(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.float3
 
 
 def _shuffled_pass(
-    part: ReconstructionPart,
-    space: LatentSpace,
-    sample: NDArray[np.float32],
-    seed: int,
-    participant: str,
-    trial: int,
+    space: LatentSpace, sample: NDArray[np.float32], rng: np.random.Generator, trial: int
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """As the published application: one shuffled pass over the first 250 rows, two a question."""
     rows = sample[:250]
-    order = generator(seed, participant, part.id, "pass").permutation(len(rows))
+    order = rng.permutation(len(rows))
     first, second = (2 * (trial - 1) % len(rows), (2 * trial - 1) % len(rows))
     return (
         space.snap(rows[int(order[first])].tolist()),

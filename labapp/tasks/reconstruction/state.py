@@ -92,7 +92,7 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class StageState:
     """trial: the present question, None before the first; outcomes: of the questions so far;
-    labels: the participant's names of the dials, None where not renamed."""
+    labels: the participant's names of the dials, None where not renamed; attempt: at the stage."""
 
     pauses: Pauses
     labels: tuple[str | None, ...]
@@ -100,3 +100,8 @@ class StageState:
     outcomes: tuple[str, ...] = ()
     stage_started_ns: int | None = None
     outcome: str | None = None
+    attempt: int = 1
+
+    def again(self, attempt: int) -> StageState:
+        """The stage from its beginning; the participant's names of the dials stay."""
+        return StageState(self.pauses, self.labels, attempt=attempt)

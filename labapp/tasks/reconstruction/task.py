@@ -151,10 +151,11 @@ class ReconstructionTask:
         if not self.wants_begin(state):
             return ()
         number = len(state.outcomes) + 1
+        attempt = state.attempt
         start, target = draw_pair(
-            self.part, self.space, self.sample, self.seed, self.participant, number
+            self.part, self.space, self.sample, self.seed, self.participant, number, attempt
         )
-        return (Draft(TrialDrawn(start, target), self.part.id, number, 1),)
+        return (Draft(TrialDrawn(start, target), self.part.id, number, attempt),)
 
     def _presented(self, trial: Trial, shown: Presented) -> Sequence[Draft]:
         aligned = self._reached(shown.alignment)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from labapp.events.single_dimension import QuestionDrawn
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.study.assignment import generator
+from labapp.study.assignment import attempt_at, generator
 from labapp.study.single_dimension import (
     REGIMES,
     Bounds,
@@ -46,13 +46,15 @@ def draw_question(
     seed: int,
     participant: str,
     trial: int,
+    attempt: int = 1,
 ) -> QuestionDrawn:
-    """Question `trial` (from 1): a drawn state whose dimension is overridden within a regime.
+    """Question `trial` (from 1) of an attempt at the stage: a drawn state whose dimension is
+    overridden within a regime.
 
     sample: held-out representation, shape (m, dimensions), needed by sampling `held_out`.
     percentiles: as `representations.decoders.PERCENTILES`, each of shape (dimensions,).
     """
-    rng = generator(seed, participant, part.id, trial, "question")
+    rng = generator(seed, participant, attempt_at(part.id, attempt), trial, "question")
     dimension = part.asked[trial - 1]
     bounds = bounds_of(space, percentiles, dimension)
     if part.answers:
@@ -68,7 +70,7 @@ def draw_question(
         z=put(base, dimension, value),
         correct=correct,
         bounds=bounds,
-        examples=draw_examples(part, space, sample, bounds, seed, participant, trial, 0),
+        examples=draw_examples(part, space, sample, bounds, seed, participant, trial, 0, attempt),
     )
 
 
@@ -81,9 +83,11 @@ def draw_examples(
     participant: str,
     trial: int,
     number: int,
+    attempt: int = 1,
 ) -> Rows:
     """The examples of question `trial`; number: 0 at first, then how often others were asked."""
-    rng = generator(seed, participant, part.id, trial, "examples", number)
+    stage = attempt_at(part.id, attempt)
+    rng = generator(seed, participant, stage, trial, "examples", number)
 
     def base() -> Z:
         return draw_state(part.sampling, part.model, space, sample, rng)

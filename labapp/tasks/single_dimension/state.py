@@ -54,10 +54,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SingleState:
-    """trial: the present question, None before the first; outcomes: of the questions so far."""
+    """trial: the present question, None before the first; outcomes: of the questions so far;
+    attempt: at the stage."""
 
     pauses: Pauses
     trial: Question | None = None
     outcomes: tuple[str, ...] = ()
     stage_started_ns: int | None = None
     outcome: str | None = None
+    attempt: int = 1
+
+    def again(self, attempt: int) -> SingleState:
+        """The stage from its beginning."""
+        return SingleState(self.pauses, attempt=attempt)

@@ -128,6 +128,7 @@ class SingleDimensionTask:
             self.participant,
             question.number,
             number,
+            question.attempt,
         )
         return ExamplesRedrawn(number, rows)
 
@@ -143,8 +144,9 @@ class SingleDimensionTask:
             self.seed,
             self.participant,
             number,
+            state.attempt,
         )
-        return (Draft(drawn, self.part.id, number, 1),)
+        return (Draft(drawn, self.part.id, number, state.attempt),)
 
     def _achieved(self, state: SingleState) -> str | None:
         return ANSWERED if state.trial is not None and state.trial.answered else None

@@ -1,0 +1,209 @@
+"""What a study says of interrupted sessions: go on, begin the stage again, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.analysis.tables import load as load_tables
+from labapp.bundle.export import export
+from labapp.bundle.verify import verify
+from labapp.errors import SessionError
+from labapp.events import Event, Source
+from labapp.events.commands import (
+    Choose,
+    HandIn,
+    Next,
+    Rate,
+    Resume,
+    Skip,
+    SkipStage,
+)
+from labapp.records.integrity import check_journal
+from labapp.session import opening
+from labapp.session.opening import OpenSession
+from labapp.session.past import read_past
+from labapp.session.recovery import recover
+from tests.session.sessions import opened, surroundings, trial_of
+from tests.session.test_resume import drop, go_on
+
+STUDY = """\
+id: broken-off
+title: A study that is interrupted
+version: 1
+when_interrupted: {policy}
+flow:
+  - consent: texts/{{language}}/consent.md
+  - practice: circles
+  - stages: {{task: reconstruction, models: [sinelines/gt], trials: 3, skip: always}}
+  - stages: {{task: single-dimension, models: [sinelines/gt], visualisation: traversals}}
+  - questionnaire: seq
+"""
+
+
+def at(tmp_path: Path, policy: str, part: str) -> OpenSession:
+    """A session on the first question of a part."""
+    path = tmp_path / "study" / "broken-off.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(STUDY.format(policy=policy))
+    session = opened(tmp_path, study=path)
+    session.begin()
+    session.give_consent("Somebody")
+    while session.runner.part is not None and session.runner.part.id != part:
+        session.runner.send(SkipStage())
+    return session
+
+
+def resumed(tmp_path: Path, path: Path) -> OpenSession:
+    session = go_on(tmp_path, path)
+    session.runner.send(Resume("on"), Source.MODERATOR)
+    return session
+
+
+def answer(session: OpenSession) -> None:
+    for command in (Choose(0, "x"), Rate("confidence", 3, "x"), Rate("understanding", 3, "x")):
+        session.runner.send(command)
+    session.runner.send(HandIn())
+    session.runner.send(Next())
+
+
+def keys(events: list[Event], kind: str) -> list[tuple[str | None, int | None, int | None]]:
+    return [(event.stage, event.trial, event.attempt) for event in events if event.kind == kind]
+
+
+def test_a_stage_begins_again_with_other_questions(tmp_path: Path) -> None:
+    killed = at(tmp_path, "restart_stage", "stage-1")
+    killed.runner.send(Skip())
+    first = trial_of(killed)
+    assert first.number == 2
+    session = go_on(tmp_path, drop(killed))
+    assert trial_of(session).number == 2, "nothing happens before the person goes on"
+    session.runner.send(Resume("on"), Source.MODERATOR)
+    trial = trial_of(session)
+    assert (trial.number, trial.attempt) == (1, 2)
+    assert trial.started_ns is not None
+    assert session.runner.pictures is not None
+    for _ in range(3):
+        session.runner.send(Skip())
+    assert session.runner.part is not None
+    assert session.runner.part.id == "stage-2-intro"
+    events = read_past(drop(session))
+    assert keys(events, "part.restarted") == [("stage-1", None, None)]
+    drawn = [event for event in events if event.kind == "trial.drawn" and event.stage == "stage-1"]
+    assert [(e.trial, e.attempt) for e in drawn] == [(1, 1), (2, 1), (1, 2), (2, 2), (3, 2)]
+    pairs = [(tuple(e.payload["z_start"]), tuple(e.payload["z_target"])) for e in drawn]
+    assert len(set(pairs)) == 5
+
+
+def test_a_single_dimension_stage_begins_again_and_again(tmp_path: Path) -> None:
+    killed = at(tmp_path, "restart_stage", "stage-2")
+    answer(killed)
+    session = resumed(tmp_path, drop(killed))
+    question = session.runner.state.part_state.trial
+    assert (question.number, question.attempt) == (1, 2)
+    answer(session)
+    session = resumed(tmp_path, drop(session))
+    assert session.runner.state.part_state.trial.attempt == 3
+    part = session.runner.part
+    assert part is not None
+    for _ in range(part.trials):  # type: ignore[union-attr]
+        answer(session)
+    path = session.folder.path
+    events = read_past(drop(session))
+    drawn = [event for event in events if event.kind == "question.drawn"]
+    pictures = [tuple(e.payload["z"]) for e in drawn if e.trial == 1]
+    assert len(pictures) == len(set(pictures)) == 3
+    assert session.runner.state.tally.correct <= {("stage-2", n + 1) for n in range(part.trials)}  # type: ignore[union-attr]
+    assert not check_journal(path)
+
+
+@pytest.mark.parametrize("part", ["stage-1-intro", "practice", "questionnaire-1"])
+def test_what_is_no_stage_goes_on(tmp_path: Path, part: str) -> None:
+    killed = at(tmp_path, "restart_stage", part)
+    session = resumed(tmp_path, drop(killed))
+    assert session.runner.part is not None
+    assert session.runner.part.id == part
+    assert not keys(read_past(drop(session)), "part.restarted")
+
+
+def test_a_pause_restarts_nothing(tmp_path: Path) -> None:
+    from labapp.events.commands import Pause
+
+    session = at(tmp_path, "restart_stage", "stage-1")
+    session.runner.send(Skip())
+    session.runner.send(Pause("a question"), Source.MODERATOR)
+    session.runner.send(Resume("on"), Source.MODERATOR)
+    assert trial_of(session).number == 2
+    session.close("test over")
+
+
+def test_killed_twice_before_anybody_goes_on(tmp_path: Path) -> None:
+    killed = at(tmp_path, "restart_stage", "stage-1")
+    path = drop(go_on(tmp_path, drop(killed)))
+    session = resumed(tmp_path, path)
+    assert trial_of(session).attempt == 2
+    session.close("test over")
+
+
+def test_by_default_a_stage_goes_on(tmp_path: Path) -> None:
+    killed = at(tmp_path, "resume", "stage-1")
+    killed.runner.send(Skip())
+    session = resumed(tmp_path, drop(killed))
+    assert (trial_of(session).number, trial_of(session).attempt) == (2, 1)
+    session.close("test over")
+
+
+def test_earlier_attempts_are_kept_and_do_not_count(tmp_path: Path) -> None:
+    killed = at(tmp_path, "restart_stage", "stage-1")
+    for _ in range(2):
+        killed.runner.send(Skip())
+    session = resumed(tmp_path, drop(killed))
+    session.runner.send(Skip())
+    session.runner.send(SkipStage())  # the second question is cut off, the third never asked again
+    while session.runner.part is not None and session.runner.part.id != "stage-2":
+        session.runner.send(SkipStage())
+    answer(session)
+    session = resumed(tmp_path, drop(session))
+    answer(session)
+    while session.runner.part is not None:
+        session.runner.send(SkipStage())
+    session.close("done")
+    tables = load_tables(session.folder.path)
+    trials = tables.trials[tables.trials["stage"] == "stage-1"]
+    told = list(zip(trials["trial"], trials["attempt"], trials["excluded_because"], strict=True))
+    again = "its stage began again"
+    assert told[:3] == [(1, 1, again), (2, 1, again), (3, 1, again)]
+    assert trials["excluded"].tolist() == [True, True, True, False, True]
+    assert trials["outcome"].tolist()[:3] == ["skipped", "skipped", "interrupted"]
+    stage = tables.stages[tables.stages["stage"] == "stage-1"].iloc[0]
+    assert stage["n_trials"] == 1
+    single = tables.trials[tables.trials["stage"] == "stage-2"]
+    assert single["attempt"].tolist()[:3] == [1, 1, 2]
+    assert single["excluded_because"].tolist()[:2] == [again, again]
+    kinds = tables.deviations["kind"].tolist()
+    assert kinds.count("stage_restarted") == 2
+    assert kinds.count("interrupted") == 2
+    export([session.folder.path], tmp_path / "bundle")
+    report = verify(tmp_path / "bundle")
+    assert report.ok, report.problems
+    timeline = next((tmp_path / "bundle").rglob("*task-reconstruction_events.tsv")).read_text()
+    rows = [line.split("\t") for line in timeline.splitlines()]
+    kind, stage_at, outcome = (rows[0].index(n) for n in ("trial_type", "stage", "outcome"))
+    stages = [row[outcome] for row in rows if row[kind] == "stage" and row[stage_at] == "stage-1"]
+    assert stages == ["restarted", "skipped"]
+
+
+def test_a_study_may_forbid_to_go_on(tmp_path: Path) -> None:
+    path = drop(at(tmp_path, "block", "stage-1"))
+    before = len(read_past(path))
+    assert not recover(path).finished
+    assert opening.forbids_resume(path)
+    with pytest.raises(SessionError) as refused:
+        opening.resume(path, lambda loaded, models: surroundings(tmp_path))
+    assert "forbids" in refused.value.what
+    assert "kept" in refused.value.safe
+    assert len(read_past(path)) == before
+    export([path], tmp_path / "bundle")
+    assert verify(tmp_path / "bundle").ok
+    assert not opening.forbids_resume(drop(at(tmp_path / "other", "resume", "stage-1")))
