@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,29 +15,23 @@ from labapp.analysis.calibration_section import calibration
 from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, count, decimal, either
+from labapp.analysis.listing import NONE, limited, records
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.parts import CALIBRATION
 from labapp.analysis.parts import TASK as RECONSTRUCTION
+from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
 
 SHOWN_SESSIONS = 12
 """Small multiples are drawn for so many sessions of a study; the tables hold the others."""
-SHOWN_ROWS = 150
 NOT_PUBLISHED = {
     r"mnist8k/.+": "trained on 8,000 digits of MNIST, not on 60,000 as in the paper.",
     r"dsprites/(ae|vae|gt)": "trained on pictures that labapp drew, not on the official ones.",
 }
 """Shipped models named like the paper's that are others, by their ids. Nothing is said of others,
 imported (dsprites/published-gt) or trained at full length (mnist/ae5, dsprites/ae-full)."""
-NONE = "–"
 METRICS_OF = {RECONSTRUCTION: METRICS, CALIBRATION: CALIBRATION_METRICS}
 """Of the tasks in which pictures are aligned; all others ask about single dimensions."""
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as plain values, None where a value is missing."""
-    plain = frame.astype(object).where(frame.notna(), None)
-    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
 
 def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
@@ -53,7 +47,11 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
     )
     yield heading(3, "Sessions")
     yield sessions(own)
-    for task, stages in tables.stages.groupby("task", sort=True):
+    yield from retention(own)
+    counted = tables.included()
+    if counted.stages.empty and not tables.stages.empty:
+        yield paragraph("No session counts, so there are no metrics here.")
+    for task, stages in counted.stages.groupby("task", sort=True):
         reconstructs, aligns = task == RECONSTRUCTION, task in METRICS_OF
         metrics = METRICS_OF.get(str(task), SINGLE_METRICS)
         yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
@@ -70,10 +68,10 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
         )
         yield from changes(stages, metrics)
         if not aligns:
-            yield by_dimension(tables.trials[tables.trials["task"] == task])
-    yield from calibration(tables, anchor)
+            yield by_dimension(counted.trials[counted.trials["task"] == task])
+    yield from calibration(counted, anchor)
     yield from questions(tables, anchor)
-    yield from labels(tables.labels)
+    yield from labels(counted.labels)
     yield heading(3, "Deviations and data quality")
     yield from deviations(tables.deviations, len(own))
 
@@ -106,7 +104,7 @@ def sessions(participants: pd.DataFrame) -> Html:
             _sound(row),
             row["n_deviations"],
         )
-        for row in _records(participants)
+        for row in records(participants)
     ]
     names = (
         "Participant",
@@ -125,9 +123,9 @@ def sessions(participants: pd.DataFrame) -> Html:
 
 def _outcome(row: dict[str, Any]) -> object:
     said = row["outcome"].replace("_", " ")
-    more = "; ".join(
-        part for part in (row["ended_reason"], "simulated" if row["simulated"] else "") if part
-    )
+    why = row["excluded_because"]
+    facts = (row["ended_reason"], why and f"not included: {why}", row["simulated"] and "simulated")
+    more = "; ".join(fact for fact in facts if fact)
     return two_lines(said, more) if more else said
 
 
@@ -245,11 +243,11 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
 
 def labels(edits: pd.DataFrame) -> Iterator[Html]:
     """The names that dials had at the end of their stage."""
-    final = [row for row in _records(edits) if row["final"] and row["text"]]
+    final = [row for row in records(edits) if row["final"] and row["text"]]
     if not final:
         return
     yield heading(3, "Names given to dials")
-    yield _limited(
+    yield limited(
         ("Participant", "Model", "Dial", "Name"),
         [(row["participant"], row["model"], row["dimension"], row["text"]) for row in final],
         numeric=(2,),
@@ -273,7 +271,7 @@ def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
         counted,
         numeric=(1, 2, 3),
     )
-    yield _limited(
+    yield limited(
         (
             "Participant",
             "Session",
@@ -295,17 +293,7 @@ def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
                 NONE if row["duration_s"] is None else decimal(row["duration_s"], 1),
                 row["detail"] or "",
             )
-            for row in _records(found)
+            for row in records(found)
         ],
         numeric=(2, 4, 6),
     )
-
-
-def _limited(
-    names: tuple[object, ...], rows: list[tuple[object, ...]], numeric: Iterable[int]
-) -> Html:
-    shown = table(names, rows[:SHOWN_ROWS], numeric=numeric)
-    if len(rows) <= SHOWN_ROWS:
-        return shown
-    left = f"{len(rows) - SHOWN_ROWS} more rows are in the tables beside this page."
-    return Html(shown + paragraph(left, "quiet"))

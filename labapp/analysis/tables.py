@@ -60,8 +60,8 @@ class Tables:
         frames = self.by_name()
         for name in frames.keys() - {"participants", "deviations"}:
             keys = (frames[name][key] for key in ("study", "participant", "session"))
-            whose = zip(*keys, strict=True)
-            frames[name] = frames[name][[one in who for one in whose]]
+            counts = [one in who for one in zip(*keys, strict=True)]
+            frames[name] = frames[name][pd.Series(counts, frames[name].index, dtype=bool)]
         return Tables(**frames, notes=self.notes)
 
 

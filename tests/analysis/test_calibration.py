@@ -11,7 +11,13 @@ from labapp.analysis.calibration import separation, skip_after_s, suggestions
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.events.lifecycle import PartEnded, PartStarted, SessionPaused, SessionResumed
+from labapp.events.lifecycle import (
+    InclusionDecided,
+    PartEnded,
+    PartStarted,
+    SessionPaused,
+    SessionResumed,
+)
 from labapp.events.trials import AlignmentMarked
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, paired, stage_row
 from tests.helpers.journals import SessionBuilder
@@ -108,6 +114,7 @@ def session() -> Tables:
     mark(made, 161, "far", 0.99, trial=4)
     end_trial(made, 162, "stage_skipped", trial=4)
     made.at(163, PartEnded(0, "skipped"), "stage-1")
+    made.at(164, InclusionDecided(True, (), {}))
     return tables_of([SessionRecords.of(paired(made), "test")])
 
 

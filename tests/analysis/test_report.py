@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,12 +16,20 @@ from labapp.analysis.analyze import REPORT, analyze
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, decimal
+from labapp.analysis.listing import SHOWN_ROWS
 from labapp.analysis.report import report
-from labapp.analysis.sections import SHOWN_ROWS, SHOWN_SESSIONS
+from labapp.analysis.sections import SHOWN_SESSIONS
 from labapp.analysis.writing import file_names
 from labapp.errors import ExportExists
 from labapp.events import Source
-from labapp.events.lifecycle import CloseRequested, PartEnded, PartStarted, SessionPaused
+from labapp.events.lifecycle import (
+    CloseRequested,
+    InclusionDecided,
+    PartEnded,
+    PartStarted,
+    SessionCompleted,
+    SessionPaused,
+)
 from labapp.events.trials import DialMoved, LabelEdited
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
@@ -72,7 +81,7 @@ class Page(HTMLParser):
 
 
 def quiet_session(participant: str) -> SessionBuilder:
-    """Five questions on one model."""
+    """Five questions on one model; the session is completed."""
     made = builder(stage_row(), participant=participant, study="wide")
     made.at(1, PartStarted(0), "stage-1")
     for n in range(1, 6):
@@ -80,6 +89,7 @@ def quiet_session(participant: str) -> SessionBuilder:
         move(made, 10 * n + n, 1, 1, n / 5, error=4, trial=n)
         end_trial(made, 10 * n + 6, trial=n)
     made.at(70, PartEnded(0, "completed"), "stage-1")
+    made.at(71, SessionCompleted())
     return made
 
 
@@ -197,9 +207,50 @@ def test_models_that_are_not_the_papers_are_said_not_to_be(
     begin_trial(made, 10)
     end_trial(made, 16)
     made.at(70, PartEnded(0, "completed"), "stage-1")
+    made.at(71, SessionCompleted())
     text = Page(report(load(made.write(tmp_path)), MADE)).text
     assert ("not comparable" in text) == (said is not None)
     assert said is None or said in text
+
+
+def with_decision(participant: str, cell: str, dimensions: int, *failed: str) -> SessionBuilder:
+    made = quiet_session(participant)
+    at, source, draft = made.rows[0]
+    drawn = {"number": 1, "models": ["x"], "condition": [cell], "dimensions": dimensions}
+    body = replace(draft.body, assignment=drawn)  # type: ignore[type-var]
+    made.rows[0] = (at, source, replace(draft, body=body))
+    made.at(70.5, InclusionDecided(not failed, failed, {}))
+    return made
+
+
+def test_who_counts_and_how_many_of_each_condition(tmp_path: Path) -> None:
+    with_decision("P01", "ss", 5).write(tmp_path)
+    with_decision("P02", "ss", 10).write(tmp_path)
+    with_decision("P03", "ae", 10, "min_solved").write(tmp_path)
+    with_decision("P04", "ae", 5, "practice_correct", "min_solved").write(tmp_path)
+    text = Page(report(load(tmp_path), MADE)).text
+    assert "Included: 2 of 4 sessions (50 %)." in text
+    assert (
+        "practice_correct (a practice question was not answered correctly): 1; min_solved" in text
+    )
+    table = text[text.index("Not included because") : text.index("Metrics by model")]
+    for row in (
+        "condition ae 2 0 0 practice_correct 1, min_solved 2",
+        "condition ss 2 2 100",
+        "dimensions 5 2 1 50 practice_correct 1, min_solved 1 dimensions 10 2 1 50 min_solved 1",
+    ):
+        assert row in table
+    assert "completed not included: practice_correct, min_solved" in text
+    metrics = text[text.index("Metrics by model") : text.index("Change over questions")]
+    assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2" in metrics
+
+
+def test_without_a_session_that_counts_there_are_no_metrics(tmp_path: Path) -> None:
+    with_decision("P01", "ae", 5, "min_solved").write(tmp_path)
+    text = Page(report(load(tmp_path), MADE)).text
+    assert "No session counts, so there are no metrics here." in text
+    assert "Metrics by model" not in text
+    assert "Participant P01, session 1" in text, "what was done is shown all the same"
 
 
 def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> None:
@@ -212,7 +263,7 @@ def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> Non
     text = Page(source).text
     assert source.count("<svg") == 1 + SHOWN_SESSIONS
     assert "2 more sessions are in the table snapshots." in text
-    rows = 13 * (SHOWN_SESSIONS + 2)  # each besides has no end
+    rows = 12 * (SHOWN_SESSIONS + 2)
     assert f"{rows - SHOWN_ROWS} more rows are in the tables beside this page." in text
 
 

@@ -1,0 +1,96 @@
+"""The report's section on who counts: retention, overall and by condition (paper 000, 5.2.2)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from labapp.analysis.formats import count, decimal
+from labapp.analysis.inclusion import RULES, variables
+from labapp.analysis.listing import records
+from labapp.analysis.page import Html, heading, paragraph, table, two_lines
+
+Row = dict[str, Any]
+
+
+def retention(participants: pd.DataFrame) -> Iterator[Html]:
+    """Included of recruited sessions; who did not agree to take part was not recruited."""
+    everybody = records(participants)
+    recruited = [row for row in everybody if row["outcome"] != "declined"]
+    if not recruited:
+        return
+    yield heading(3, "Who counts")
+    included = sum(row["included"] for row in recruited)
+    yield paragraph(
+        f"Included: {included} of {count(len(recruited), 'session')} "
+        f"({_percent(recruited)} %). Metrics and questionnaires below are of the included ones; "
+        "the tables hold all, with the column included."
+    )
+    if failed := _failed(recruited):
+        said = "; ".join(f"{name} ({RULES.get(name, name)}): {n}" for name, n in failed.items())
+        yield paragraph(f"Not included, by the rules that were not met: {said}.")
+    if len(recruited) < len(everybody):
+        declined = len(everybody) - len(recruited)
+        yield paragraph(f"Did not agree to take part and are not counted: {declined}.", "quiet")
+    groups = _by_condition(recruited)
+    if groups:
+        yield table(
+            (
+                "Variable",
+                "Condition",
+                "Recruited",
+                "Included",
+                two_lines("Retention", "%"),
+                "Not included because",
+            ),
+            [
+                (
+                    name,
+                    value,
+                    len(rows),
+                    sum(row["included"] for row in rows),
+                    _percent(rows),
+                    ", ".join(f"{rule} {n}" for rule, n in _failed(rows).items()),
+                )
+                for (name, value), rows in groups.items()
+            ],
+            numeric=(2, 3, 4),
+            caption="A session with several drawn conditions is in the row of each.",
+        )
+
+
+def _percent(rows: Sequence[Row]) -> str:
+    return decimal(100 * sum(row["included"] for row in rows) / len(rows), 0)
+
+
+def _failed(rows: Sequence[Row]) -> dict[str, int]:
+    """How many sessions did not meet each rule, in the order of the rules."""
+    found = Counter(name for row in rows for name in _rules(row))
+    return {name: found[name] for name in (*RULES, *sorted(found.keys() - RULES)) if found[name]}
+
+
+def _rules(row: Row) -> list[str]:
+    return row["excluded_because"].split(", ") if row["excluded_because"] else []
+
+
+def _by_condition(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Sessions by variable and its value or drawn cell, by name."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        for name, values in variables(json.loads(row["assignment"])):
+            for value in values:
+                found.setdefault((name, value), []).append(row)
+    return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
+
+
+def _natural(key: tuple[str, str]) -> tuple[str, float, str]:
+    """5 before 10, and words after numbers."""
+    name, value = key
+    try:
+        return name, float(value), value
+    except ValueError:
+        return name, float("inf"), value
