@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import typer
 
 from labapp import __version__
 from labapp.cli import app, main
+from tests.helpers.drawn import drawn_study, interrupted
 
 MAIN = "from labapp.cli import main; main()"
 ROOT = Path(__file__).resolve().parents[1]
@@ -192,6 +194,55 @@ def test_a_simulated_session_from_the_command_line(cli: Any, tmp_path: Path) -> 
     content[len(content) // 2] ^= 1
     journal.write_bytes(content)
     assert cli("sessions", "verify", str(path))[0] == 1
+
+
+def test_a_participant_withdraws_later(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = drawn_study(tmp_path, cells="ab", draw=1)
+    one, two = interrupted(loaded, tmp_path, "P01"), interrupted(loaded, tmp_path, "P02")
+    data = ("--data", str(tmp_path / "data"))
+    withdraw = ("sessions", "withdraw", one.name)
+    status, _, err = cli(*withdraw, *data)
+    assert status == 2
+    assert "--delete or --keep" in err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    assert cli(*withdraw, "--keep", *data)[0] == 130
+    assert not (one.parent / "withdrawn.jsonl").exists(), "asked first"
+    status, out, _ = cli(*withdraw, "--keep", "--yes", *data)
+    assert (status, out.splitlines()[0]) == (0, f"{one.name}: withdrawn, its data are kept.")
+    listed = cli("sessions", "list", *data)[1]
+    assert "withdrawn (data kept)" in listed
+    assert listed.count("withdrawn") == 1
+    assert "withdrawn      keep" in cli("sessions", "show", one.name, *data)[1]
+    export = ("export", one.name, "--out", str(tmp_path / "bundle"), *data)
+    status, _, err = cli(*export)
+    assert status == 1
+    assert "withdrew; the data were kept" in err
+    assert cli(*export, "--withdrawn")[0] == 0
+    status, out, _ = cli(*withdraw, "--delete", "--yes", *data)
+    assert status == 0
+    assert f"Bundles that still hold it: {tmp_path / 'bundle'}" in out
+    assert not one.exists()
+    shown = json.loads(cli("studies", "show", str(loaded.path), "--json", *data)[1])
+    freed = next(cell for cell, count in shown["coverage"]["cells"].items() if count["withdrawn"])
+    assert shown["next"]["P03"]["condition"] == [freed]
+    assert "P04" not in shown["next"], "the study is full then"
+    assert cli("sessions", "withdraw", one.name, "--delete", "--yes", *data)[0] == 2, "it is gone"
+    assert two.is_dir()
+
+
+def test_a_study_is_simulated_until_it_is_full(cli: Any, tmp_path: Path) -> None:
+    loaded = drawn_study(tmp_path, cells="abc", draw=1)
+    out = tmp_path / "out"
+    simulate = ("simulate", str(loaded.path), "--strategy", "understanding", "--out", str(out))
+    status, listed, err = cli(*simulate, "--json")
+    assert (status, len(json.loads(listed))) == (0, 3)
+    assert "The study is full after 3 participants." in err
+    status, shown, _ = cli("studies", "show", str(loaded.path), "--data", str(out))
+    assert status == 0
+    assert shown.count("1 of 1 included") == 3
+    assert "the study is full" in shown
 
 
 def _child(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
