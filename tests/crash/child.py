@@ -1,10 +1,11 @@
 """A session in real time without windows, recorded with sound, that says what was acknowledged.
 
-    python -m tests.crash.child DATA PARTICIPANT PACE [FOLDER]
+    python -m tests.crash.child DATA PARTICIPANT PACE STUDY [FOLDER]
 
-Begins a session, or goes on with the one in FOLDER. Each line on standard output is a JSON list:
-["folder", path]; ["append", seq, kind, perf_ns] as soon as an event is made; ["durable", seq] once
-its receipt says that it is on disk; ["sound", perf_ns, rate] when the microphone begins; ["done"].
+Begins a session of a study file beside this one, or goes on with the one in FOLDER. Each line on
+standard output is a JSON list: ["folder", path]; ["append", seq, kind, perf_ns] as soon as an event
+is made; ["durable", seq] once its receipt says that it is on disk; ["sound", perf_ns, rate] when
+the microphone begins; ["done"].
 It is meant to be killed at any moment.
 """
 
@@ -35,7 +36,6 @@ from tests.audio.fakes import DEVICE, Tone, Watcher
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.live import LoopScheduler
 
-STUDY = Path(__file__).with_name("study.yaml")
 PACES = {
     "fast": FAST,
     "hasty": Pace(stride_s=0.01, think_s=0.02, read_s=0.02),
@@ -91,7 +91,7 @@ def make_recorder(
     )
 
 
-def session_of(data: Path, participant: str, folder: str | None) -> OpenSession:
+def session_of(data: Path, participant: str, study: str, folder: str | None) -> OpenSession:
     around = Surroundings(
         decoders=formula_decoders(),
         warmed=(),
@@ -100,12 +100,13 @@ def session_of(data: Path, participant: str, folder: str | None) -> OpenSession:
         private=data / "private",
     )
     if folder is None:
-        return opening.create(load(STUDY), participant, around, data=data)
+        loaded = load(Path(__file__).with_name(study))
+        return opening.create(loaded, participant, around, data=data)
     return opening.resume(Path(folder), lambda loaded, models: around)
 
 
-def main(data: str, participant: str, pace: str, folder: str | None = None) -> None:
-    session = session_of(Path(data), participant, folder)
+def main(data: str, participant: str, pace: str, study: str, folder: str | None = None) -> None:
+    session = session_of(Path(data), participant, study, folder)
     runner = session.runner
     Witness(runner.journal)
     say("folder", str(session.folder.path))

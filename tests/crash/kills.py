@@ -122,13 +122,21 @@ def _readable(pipe: int, seconds: float) -> bool:
     return bool(select.select([pipe], [], [], seconds)[0])
 
 
-def tell(data: Path, participant: str, kills: list[float], pace: str, tone: bool = True) -> Story:
-    """One session, killed after each of these times (s after its run's first stored event), then
-    left to complete. Fails where anything acknowledged is missing or the session is not whole."""
+def tell(
+    data: Path,
+    participant: str,
+    kills: list[float],
+    pace: str,
+    tone: bool = True,
+    study: str = "study.yaml",
+) -> Story:
+    """One session of a study file beside this one, killed after each of these times (s after its
+    run's first stored event), then left to complete. Fails where anything acknowledged is missing
+    or the session is not whole."""
     story: Story | None = None
     for kill_after_s in [*kills, None]:
         more = [] if story is None else [str(story.path)]
-        run = run_child([str(data), participant, pace, *more], kill_after_s)
+        run = run_child([str(data), participant, pace, study, *more], kill_after_s)
         assert run.path is not None
         story = story or Story(run.path)
         story.segments += 1

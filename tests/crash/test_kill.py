@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from labapp.analysis import load
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.records.sessions import list_sessions
+from labapp.session.past import read_past
 from tests.crash.kills import kinds_of, tell
 
 GENEROUS_S = 5.0
@@ -43,3 +45,43 @@ def test_killed_sessions_complete(tmp_path: Path, participant: str, kills: int) 
     bundle = export([story.path], tmp_path / "bundle")
     report = verify(bundle)
     assert report.ok, report.problems
+
+
+@pytest.mark.timeout(180)
+def test_stages_broken_off_begin_again(tmp_path: Path) -> None:
+    rng = random.Random("again")
+    story = tell(
+        tmp_path,
+        "P01",
+        [rng.uniform(0.1, 0.6) for _ in range(4)],
+        "rushed",
+        tone=False,
+        study="restart.yaml",
+    )
+    events = read_past(story.path)
+    running: str | None = None
+    asked = False
+    expected: list[str] = []
+    for event in events:
+        if event.kind == "part.started":
+            running, asked = event.stage, False
+        elif event.kind == "part.ended":
+            running = None
+        elif event.kind in ("trial.drawn", "question.drawn"):
+            asked = True
+        elif event.kind == "session.resumed" and asked and running in ("stage-1", "stage-2"):
+            expected.append(running)
+            asked = False
+    assert expected, "no kill fell into a stage: choose other moments"
+    assert [event.stage for event in events if event.kind == "part.restarted"] == expected
+    last = {stage: 1 + expected.count(stage) for stage in ("stage-1", "stage-2")}
+    ended = [event.key for event in events if event.kind == "trial.ended"]
+    for stage, questions in (("stage-1", 6), ("stage-2", 10)):
+        whole = {(stage, number + 1, last[stage]) for number in range(questions)}
+        assert whole <= set(ended)
+    tables = load(story.path)
+    counted = tables.trials[~tables.trials["excluded"]]
+    assert counted.groupby("stage")["attempt"].unique().map(list).to_dict() == {
+        stage: [attempt] for stage, attempt in last.items()
+    }
+    assert verify(story.path).ok
