@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +12,14 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import EndSession, GiveConsent, Pause, Resume
 from labapp.events.voice import AudioStarted
 from labapp.ui.moderator.header_questions import PAUSE_REASONS
-from tests.ui.desk import Desk
+from tests.helpers.rooms import Room, skip_to
+from tests.helpers.studies import write_study
+from tests.ui.desk import Desk, closed_forms
 from tests.ui.desk import desk as desk
 
 LEFT = Qt.MouseButton.LeftButton
@@ -196,6 +201,29 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
     said = header.recording.text()
     assert said == "■ withdrawn: the data will be deleted when you go back"
     assert header.done.isVisible()
+
+
+def test_a_break_of_the_plan_is_told_and_can_be_cut_short(
+    open_room: Callable[..., Room], qtbot: QtBot, tmp_path: Path
+) -> None:
+    study = write_study(tmp_path, "sinelines/gt")
+    rest = "  - break: texts/{language}/debrief.md\n    at_least_s: 60\n"
+    study.write_text(study.read_text("utf-8") + rest, "utf-8")
+    clock = FakeClock()
+    desk = Desk(open_room(study, clock=clock, decoders=closed_forms()), clock)
+    desk.room.session.begin()
+    skip_to(desk.room, "break-1")
+    header = desk.console.header
+    desk.wait(10)
+    assert header.recording.text() == "‖ Break, 0:10 of 1:00"
+    assert header.pause.text() == "Continue"
+    assert header.skip.isEnabled()
+    qtbot.mouseClick(header.skip, LEFT)
+    qtbot.mouseClick(header.questions.yes, LEFT)
+    assert desk.room.last("part.ended")["outcome"] == "skipped"
+    assert not desk.runner.state.pauses.paused
+    desk.console.shut()
+    desk.console.deleteLater()
 
 
 def test_closing_the_window_asks_instead(desk: Desk, qtbot: QtBot) -> None:

@@ -17,13 +17,21 @@ from labapp.events.lifecycle import (
     CloseRequested,
     FlagAdded,
     NoteAdded,
+    PartRestarted,
+    PartStarted,
     ScreenChanged,
     SegmentStarted,
     SessionPaused,
     SessionResumed,
     WindowFocus,
 )
-from labapp.events.trials import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
+from labapp.events.trials import (
+    AlignmentMarked,
+    DialMoved,
+    PictureDecoded,
+    TrialDrawn,
+    TrialStarted,
+)
 from labapp.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,
@@ -33,6 +41,7 @@ from labapp.events.voice import (
     AudioState,
 )
 from labapp.study.loading import load
+from labapp.study.plan import PagesPart
 from labapp.study.planner import realise
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.alarms import Alarms
@@ -258,6 +267,28 @@ def test_notes_carry_the_working_time_of_their_first_key() -> None:
     pause, note, flag = state.timeline.marks
     assert pause.text == "Pause (x), 1:00"
     assert (note.at_ns // NS, flag.text) == (12, "Flag 1 insight")
+
+
+def test_an_attempt_that_was_cut_off_does_not_run_on() -> None:
+    state = ConsoleState((PagesPart(part="text", id="t", title="Text", document="d"),))
+    started = TrialStarted(0.5, 1, 1, aligned_at_start=False)
+    for event in events_of(
+        (0, PartStarted(0)),
+        (1, started),
+        (9, SegmentStarted(2, "u", "b", "v", "s", 5 * NS)),
+        (10, SessionResumed("resume")),
+        (11, PartRestarted(0, 2)),
+        (12, started),
+        (13, AlignmentMarked("close", 1, 0.5)),
+    ):
+        state.apply(event)
+    cut, running = state.timeline.trials
+    assert cut.end_ns is not None
+    assert running.end_ns is None
+    assert [mark.text for mark in state.timeline.marks if mark.kind == "answer"] == [
+        "Close enough: 50.0\N{NO-BREAK SPACE}%"
+    ]
+    assert [one.kind for one in state.deviations.found] == ["interrupted", "stage_restarted"]
 
 
 @pytest.mark.parametrize(

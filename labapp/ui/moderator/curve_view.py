@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QPen
 
 from labapp.clock import NS
 from labapp.ui import theme
@@ -25,6 +26,7 @@ class CurveView(Plot):
     def __init__(self, palette: Palette, curve: Curve) -> None:
         super().__init__(palette, "Alignment over this question")
         self._curve = curve
+        self._colour = palette.accent
         self._target: float | None = None
         self._now_ns = 0
         self.setMinimumHeight(56)
@@ -39,7 +41,7 @@ class CurveView(Plot):
         )
         # Steps: the alignment holds until the next picture.
         self._line = pg.PlotCurveItem(
-            pen=pg.mkPen(palette.accent, width=LINE_PX),
+            pen=self._pen(),
             stepMode="right",
             antialias=True,
             skipFiniteCheck=True,
@@ -51,6 +53,16 @@ class CurveView(Plot):
         self._scale.setTicks([[]])
         for item in (self._goal, self._line, self._dot):
             self.box.addItem(item)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._line.setPen(self._pen())
+
+    def _pen(self) -> QPen:
+        """Cosmetic pens are so many pixels of the screen wide, whatever its scale."""
+        made: QPen = pg.mkPen(self._colour, width=LINE_PX * self.devicePixelRatioF())
+        return made
 
     def show_curve(self, target: float | None, now_ns: int, *, changed: bool) -> None:
         """target: None where there is none; now_ns: time in the question; changed: whether the

@@ -28,7 +28,8 @@ TAIL_BINS = 300
 """So much of the envelope is drawn anew as it grows."""
 TITLE_ROOM = 10
 STATE_COLOURS = {"silent": "warn", "zeros": "alarm", "clipping": "alarm"}
-TRIAL_COLOURS = {"solved": "good", "skipped": "warn"}
+REACHED = ("solved", "marked")
+TRIAL_COLOURS = {"solved": "good", "marked": "good", "skipped": "warn"}
 KEPT = pg.GraphicsObject.CacheMode.DeviceCoordinateCache
 
 Bar = tuple[int, int, tuple[float, float], str]
@@ -46,6 +47,7 @@ MARKS = {
     "note": ("o", "accent"),
     "flag": ("t2", "warn"),
     "prompt": ("s", "good"),
+    "answer": ("h", "good"),
     "deviation": ("d", "accent"),
     "alarm": ("t1", "alarm"),
     "pause": (_two_bars(), "secondary"),
@@ -131,9 +133,9 @@ def part_bar(block: Block, now_ns: int) -> Bar:
 
 
 def trial_bar(block: Block, now_ns: int) -> Bar:
-    """A question: full when it was solved (or runs), else thin, so that shape tells too."""
+    """A question: full when it runs or its goal was reached, else thin: shape tells too."""
     low, high = TRIALS
-    thin = block.end_ns is not None and block.outcome != "solved"
+    thin = block.end_ns is not None and block.outcome not in REACHED
     token = TRIAL_COLOURS.get(block.outcome or "", "secondary")
     return (
         block.start_ns,

@@ -17,6 +17,7 @@ FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
 WORDS = {
     "paused": "Pause",
     "interrupted": "The program was not running",
+    "stage_restarted": "Stage began again",
     "part_skipped": "Part skipped",
     "ended_early": "Ended early",
     "withdrawn": "Withdrew",

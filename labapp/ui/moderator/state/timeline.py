@@ -15,7 +15,10 @@ from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
-MarkKind = Literal["note", "flag", "prompt", "deviation", "alarm", "pause", "gap"]
+MarkKind = Literal["note", "flag", "prompt", "answer", "deviation", "alarm", "pause", "gap"]
+
+ANSWERS = {"far": "Far away", "close": "Close enough"}
+"""Words for the marks of a calibration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class Timeline:
                 _close(self.parts, at, str(p["outcome"]))
                 _close(self.trials, at, None)
             case "trial.started" | "question.shown" if self.parts:
+                _close(self.trials, at, None)  # an attempt that a crash cut off has no end
                 index = self.parts[-1].of
                 part = self._plan[index]
                 of = f" of {part.trials}" if isinstance(part, QuestionsPart) else ""
@@ -98,6 +102,10 @@ class Timeline:
                 self.marks.append(Mark(at, "alarm", f"Screen {p['screen']} was gone"))
             case "close.requested":
                 self.marks.append(Mark(at, "alarm", "The participant wanted to stop"))
+            case "alignment.marked":
+                words = ANSWERS.get(str(p["mark"]), str(p["mark"]))
+                text = f"{words}: {wording.percent(float(p['alignment']))}"
+                self.marks.append(Mark(at, "answer", text))
             case "deviation.noted":
                 since = work.working_ns(int(p["typing_began_ns"]))
                 self.marks.append(Mark(since, "deviation", f"Deviation: {p['text']}"))
