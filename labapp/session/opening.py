@@ -294,12 +294,13 @@ def resume(
 def forbids_resume(path: Path) -> bool:
     """Whether the study of a session forbids to go on with it, by the copy in its folder. A study
     that cannot be read forbids nothing here: `resume` tells what is wrong with it."""
-    home = SessionFolder(path)
     try:
-        study = loading.load(_study_file(home, path.parent.name)).study
-    except LabappError:
+        file = _study_file(SessionFolder(path), path.parent.name)
+        if b"when_interrupted" not in file.read_bytes():  # most say nothing: the home asks often
+            return False
+        return loading.load(file).study.when_interrupted == "block"
+    except (LabappError, OSError):
         return False
-    return study.when_interrupted == "block"
 
 
 def forbidden(path: Path, study: str) -> SessionError:
@@ -321,6 +322,12 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
             safe="Nothing had been recorded.",
             todo="Start the session under another --session label, or delete this empty folder "
             "first.",
+        )
+    if withdrawal_of(home.path):
+        raise SessionError(
+            f"The participant of {home.path.name} withdrew; it is not gone on with.",
+            safe="It is as it was.",
+            todo="Start a session with the next free participant.",
         )
     if finished(past):
         raise SessionError(

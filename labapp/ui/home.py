@@ -320,7 +320,13 @@ class HomeController(QObject):
         self.view.set_sessions([one for one in found if one.study == own])
         self.view.set_interrupted(
             [
-                Interrupted(one.path, one.study, one.participant, last_utc(one.path))
+                Interrupted(
+                    one.path,
+                    one.study,
+                    one.participant,
+                    last_utc(one.path),
+                    opening.forbids_resume(one.path),
+                )
                 for one in found
                 if one.state == "interrupted" and one.path not in self._left
             ]

@@ -269,6 +269,20 @@ def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbo
     assert resumed.args == [Path("/two")]
 
 
+def test_the_banner_offers_no_resume_where_the_study_forbids_it(
+    window: HomeWindow, qtbot: QtBot
+) -> None:
+    view = window.view
+    one = Interrupted(Path("/one"), "s", "P05", "2026-01-02T03:04:05Z", forbidden=True)
+    two = Interrupted(Path("/two"), "s", "P06", "2026-01-02T03:04:05Z")
+    view.set_interrupted([one, two])
+    assert "forbids" in view.interrupted.text.text()
+    assert not view.interrupted.resume.isVisible()
+    qtbot.mouseClick(view.interrupted.leave, Qt.MouseButton.LeftButton)
+    assert "resumed later" in view.interrupted.text.text()
+    assert view.interrupted.resume.isVisible()
+
+
 def test_an_error_is_told_in_three_parts_and_can_be_dismissed(
     window: HomeWindow, qtbot: QtBot
 ) -> None:

@@ -73,11 +73,19 @@ class InterruptedBanner(_Band):
             when=wording.local_time(line.last_utc),
         )
         bits.set_text(self.title, title)
-        text = tr(
-            "{study} · everything up to then is on disk. Left alone, it stays as it is and can be "
-            "resumed later.",
-            study=line.study,
-        )
+        if line.forbidden:
+            text = tr(
+                "{study} · this study forbids to go on with it. Everything up to then is on disk "
+                "and can be exported; its place is free for another participant.",
+                study=line.study,
+            )
+        else:
+            text = tr(
+                "{study} · everything up to then is on disk. Left alone, it stays as it is and can "
+                "be resumed later.",
+                study=line.study,
+            )
+        self.resume.setVisible(not line.forbidden)
         if more := len(self.lines) - 1:
             text += " " + tr("{n} more after this one.", n=more)
         bits.set_text(self.text, text)

@@ -28,12 +28,14 @@ class StudyChoice:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """An interrupted session; last_utc: UTC of its last event, ISO 8601."""
+    """An interrupted session; last_utc: UTC of its last event, ISO 8601; forbidden: its study does
+    not let it go on."""
 
     path: Path
     study: str
     participant: str
     last_utc: str
+    forbidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
