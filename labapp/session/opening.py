@@ -26,8 +26,9 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.voice import AudioOff
 from labapp.records.layout import study_files_of
+from labapp.records.withdrawn import withdrawal_of
 from labapp.representations.space import LatentSpace
-from labapp.session import allotment, environment, folder, private
+from labapp.session import allotment, environment, folder, private, resuming
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
@@ -271,12 +272,12 @@ def resume(
         lock = home.lock()
         undo.callback(lock.release)
         past = read_past(path)
-        planned, loaded = study_of(home, past)
+        planned, loaded = resuming.study_of(home, past)
         if loaded.study.when_interrupted == "block":
-            raise forbidden(home.path, planned.study)
-        _check_version(past, accept_version)
+            raise resuming.forbidden(home.path, planned.study)
+        resuming.check_version(past, accept_version)
         around = around_of(loaded, models_of(plan.parts_of(planned)))
-        _check_models(past, around.warmed, accept_version)
+        resuming.check_models(past, around.warmed, accept_version)
         clocks: list[Clock] = []
 
         def clock_from(last: Event) -> Clock:
@@ -289,98 +290,6 @@ def resume(
         opened = _assemble(loaded, planned, home, journal, clocks[0], past, around, lock)
         undo.pop_all()
     return opened
-
-
-def forbids_resume(path: Path) -> bool:
-    """Whether the study of a session forbids to go on with it, by the copy in its folder. A study
-    that cannot be read forbids nothing here: `resume` tells what is wrong with it."""
-    try:
-        file = _study_file(SessionFolder(path), path.parent.name)
-        if b"when_interrupted" not in file.read_bytes():  # most say nothing: the home asks often
-            return False
-        return loading.load(file).study.when_interrupted == "block"
-    except (LabappError, OSError):
-        return False
-
-
-def forbidden(path: Path, study: str) -> SessionError:
-    """The error for a session that its study does not let go on."""
-    return SessionError(
-        f"{path.name} was interrupted, and its study {study} forbids to go on with such a session "
-        "(when_interrupted: block).",
-        safe="What was recorded is kept and can be exported as it is.",
-        todo="Start a session with another participant; this one holds no place of the study.",
-    )
-
-
-def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned, LoadedStudy]:
-    """The plan of a session and the study as it was copied into the session's folder."""
-    planned = body_of(past[0]) if past else None
-    if not isinstance(planned, SessionPlanned):
-        raise SessionError(
-            f"{home.path.name} holds no plan; it was interrupted while being made.",
-            safe="Nothing had been recorded.",
-            todo="Start the session under another --session label, or delete this empty folder "
-            "first.",
-        )
-    if withdrawal_of(home.path):
-        raise SessionError(
-            f"The participant of {home.path.name} withdrew; it is not gone on with.",
-            safe="It is as it was.",
-            todo="Start a session with the next free participant.",
-        )
-    if finished(past):
-        raise SessionError(
-            f"{home.path.name} is finished; there is nothing to resume.",
-            safe="It is complete as it is.",
-            todo="Export it, or start a new session.",
-        )
-    loaded = loading.load(_study_file(home, planned.study))
-    if loaded.sha256 != planned.study_sha256:
-        raise SessionError(
-            f"The study folder of {home.path.name} is not the one the session began with.",
-            safe="What was recorded is untouched.",
-            todo="Put the original files back into its study folder, or export it as it is.",
-        )
-    return planned, loaded
-
-
-def _study_file(home: SessionFolder, study: str) -> Path:
-    names = [path.name for path in home.study.iterdir()] if home.study.is_dir() else []
-    files = study_files_of(names)
-    if len(files) != 1:
-        raise SessionError(
-            f"The study file of {home.path.name} ({study}) is missing from its study folder.",
-            safe="What was recorded is untouched.",
-            todo="Put it back, or export the session as it is.",
-        )
-    return home.study / files[0]
-
-
-def _check_version(past: Sequence[Event], accept_version: bool) -> None:
-    versions = [e.payload["app_version"] for e in past if e.kind == "segment.started"]
-    if versions and versions[-1] != __version__ and not accept_version:
-        raise SessionError(
-            f"This session was begun with labapp {versions[-1]}; this is {__version__}.",
-            safe="It is untouched.",
-            todo="Resume it with that version, or say --accept-version to go on with this one.",
-        )
-
-
-def _check_models(
-    past: Sequence[Event], warmed: Sequence[DecoderWarmed], accept_version: bool
-) -> None:
-    known = {
-        e.payload["model"]: e.payload.get("card_sha256") for e in past if e.kind == "decoder.warmed"
-    }
-    for now in warmed:
-        before = known.get(now.model)
-        if before and now.card_sha256 and before != now.card_sha256 and not accept_version:
-            raise SessionError(
-                f"The model {now.model} is not the one this session was begun with.",
-                safe="The session is untouched.",
-                todo="Put the former model back, or say --accept-version to go on with this one.",
-            )
 
 
 def _continued(last: Event, speed: float) -> Clock:
