@@ -14,8 +14,8 @@ from filelock import FileLock
 
 from labapp import __version__, resources
 from labapp.clock import NS, Clock, SessionClock, utc_text
-from labapp.errors import AudioError, LabappError, SessionError
-from labapp.events import Body, Event, Source, body_of
+from labapp.errors import AudioError
+from labapp.events import Body, Event, Source
 from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.lifecycle import (
     AlarmRaised,
@@ -25,19 +25,17 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.voice import AudioOff
-from labapp.records.layout import study_files_of
-from labapp.records.withdrawn import withdrawal_of
 from labapp.representations.space import LatentSpace
 from labapp.session import allotment, environment, folder, private, resuming
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
 from labapp.session.machine import SessionMachine
-from labapp.session.past import finished, read_past
+from labapp.session.past import read_past
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
 from labapp.session.withdrawal import withdraw
-from labapp.study import loading, plan, planner, texts
+from labapp.study import plan, planner, texts
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
     BreakPart,

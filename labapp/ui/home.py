@@ -17,7 +17,7 @@ from labapp.errors import AudioError, LabappError, ModelError
 from labapp.records.journal import last_utc
 from labapp.records.sessions import list_sessions
 from labapp.representations.sheets import Sheet
-from labapp.session import allotment, folder, opening
+from labapp.session import allotment, folder, opening, resuming
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
 from labapp.study import loading, planner
@@ -325,10 +325,10 @@ class HomeController(QObject):
                     one.study,
                     one.participant,
                     last_utc(one.path),
-                    opening.forbids_resume(one.path),
+                    resuming.forbids_resume(one.path),
                 )
                 for one in found
-                if one.state == "interrupted" and one.path not in self._left
+                if one.state == "interrupted" and not one.withdrawn and one.path not in self._left
             ]
         )
 

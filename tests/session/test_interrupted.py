@@ -21,7 +21,7 @@ from labapp.events.commands import (
     SkipStage,
 )
 from labapp.records.integrity import check_journal
-from labapp.session import opening
+from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.session.recovery import recover
@@ -198,7 +198,7 @@ def test_a_study_may_forbid_to_go_on(tmp_path: Path) -> None:
     path = drop(at(tmp_path, "block", "stage-1"))
     before = len(read_past(path))
     assert not recover(path).finished
-    assert opening.forbids_resume(path)
+    assert resuming.forbids_resume(path)
     with pytest.raises(SessionError) as refused:
         opening.resume(path, lambda loaded, models: surroundings(tmp_path))
     assert "forbids" in refused.value.what
@@ -206,4 +206,4 @@ def test_a_study_may_forbid_to_go_on(tmp_path: Path) -> None:
     assert len(read_past(path)) == before
     export([path], tmp_path / "bundle")
     assert verify(tmp_path / "bundle").ok
-    assert not opening.forbids_resume(drop(at(tmp_path / "other", "resume", "stage-1")))
+    assert not resuming.forbids_resume(drop(at(tmp_path / "other", "resume", "stage-1")))

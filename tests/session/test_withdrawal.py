@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from labapp.clock import FakeClock
-from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy
+from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
 from labapp.events.commands import EndSession
 from labapp.records.layout import LEAVING, WITHDRAWN
 from labapp.records.sessions import list_sessions
 from labapp.records.withdrawn import withdrawals
-from labapp.session import folder
+from labapp.session import folder, opening
 from labapp.session.opening import OpenSession
 from labapp.session.private import consents
 from labapp.session.withdrawal import withdraw
 from labapp.study.loading import load
 from tests.helpers.trees import snapshot
-from tests.session.sessions import opened
+from tests.session.sessions import opened, surroundings
 
 
 def agreed(tmp_path: Path, participant: str = "P01", *, close: bool = True) -> OpenSession:
@@ -69,6 +69,8 @@ def test_keeping_touches_nothing_of_the_session(tmp_path: Path) -> None:
     assert names(tmp_path) == ["Name of P01"]
     (listed,) = list_sessions(tmp_path / "data")
     assert listed.withdrawn == "keep"
+    with pytest.raises(SessionError, match="withdrew; it is not gone on with"):
+        opening.resume(path, lambda study, models: surroundings(tmp_path))
     withdraw(path, tmp_path / "private", delete=False)
     assert len((path.parent / WITHDRAWN).read_text().splitlines()) == 1, "said once"
     withdraw(path, tmp_path / "private", delete=True)

@@ -367,7 +367,7 @@ class HomeView(QWidget):
 
     def _selected(self) -> None:
         line = self.all_sessions.selected()
-        resumable = line is not None and line.state == "interrupted"
+        resumable = line is not None and line.state == "interrupted" and not line.withdrawn
         self.resume_selected.setEnabled(resumable)
         bits.set_text(self.about_selected, str(line.path) if line else tr("Choose a session."))
 

@@ -1,0 +1,114 @@
+"""Whether an interrupted session may be gone on with: its plan, study, models and program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from labapp import __version__
+from labapp.errors import LabappError, SessionError
+from labapp.events import Event, body_of
+from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
+from labapp.records.layout import study_files_of
+from labapp.records.withdrawn import withdrawal_of
+from labapp.session.folder import SessionFolder
+from labapp.session.past import finished
+from labapp.study import loading
+from labapp.study.loading import LoadedStudy
+
+
+def forbids_resume(path: Path) -> bool:
+    """Whether the study of a session forbids to go on with it, by the copy in its folder. A study
+    that cannot be read forbids nothing here: `resume` tells what is wrong with it."""
+    try:
+        file = _study_file(SessionFolder(path), path.parent.name)
+        if b"when_interrupted" not in file.read_bytes():  # most say nothing: the home asks often
+            return False
+        return loading.load(file).study.when_interrupted == "block"
+    except (LabappError, OSError):
+        return False
+
+
+def forbidden(path: Path, study: str) -> SessionError:
+    """The error for a session that its study does not let go on."""
+    return SessionError(
+        f"{path.name} was interrupted, and its study {study} forbids to go on with such a session "
+        "(when_interrupted: block).",
+        safe="What was recorded is kept and can be exported as it is.",
+        todo="Start a session with another participant; this one holds no place of the study.",
+    )
+
+
+def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned, LoadedStudy]:
+    """The plan of a session and the study as it was copied into the session's folder.
+
+    Raises SessionError for a session that is over, and for a study that was changed.
+    """
+    planned = body_of(past[0]) if past else None
+    if not isinstance(planned, SessionPlanned):
+        raise SessionError(
+            f"{home.path.name} holds no plan; it was interrupted while being made.",
+            safe="Nothing had been recorded.",
+            todo="Start the session under another --session label, or delete this empty folder "
+            "first.",
+        )
+    if withdrawal_of(home.path):
+        raise SessionError(
+            f"The participant of {home.path.name} withdrew; it is not gone on with.",
+            safe="It is as it was.",
+            todo="Start a session with the next free participant.",
+        )
+    if finished(past):
+        raise SessionError(
+            f"{home.path.name} is finished; there is nothing to resume.",
+            safe="It is complete as it is.",
+            todo="Export it, or start a new session.",
+        )
+    loaded = loading.load(_study_file(home, planned.study))
+    if loaded.sha256 != planned.study_sha256:
+        raise SessionError(
+            f"The study folder of {home.path.name} is not the one the session began with.",
+            safe="What was recorded is untouched.",
+            todo="Put the original files back into its study folder, or export it as it is.",
+        )
+    return planned, loaded
+
+
+def _study_file(home: SessionFolder, study: str) -> Path:
+    names = [path.name for path in home.study.iterdir()] if home.study.is_dir() else []
+    files = study_files_of(names)
+    if len(files) != 1:
+        raise SessionError(
+            f"The study file of {home.path.name} ({study}) is missing from its study folder.",
+            safe="What was recorded is untouched.",
+            todo="Put it back, or export the session as it is.",
+        )
+    return home.study / files[0]
+
+
+def check_version(past: Sequence[Event], accept_version: bool) -> None:
+    """Raises SessionError when another version of labapp began the session."""
+    versions = [e.payload["app_version"] for e in past if e.kind == "segment.started"]
+    if versions and versions[-1] != __version__ and not accept_version:
+        raise SessionError(
+            f"This session was begun with labapp {versions[-1]}; this is {__version__}.",
+            safe="It is untouched.",
+            todo="Resume it with that version, or say --accept-version to go on with this one.",
+        )
+
+
+def check_models(
+    past: Sequence[Event], warmed: Sequence[DecoderWarmed], accept_version: bool
+) -> None:
+    """Raises SessionError when a model is not the one the session began with."""
+    known = {
+        e.payload["model"]: e.payload.get("card_sha256") for e in past if e.kind == "decoder.warmed"
+    }
+    for now in warmed:
+        before = known.get(now.model)
+        if before and now.card_sha256 and before != now.card_sha256 and not accept_version:
+            raise SessionError(
+                f"The model {now.model} is not the one this session was begun with.",
+                safe="The session is untouched.",
+                todo="Put the former model back, or say --accept-version to go on with this one.",
+            )
