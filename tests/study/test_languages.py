@@ -20,6 +20,7 @@ from labapp.simulation.headless import simulate
 from labapp.study import texts
 from labapp.study.loading import WORDS, in_language, load
 from labapp.study.overview import check
+from labapp.ui.language import FILE as MODERATOR  # the English of these words is in the code
 from labapp.ui.strings import strings_of
 from tests.session.sessions import surroundings
 
@@ -69,13 +70,18 @@ def values_in(words: str) -> set[str]:
     return {field for _, field, _, _ in string.Formatter().parse(words) if field is not None}
 
 
+def wording_of(words: str) -> str:
+    """What is left of a text without its values: letters, if there are any."""
+    return "".join(letter for letter in re.sub(r"\{\w*\}", "", words) if letter.isalpha())
+
+
 def test_english_and_german_are_shipped() -> None:
     assert {"en", "de"} <= set(LANGUAGES)
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_file_is_missing_and_none_is_left_over(language: str) -> None:
-    names = {path.name for path in (TEXTS / language).iterdir()}
+    names = {path.name for path in (TEXTS / language).iterdir()} - {MODERATOR}
     assert names == {path.name for path in (TEXTS / "en").iterdir()}
 
 
@@ -85,7 +91,7 @@ def test_every_word_of_the_window_is_translated_with_its_values(language: str) -
     assert list(words) == list(english), "the same keys in the same order"
     for key, said in words.items():
         assert values_in(said) == values_in(english[key]), key
-        assert said != english[key], f"{key} is still in English"
+        assert said != english[key] or not wording_of(said), f"{key} is still in English"
 
 
 @pytest.mark.parametrize("name", ENGLISH)

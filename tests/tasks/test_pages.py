@@ -31,7 +31,8 @@ def test_consent_cannot_be_skipped_and_declining_ends_the_session() -> None:
     assert not play.send(SkipStage())
     assert not play.send(Next())
     play.send(DeclineConsent())
-    assert play.kinds()[-3:] == ["consent.declined", "part.ended", "session.ended"]
+    ends = ["consent.declined", "part.ended", "inclusion.decided", "session.ended"]
+    assert play.kinds()[-4:] == ends
     assert play.state.ended == "consent declined"
     assert not play.send(EndSession("again"))
 
