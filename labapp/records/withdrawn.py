@@ -47,6 +47,11 @@ def withdrawals(study: Path) -> dict[str, Withdrawal]:
             name = child.name.removeprefix(LEAVING)
             if name != child.name and (parsed := FolderName.parse(name)):
                 found[name] = Withdrawal(name, parsed.participant, parsed.session, "", False)
+    return found | _written(study)
+
+
+def _written(study: Path) -> dict[str, Withdrawal]:
+    found: dict[str, Withdrawal] = {}
     try:
         lines = (study / WITHDRAWN).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -59,7 +64,7 @@ def withdrawals(study: Path) -> dict[str, Withdrawal]:
 
 def withdrawal_of(folder: Path, said: str = "") -> str:
     """Keep, delete, or empty where nobody withdrew; said: what the journal's end says of it."""
-    known = withdrawals(folder.parent).get(folder.name)
+    known = _written(folder.parent).get(folder.name)
     return said if known is None else "keep" if known.kept else "delete"
 
 

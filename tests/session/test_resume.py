@@ -15,7 +15,7 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.records.integrity import check_journal
 from labapp.records.sessions import list_sessions
-from labapp.session import opening
+from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.session.recovery import recover
@@ -173,7 +173,7 @@ def test_a_changed_study_is_not_resumed(tmp_path: Path) -> None:
 
 def test_another_version_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = drop(at_stage_one(tmp_path))
-    monkeypatch.setattr(opening, "__version__", "99.0")
+    monkeypatch.setattr(resuming, "__version__", "99.0")
     with pytest.raises(SessionError, match=r"this is 99\.0"):
         go_on(tmp_path, path)
     go_on(tmp_path, path, accept_version=True).close("test over")
