@@ -222,6 +222,7 @@ ANSWERS = (
     _text("instrument", "id of the questionnaire"),
     _whole("instrument_version", "its version, once submitted"),
     _text("item", "id of the item"),
+    _text("kind", "rating, choice or written"),
     _number("value", "the answer that counts, where it is a number"),
     _text(
         "value_text",

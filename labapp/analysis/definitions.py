@@ -5,6 +5,12 @@ DEFINITIONS = {
         "All durations are working time: pauses by the moderator and gaps after a stop of the "
         "program are taken out."
     ),
+    "Sessions that count": (
+        "Each session decides at its end, by the rules of its study, whether it is included; one "
+        "without that decision (unfinished, or recorded by an older labapp) is included if it was "
+        "completed. Retention is included / recruited sessions; who did not agree to take part was "
+        "not recruited."
+    ),
     "Questions that count": (
         "Every question of the stages, also those whose start and target agreed from the "
         "beginning (they are flagged). Not counted: practice, attempts that were interrupted or "
@@ -53,6 +59,12 @@ DEFINITIONS = {
     "Difficulty (SEQ)": (
         "Single Ease Question after the stage, 1 very easy to 7 very difficult; submitted answers "
         "only."
+    ),
+    "NASA-TLX, SUS, UEQ-S": (
+        "By their published rules, from submitted answers only; a score with an answer missing is "
+        "left out. NASA-TLX subscales are 5 × the gradation from 0 to 20, raw TLX their mean, "
+        "weighted TLX their mean with the weights of the 15 comparisons; SUS 0 to 100; UEQ-S −3 to "
+        "3. Other statements are as answered."
     ),
     "First and last questions": (
         "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "

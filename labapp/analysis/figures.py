@@ -52,7 +52,14 @@ def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric] = METRIC
             _strip(ax, stages, metric, models)
         for ax in axes[len(metrics) :]:
             ax.set_visible(False)
-        return Drawing(_svg(figure, name), f"Metrics by model: {', '.join(models)}")
+        return Drawing(svg_of(figure, name), f"Metrics by model: {', '.join(models)}")
+
+
+def model_names(models: Sequence[str]) -> list[str]:
+    """Ids of models as a figure's axis says them, without the data set where all have the same."""
+    if len({model.split("/", 1)[0] for model in models}) == 1:
+        return [model.split("/", 1)[-1] for model in models]
+    return [model.replace("/", "/\n") for model in models]
 
 
 def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]) -> None:
@@ -76,11 +83,9 @@ def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]
             zorder=3,
         )
     labels = []
-    one_dataset = len({model.split("/", 1)[0] for model in models}) == 1
-    for place, model in enumerate(models):
+    for place, short in enumerate(model_names(models)):
         own = values[:, place][np.isfinite(values[:, place])]
-        named = model.split("/", 1)[-1] if one_dataset else model.replace("/", "/\n")
-        labels.append(f"{named}\nn = {own.size}")
+        labels.append(f"{short}\nn = {own.size}")
         if own.size == 0:
             continue
         if own.size >= BOX_FROM:
@@ -138,7 +143,7 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
                 ax.set_axis_off()
             axes[0].set_ylabel(f"{panels[0]['model']}\nalignment, %")
         figure.supxlabel("seconds since the pictures appeared", fontsize=9)
-        return Drawing(_svg(figure, name), "Alignment over time, a panel for each question")
+        return Drawing(svg_of(figure, name), "Alignment over time, a panel for each question")
 
 
 _MARKS = {"solved": "o", "marked": "D", "skipped": "X"}
@@ -195,7 +200,9 @@ def marks(found: Sequence[Suggestion], name: str) -> Drawing:
             ax.tick_params(axis="y", length=0)
         figure.supxlabel("alignment, %", fontsize=9)
         names = ", ".join(one.dataset for one in found)
-        return Drawing(_svg(figure, name), f"Alignments marked far away and close enough: {names}")
+        return Drawing(
+            svg_of(figure, name), f"Alignments marked far away and close enough: {names}"
+        )
 
 
 def _thinned(t: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -212,7 +219,7 @@ def _thinned(t: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.
     return np.array(sorted(kept))
 
 
-def _svg(figure: Figure, name: str) -> str:
+def svg_of(figure: Figure, name: str) -> str:
     """The figure as an element that can stand in a page beside others: ids carry its name."""
     stream = io.StringIO()
     figure.savefig(

@@ -38,6 +38,8 @@ def retention(participants: pd.DataFrame) -> Iterator[Html]:
         yield paragraph(f"Did not agree to take part and are not counted: {declined}.", "quiet")
     groups = _by_condition(recruited)
     if groups:
+        in_groups = sum(len(rows) for rows in groups.values())
+        several = in_groups > len(recruited) * len({name for name, _ in groups})
         yield table(
             (
                 "Variable",
@@ -59,7 +61,7 @@ def retention(participants: pd.DataFrame) -> Iterator[Html]:
                 for (name, value), rows in groups.items()
             ],
             numeric=(2, 3, 4),
-            caption="A session with several drawn conditions is in the row of each.",
+            caption="A session with several drawn conditions is in the row of each." * several,
         )
 
 

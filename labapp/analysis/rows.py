@@ -329,6 +329,7 @@ def _answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "instrument": answer.instrument,
         "instrument_version": answer.instrument_version,
         "item": answer.item,
+        "kind": _kind(answer.value),
         "value": value,
         "value_text": value_text,
         "described": _described(answer.value),
@@ -340,6 +341,15 @@ def _answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "submitted_s": answer.submitted_s,
         "submitted": answer.submitted_s is not None,
     }
+
+
+def _kind(value: Any) -> str | None:
+    """What kind of answer it is (labapp.study.instruments.items has their forms)."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return "choice"
+    return "written" if isinstance(value, str) else "rating"
 
 
 def _described(value: Any) -> str | None:

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from labapp.analysis import figures
 from labapp.analysis.calibration_section import calibration
 from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, count, decimal, either
-from labapp.analysis.listing import NONE, limited, records
+from labapp.analysis.listing import NONE, limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.parts import CALIBRATION
 from labapp.analysis.parts import TASK as RECONSTRUCTION
+from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
 
@@ -71,6 +71,7 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
             yield by_dimension(counted.trials[counted.trials["task"] == task])
     yield from calibration(counted, anchor)
     yield from questions(tables, anchor)
+    yield from questionnaires(counted, anchor)
     yield from labels(counted.labels)
     yield heading(3, "Deviations and data quality")
     yield from deviations(tables.deviations, len(own))
@@ -144,7 +145,7 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric] = METRICS) -> Html:
         cells: list[object] = [model, len(some)]
         for metric in metrics:
             values = some[metric.column].dropna().to_numpy(dtype=float) * metric.factor
-            cells.append(_spread(values, metric))
+            cells.append(spread(values, metric.decimals))
         rows.append(cells)
     names = [
         "Model",
@@ -157,17 +158,6 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric] = METRICS) -> Html:
         numeric=range(1, 2 + len(metrics)),
         caption="Mean ± sd over participants; below it the median and n.",
     )
-
-
-def _spread(values: NDArray[np.float64], metric: Metric) -> object:
-    if values.size == 0:
-        return NONE
-    mean = decimal(values.mean(), metric.decimals)
-    if values.size == 1:
-        return two_lines(mean, "n = 1")
-    sd = decimal(values.std(ddof=1), metric.decimals, like=values.mean())
-    median = decimal(float(np.median(values)), metric.decimals)
-    return two_lines(f"{mean} ± {sd}", f"median {median}, n = {values.size}")
 
 
 def by_dimension(trials: pd.DataFrame) -> Html:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.bundle.redaction import is_demographic
 from labapp.bundle.tsv import Column, Table
 from labapp.events.lifecycle import QuestionnaireSubmitted, SessionPlanned
 from labapp.records.record import Record
 from labapp.records.rows import bodies
+from labapp.study.demographics import is_demographic
 from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating
 
 

@@ -23,17 +23,9 @@ from labapp.events import GENESIS
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import QuestionnaireSubmitted, ResponseChanged
 from labapp.records.rows import Row
+from labapp.study.demographics import DEMOGRAPHICS, is_demographic
 
 WITHHELD = "[withheld]"
-
-DEMOGRAPHICS = frozenset({"demographics"})
-"""Instruments whose answers are dropped."""
-
-
-def is_demographic(instrument: object) -> bool:
-    """Whether an instrument's answers are dropped: by its id, or the part of it before a hyphen."""
-    return str(instrument).split("-")[0] in DEMOGRAPHICS
-
 
 KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "session.planned": frozenset(

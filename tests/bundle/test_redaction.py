@@ -9,7 +9,6 @@ import pytest
 
 from labapp.bundle.export import export
 from labapp.bundle.redaction import (
-    DEMOGRAPHICS,
     KEPT_TEXT,
     WITHHELD,
     redact,
@@ -21,6 +20,7 @@ from labapp.events.lifecycle import NoteAdded, QuestionnaireSubmitted, ResponseC
 from labapp.records.integrity import check_rows
 from labapp.records.opening import open_record
 from labapp.records.rows import bodies
+from labapp.study.demographics import DEMOGRAPHICS
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
 from tests.helpers.trees import snapshot

@@ -1,0 +1,168 @@
+"""The report's sections on questionnaires: scores by model, options chosen, written answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from labapp.analysis import figures_scores
+from labapp.analysis.listing import limited, records, spread
+from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.analysis.tables import Tables
+from labapp.study.demographics import is_demographic
+from labapp.study.instruments.scoring import TLX_SUBSCALES
+
+WHOLE = "whole session"
+OF_STAGES = ("synthetic-end", "stage_easy")
+"""Instrument and item that is asked once a stage at the end: its number is the stage's."""
+MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
+SEQ = "seq"
+TLX = (*TLX_SUBSCALES, "raw_tlx", "weighted_tlx")
+NAMES = {
+    "raw_tlx": "Raw TLX",
+    "weighted_tlx": "Weighted TLX",
+    "sus": "SUS",
+    "seq": "SEQ",
+    "pragmatic": "Pragmatic quality",
+    "hedonic": "Hedonic quality",
+}
+
+
+def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
+    """Everything that was asked of the sessions that count; anchor: prefix of the page's ids."""
+    scores = by_stage(counted)
+    scores = scores[~((scores["score"] == SEQ) & (scores["of"] != WHOLE))]  # is with the metrics
+    answers = counted.answers[counted.answers["submitted"]]
+    if scores.empty and answers.empty:
+        return
+    for instrument, of_one in scores.groupby("instrument", sort=False):
+        for task, some in of_one.groupby("task", sort=True):
+            yield heading(3, ", ".join(filter(None, (f"Questionnaire {instrument!s}", str(task)))))
+            yield score_table(some)
+            if set(some["score"]) & set(TLX):
+                yield workload(some, "-".join(filter(None, (anchor, str(instrument), str(task)))))
+    yield from chosen(counted.participants, answers, set(scores["instrument"]))
+    yield from written(counted.participants, answers)
+
+
+def workload(scores: pd.DataFrame, name: str) -> Html:
+    """The figure of NASA-TLX ratings; name: prefix of its ids."""
+    names = {score: _name(score) for score in TLX}
+    drawing = figures_scores.workload(scores, names, name)
+    said = "Bar: mean; thick line: median; one point a participant. 100 is most, of Performance"
+    return figure(drawing.svg, drawing.label, f"{said}: failure.")
+
+
+def by_stage(counted: Tables) -> pd.DataFrame:
+    """The scores with the columns `of`, the model of the stage asked about or the whole session,
+    and `task`, that stage's task (empty where the sessions have one task only)."""
+    stages = {}
+    for row in records(counted.stages):
+        who, found = (row["participant"], row["session"]), (row["model"], row["task"])
+        stages[*who, row["stage"]] = stages[*who, str(row["stage_number"])] = found
+    tasks = counted.stages["task"].nunique()
+    instrument, item = OF_STAGES
+    rows = []
+    for row in records(counted.scores):
+        stage, number = row["about"], row["score"].removeprefix(f"{item}_")
+        if row["instrument"] == instrument and number.isdigit():
+            stage, row["score"], row["meaning"] = number, item, MEANING_OF_STAGES
+        known = stages.get((row["participant"], row["session"], stage))
+        row["of"], row["task"] = known or (WHOLE, "")
+        if tasks < 2:
+            row["task"] = ""
+        rows.append(row)
+    return pd.DataFrame(rows, columns=[*counted.scores.columns, "of", "task"])
+
+
+def score_table(scores: pd.DataFrame) -> Html:
+    """One instrument: a row a score, a column a model (or the whole session)."""
+    columns = sorted(set(scores["of"]), key=lambda of: (of == WHOLE, of))
+    rows: list[list[object]] = []
+    for score, some in scores.groupby("score", sort=False):
+        meaning = str(some["meaning"].iloc[0])
+        name: object = two_lines(_name(str(score)), meaning)
+        wide = (some["high"] - some["low"]).max() > 20
+        cells = [spread(_values(some[some["of"] == of]), 1 if wide else 2) for of in columns]
+        rows.append([name, *cells])
+    return table(
+        ["Score", *columns],
+        rows,
+        numeric=range(1, 1 + len(columns)),
+        caption="Mean ± sd over participants; below it the median and n.",
+    )
+
+
+def _values(scores: pd.DataFrame) -> NDArray[np.float64]:
+    """One value a participant: where a model had several stages, their mean."""
+    one_each = scores.groupby(["participant", "session"])["value"].mean()
+    return one_each.to_numpy(dtype=float)
+
+
+def _name(score: str) -> str:
+    return NAMES.get(score, score[:1].upper() + score[1:].replace("_", " "))
+
+
+def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
+    """How often each option was chosen; scored: instruments whose scores say it already.
+
+    Who somebody is, is told in counts alone, and not at all of de-identified sessions.
+    """
+    picked = answers[(answers["kind"] == "choice") & ~answers["instrument"].isin(scored)]
+    about_people = picked["instrument"].map(is_demographic).astype(bool)
+    known = _identified(participants, picked)
+    for title, some in (
+        ("Demographics", picked[about_people & known]),
+        ("Options chosen", picked[~about_people]),
+    ):
+        if some.empty:
+            continue
+        yield heading(3, title)
+        rows: list[tuple[object, ...]] = []
+        for (instrument, item), given in some.groupby(["instrument", "item"], sort=False):
+            options = given["value_text"].str.split(";").explode().value_counts()
+            for option, n in sorted(options.items(), key=lambda one: (-int(one[1]), str(one[0]))):
+                said = str(option).replace("_", " ")
+                rows.append((instrument, item, said, int(n), len(given)))
+        yield table(
+            ("Instrument", "Item", "Option", two_lines("Chosen", "n"), two_lines("Answers", "n")),
+            rows,
+            numeric=(3, 4),
+        )
+        if title == "Demographics":
+            yield paragraph("What was written beside an option is not shown here.", "quiet")
+
+
+def _identified(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np.bool_]:
+    """For each answer whether its session still has its identities."""
+    sessions = zip(participants["participant"], participants["session"], strict=True)
+    reduced = dict(zip(sessions, participants["deidentified"], strict=True))
+    whose = zip(answers["participant"], answers["session"], strict=True)
+    return np.array([not reduced[one] for one in whose], dtype=bool)
+
+
+def written(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]:
+    """Comments and other texts, by participant; never those that say who somebody is."""
+    texts = answers[(answers["kind"] == "written") & answers["value_text"].notna()]
+    texts = texts[_identified(participants, texts)]
+    texts = texts[~texts["instrument"].map(is_demographic).astype(bool)]
+    if texts.empty:
+        return
+    yield heading(3, "Written answers")
+    yield limited(
+        ("Participant", "Instrument", "Item", "About", "Answer"),
+        [_text_row(row) for row in records(texts)],
+    )
+
+
+def _text_row(row: dict[str, object]) -> Sequence[object]:
+    return (
+        row["participant"],
+        row["instrument"],
+        row["item"],
+        row["model"] or WHOLE,
+        row["value_text"],
+    )

@@ -1,0 +1,169 @@
+"""What the report says of questionnaires, against figures by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labapp.analysis import load
+from labapp.analysis.report import report
+from labapp.bundle.export import export
+from labapp.events.lifecycle import (
+    InclusionDecided,
+    PartEnded,
+    PartStarted,
+    QuestionnaireSubmitted,
+    SessionCompleted,
+)
+from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
+from tests.analysis.sessions import builder, stage_row
+from tests.analysis.test_report import Page
+from tests.helpers.journals import SessionBuilder
+
+MADE = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+MODELS = ("mnist8k/ae5", "mnist8k/ss5")
+SHEETS = {
+    "sus": "sus",
+    "synthetic-end": "as-answered",
+    "nasa-tlx-weights": "nasa-tlx-weights",
+    "demographics": None,
+    "comments": None,
+}
+
+
+def asked(part: str, instrument: str, about: str | None, scoring: str | None) -> dict[str, Any]:
+    return {
+        "part": "questionnaire",
+        "id": part,
+        "title": "",
+        "instrument": instrument,
+        "about": about,
+        "scoring": scoring,
+    }
+
+
+def session(participant: str, tlx: tuple[int, int], *, included: bool = True) -> SessionBuilder:
+    """Two stages with the same gradation for all of NASA-TLX after each, and the sheets at the end.
+
+    The second participant goes through the models the other way round.
+    """
+    models = MODELS if participant == "P01" else MODELS[::-1]
+    plan: list[dict[str, Any]] = []
+    for number, model in enumerate(models, 1):
+        plan.append(stage_row(f"stage-{number}", model=model, number=number, of=2))
+        plan.append(asked(f"tlx-{number}", "nasa-tlx", f"stage-{number}", "nasa-tlx"))
+    plan += [asked(name, name, None, scoring) for name, scoring in SHEETS.items()]
+    made = builder(*plan, participant=participant, study="asked")
+    for index, part in enumerate(plan):
+        made.at(10 * index + 1, PartStarted(index), part["id"])
+        if part["part"] == "questionnaire":
+            answers = answers_to(part["instrument"], tlx[int(part["id"] == "tlx-2")], participant)
+            body = QuestionnaireSubmitted(part["instrument"], 1, dict(answers))
+            made.at(10 * index + 5, body, part["id"])
+        made.at(10 * index + 9, PartEnded(index, "completed"), part["id"])
+    failed = () if included else ("min_solved",)
+    made.at(500, InclusionDecided(included, failed, {}))
+    made.at(500, SessionCompleted())
+    return made
+
+
+def answers_to(instrument: str, gradation: int, participant: str) -> Mapping[str, Any]:
+    if instrument == "nasa-tlx":
+        return dict.fromkeys(TLX_SUBSCALES, gradation)
+    if instrument == "nasa-tlx-weights":
+        return {pair: {"chosen": [first]} for pair, (first, _) in TLX_PAIRS.items()}
+    if instrument == "sus":
+        return {f"sus_{number}": 5 if number % 2 else 1 for number in range(1, 11)}
+    if instrument == "synthetic-end":
+        return {"stage_easy_1": 5, "stage_easy_2": 2, "frustrating": 3}
+    if instrument == "demographics":
+        own = {"chosen": ["woman", "self_described"], "described": "a secret of mine"}
+        return {"age": {"chosen": ["from_18_to_34"]}, "gender": own, "job": "a trapeze artist"}
+    return {"comments": f"{participant} liked the <rings>"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("asked")
+    session("P01", (10, 20)).write(root)
+    session("P02", (4, 0)).write(root)
+    session("P03", (20, 20), included=False).write(root)
+    return root / "asked"
+
+
+@pytest.fixture(scope="module")
+def text(folder: Path) -> str:
+    return Page(report(load(folder), MADE)).text
+
+
+def section(text: str, title: str, following: str) -> str:
+    return text[text.index(title) : text.index(following, text.index(title))]
+
+
+def test_workload_by_model(text: str) -> None:
+    tlx = section(text, "Questionnaire nasa-tlx", "Bar: mean")
+    # ae5: P01 first (50), P02 second (0); ss5: P01 second (100), P02 first (20).
+    for name in ("Mental demand", "Effort", "Raw TLX", "Weighted TLX"):
+        row = tlx[tlx.index(name) :]
+        row = row[: row.index("n = 2", row.index("n = 2") + 1)]
+        assert "25.0 ± 35.4 median 25.0, n = 2" in row
+        assert "60.0 ± 56.6 median 60.0," in row
+
+
+def test_workload_has_a_figure_with_units_and_n(folder: Path) -> None:
+    source = report(load(folder), MADE)
+    drawing = source[source.index('aria-label="Workload by model') :]
+    drawing = drawing[: drawing.index("</svg>")]
+    for said in ("Mental demand", "Weighted TLX", "n = 2", "0–100", ">ae5<", ">ss5<"):
+        assert said in drawing
+
+
+def test_statements_about_a_stage_are_told_by_its_model(text: str) -> None:
+    end = section(text, "Questionnaire synthetic-end", "Questionnaire nasa-tlx-weights")
+    # "Stage 1 was easy" is about ae5 for P01 and about ss5 for P02.
+    easy = end[end.index("Stage easy") :]
+    assert easy.count("3.50 ± 2.12 median 3.50, n = 2") == 2
+    assert "6 − answer" in easy
+    assert "Frustrating the answer as it is – – 3.00 ± 0.00 median 3.00, n = 2" in end
+
+
+def test_scores_of_the_whole_session(text: str) -> None:
+    sus = section(text, "Questionnaire sus", "Questionnaire synthetic-end")
+    assert "100.0 ± 0.0 median 100.0, n = 2" in sus
+
+
+def test_people_are_told_in_counts_alone(text: str) -> None:
+    people = section(text, "Demographics", "Written answers")
+    assert "demographics age from 18 to 34 2 2" in people
+    assert "demographics gender self described 2 2" in people
+    assert "demographics gender woman 2 2" in people
+    assert "secret" not in text
+    assert "trapeze" not in text
+
+
+def test_written_answers_are_listed(text: str) -> None:
+    listed = section(text, "Written answers", "Deviations")
+    assert "P01 comments comments whole session P01 liked the <rings>" in listed
+    assert "P02 liked" in listed
+    assert "P03" not in listed, "it does not count"
+
+
+def test_a_deidentified_bundle_tells_nothing_of_people(folder: Path, tmp_path: Path) -> None:
+    sessions = sorted(path for path in folder.iterdir() if path.is_dir())
+    bundle = export(sessions, tmp_path / "bundle", deidentify=True)
+    text = Page(report(load(bundle), MADE)).text
+    assert "Questionnaire nasa-tlx" in text
+    assert "Demographics" not in text
+    assert "Written answers" not in text
+    assert "withheld" not in text
+
+
+def test_answers_say_what_kind_they_are(folder: Path) -> None:
+    kinds = load(folder).answers.drop_duplicates("item").set_index("item")["kind"]
+    assert kinds["effort"] == "rating"
+    assert kinds["gender"] == "choice"
+    assert kinds["comments"] == "written"
