@@ -131,14 +131,15 @@ def studies(draw: st.DrawFn) -> Tree:
         if drawn == 1:
             models = inside
             variables |= {"condition": names, "task": TASKS}
-    flow = draw(st.lists(items(models, variables), min_size=0 if drawn else 1, max_size=3))
+    flow = draw(st.lists(items(models, variables), max_size=3))
+    flow.insert(draw(st.integers(0, len(flow))), draw(stages(models)))
     if drawn and draw(st.booleans()):
         known = {**variables, "condition": ("one", "two", "three"), "task": TASKS}
         part = draw(st.lists(items(inside, known), min_size=1, max_size=2))
         flow.insert(draw(st.integers(0, len(flow))), {"each": "condition", "flow": part})
     if draw(st.booleans()):
         flow.insert(0, {"consent": "texts/{language}/consent.md"})
-    if draw(st.booleans()) or not flow:
+    if draw(st.booleans()):
         flow.append({"debrief": TEXT})
     study: Tree = {"id": "any", "title": "Any", "version": 1, "flow": flow}
     if assignment:
@@ -164,7 +165,7 @@ def studies(draw: st.DrawFn) -> Tree:
 
 
 @settings(
-    max_examples=15,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
