@@ -22,8 +22,13 @@ from labapp.cli_options import (
     Simulate,
     Speed,
     Windowed,
+    data_folder,
+    positive_speed,
+    session_path,
     show_json,
+    strategy_name,
 )
+from labapp.cli_sessions import sessions_app
 from labapp.errors import LabappError, UsageError
 
 app = typer.Typer(
@@ -36,12 +41,6 @@ app = typer.Typer(
 studies_app = typer.Typer(
     help="Study files: list, show, check. Example: labapp studies show quickstart",
     short_help="Study files: list, show, check.",
-    no_args_is_help=True,
-)
-sessions_app = typer.Typer(
-    help="Recorded sessions: list, show, verify, recover, withdraw, resume. "
-    "Example: labapp sessions list",
-    short_help="Recorded sessions: list, show, verify, recover, withdraw, resume.",
     no_args_is_help=True,
 )
 app.add_typer(studies_app, name="studies")
@@ -134,9 +133,9 @@ def run(
         screen=screen,
         windowed=windowed,
         audio=audio,
-        simulate=_strategy(simulate),
+        simulate=strategy_name(simulate),
         seed=seed,
-        speed=_positive(speed),
+        speed=positive_speed(speed),
     )
     raise typer.Exit(run_session(study, participant, session, options))
 
@@ -162,7 +161,7 @@ def export(
     from labapp.bundle.export import export as write_bundle
 
     path = write_bundle(
-        [_session(s, data) for s in sessions],
+        [session_path(s, data) for s in sessions],
         out,
         zip=zip_,
         deidentify=deidentify,
@@ -184,7 +183,7 @@ def analyze(
     """
     from labapp.analysis.analyze import analyze as write_analysis
 
-    report = write_analysis([_session(p, data) for p in paths], out)
+    report = write_analysis([session_path(p, data) for p in paths], out)
     typer.echo(f"report: {report}")
 
 
@@ -213,7 +212,7 @@ def simulate_(
     from labapp.simulation.jobs import simulate_study
     from labapp.study import loading
 
-    name = _strategy(strategy)
+    name = strategy_name(strategy)
     assert name is not None
     with Progress(console=Console(stderr=True)) as bar:
         job = bar.add_task("simulating", total=participants)
@@ -268,7 +267,7 @@ def studies_show(
     """
     from labapp.session.overview import overview
 
-    shown = overview(study, participants, _root(data))
+    shown = overview(study, participants, data_folder(data))
     if json_:
         show_json(shown.to_json())
     else:
@@ -293,178 +292,6 @@ def studies_schema() -> None:
     from labapp.study.schema import Study
 
     show_json(Study.model_json_schema())
-
-
-@sessions_app.command("list")
-def sessions_list(data: Data = None, json_: Json = False) -> None:
-    """Recorded sessions and their state. Example: labapp sessions list"""
-    from labapp.records.describe import line
-    from labapp.records.sessions import list_sessions
-
-    rows = list_sessions(_root(data))
-    if json_:
-        show_json([row.to_json() for row in rows])
-        return
-    if not rows:
-        typer.echo(f"No sessions in {_root(data)}.")
-    for row in rows:
-        typer.echo(line(row))
-
-
-@sessions_app.command("show")
-def sessions_show(
-    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
-    data: Data = None,
-    json_: Json = False,
-) -> None:
-    """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
-    from labapp.records.describe import describe, text
-
-    shown = describe(_session(session, data))
-    if json_:
-        show_json(shown)
-    else:
-        for line in text(shown):
-            typer.echo(line)
-
-
-@sessions_app.command("verify")
-def sessions_verify(
-    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
-    data: Data = None,
-    json_: Json = False,
-) -> None:
-    """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
-    from labapp.bundle.verify import verify
-
-    report = verify(_session(session, data))
-    if json_:
-        show_json(report.to_json())
-    else:
-        for line in report.lines():
-            typer.echo(line)
-    raise typer.Exit(0 if report.ok else 1)
-
-
-@sessions_app.command("recover")
-def sessions_recover(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
-    data: Data = None,
-) -> None:
-    """Repair a session after a crash; deletes nothing.
-
-    Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
-    """
-    from labapp.session.recovery import recover
-
-    for line in recover(_session(session, data)).lines():
-        typer.echo(line)
-
-
-@sessions_app.command("withdraw")
-def sessions_withdraw(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
-    delete: Annotated[
-        bool | None, typer.Option("--delete/--keep", help="What the participant says of the data.")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
-    data: Data = None,
-    private: Private = None,
-) -> None:
-    """The participant of a session withdraws after it: delete the data, or keep them.
-
-    Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
-    """
-    from labapp.records.layout import LEAVING
-    from labapp.resources import private_root
-    from labapp.session.withdrawal import withdraw
-
-    if delete is None:
-        raise UsageError(
-            "What is to become of the data?",
-            todo="Say --delete or --keep, as the participant wants it.",
-        )
-    leaving = list(_root(data).glob(f"*/{LEAVING}{session}")) if "/" not in session else []
-    path = leaving[0].with_name(session) if leaving else _session(session, data)
-    if not yes:
-        what = f"Delete {path} and its typed consent, for good?"
-        kept = f"Write down that the participant of {path.name} withdrew?"
-        typer.confirm(what if delete else kept, abort=True, err=True)
-    for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
-        typer.echo(line)
-
-
-@sessions_app.command("resume")
-def sessions_resume(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
-    data: Data = None,
-    private: Private = None,
-    screen: Screen = None,
-    windowed: Windowed = False,
-    audio: Audio = None,
-    simulate: Simulate = None,
-    speed: Speed = 1.0,
-    accept_version: Annotated[
-        bool, typer.Option("--accept-version", help="Although another version began it.")
-    ] = False,
-) -> None:
-    """Go on with an interrupted session at its last event.
-
-    Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
-    """
-    from labapp.ui.app import resume_session
-    from labapp.ui.starting import RunOptions
-
-    options = RunOptions(
-        data=data,
-        private=private,
-        screen=screen,
-        windowed=windowed,
-        audio=audio,
-        simulate=_strategy(simulate),
-        seed=None,
-        speed=_positive(speed),
-        accept_version=accept_version,
-    )
-    raise typer.Exit(resume_session(_session(session, data), options))
-
-
-def _root(data: Path | None) -> Path:
-    from labapp.resources import data_root
-
-    return data_root(data)
-
-
-def _session(session: str, data: Path | None) -> Path:
-    """A path as it is, or a session's name under the data root."""
-    path = Path(session)
-    if path.exists():
-        return path
-    root = _root(data)
-    found = sorted(root.glob(f"*/{session}")) if path.name == session else []
-    if len(found) == 1:
-        return found[0]
-    raise UsageError(
-        f"There is no session or bundle {session!r}, here or in {root}.",
-        todo="`labapp sessions list` shows the sessions; a folder may be given by its path.",
-    )
-
-
-def _strategy(name: str | None) -> str | None:
-    from labapp.simulation.names import STRATEGY_NAMES
-
-    if name is not None and name not in STRATEGY_NAMES:
-        raise UsageError(
-            f"{name!r} is not a strategy of simulated participants.",
-            todo=f"Use one of: {', '.join(STRATEGY_NAMES)}.",
-        )
-    return name
-
-
-def _positive(speed: float) -> float:
-    if not 0 < speed <= 1000:
-        raise UsageError(f"--speed must be above 0 and at most 1000, found {speed:g}.")
-    return speed
 
 
 # Not click's: newer versions of typer bring a click of their own.

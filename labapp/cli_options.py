@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from labapp.errors import UsageError
+
 Data = Annotated[
     Path | None, typer.Option("--data", help="Data root. Default: $LABAPP_DATA or ./sessions.")
 ]
@@ -31,3 +33,44 @@ Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real 
 
 def show_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def data_folder(data: Path | None) -> Path:
+    """The data root: what was said, else the usual one."""
+    from labapp.resources import data_root
+
+    return data_root(data)
+
+
+def session_path(session: str, data: Path | None) -> Path:
+    """A path as it is, or a session's name under the data root."""
+    path = Path(session)
+    if path.exists():
+        return path
+    root = data_folder(data)
+    found = sorted(root.glob(f"*/{session}")) if path.name == session else []
+    if len(found) == 1:
+        return found[0]
+    raise UsageError(
+        f"There is no session or bundle {session!r}, here or in {root}.",
+        todo="`labapp sessions list` shows the sessions; a folder may be given by its path.",
+    )
+
+
+def strategy_name(name: str | None) -> str | None:
+    """A known strategy, or none. Raises UsageError."""
+    from labapp.simulation.names import STRATEGY_NAMES
+
+    if name is not None and name not in STRATEGY_NAMES:
+        raise UsageError(
+            f"{name!r} is not a strategy of simulated participants.",
+            todo=f"Use one of: {', '.join(STRATEGY_NAMES)}.",
+        )
+    return name
+
+
+def positive_speed(speed: float) -> float:
+    """A speed the session clock can have. Raises UsageError."""
+    if not 0 < speed <= 1000:
+        raise UsageError(f"--speed must be above 0 and at most 1000, found {speed:g}.")
+    return speed

@@ -1,0 +1,165 @@
+"""`labapp sessions`: what was recorded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from labapp.cli_options import (
+    Audio,
+    Data,
+    Json,
+    Private,
+    Screen,
+    Simulate,
+    Speed,
+    Windowed,
+    data_folder,
+    positive_speed,
+    session_path,
+    show_json,
+    strategy_name,
+)
+from labapp.errors import UsageError
+
+sessions_app = typer.Typer(
+    help="Recorded sessions: list, show, verify, recover, withdraw, resume. "
+    "Example: labapp sessions list",
+    short_help="Recorded sessions: list, show, verify, recover, withdraw, resume.",
+    no_args_is_help=True,
+)
+
+
+@sessions_app.command("list")
+def sessions_list(data: Data = None, json_: Json = False) -> None:
+    """Recorded sessions and their state. Example: labapp sessions list"""
+    from labapp.records.describe import line
+    from labapp.records.sessions import list_sessions
+
+    rows = list_sessions(data_folder(data))
+    if json_:
+        show_json([row.to_json() for row in rows])
+        return
+    if not rows:
+        typer.echo(f"No sessions in {data_folder(data)}.")
+    for row in rows:
+        typer.echo(line(row))
+
+
+@sessions_app.command("show")
+def sessions_show(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
+    from labapp.records.describe import describe, text
+
+    shown = describe(session_path(session, data))
+    if json_:
+        show_json(shown)
+    else:
+        for line in text(shown):
+            typer.echo(line)
+
+
+@sessions_app.command("verify")
+def sessions_verify(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
+    from labapp.bundle.verify import verify
+
+    report = verify(session_path(session, data))
+    if json_:
+        show_json(report.to_json())
+    else:
+        for line in report.lines():
+            typer.echo(line)
+    raise typer.Exit(0 if report.ok else 1)
+
+
+@sessions_app.command("recover")
+def sessions_recover(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    data: Data = None,
+) -> None:
+    """Repair a session after a crash; deletes nothing.
+
+    Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
+    """
+    from labapp.session.recovery import recover
+
+    for line in recover(session_path(session, data)).lines():
+        typer.echo(line)
+
+
+@sessions_app.command("withdraw")
+def sessions_withdraw(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    delete: Annotated[
+        bool | None, typer.Option("--delete/--keep", help="What the participant says of the data.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """The participant of a session withdraws after it: delete the data, or keep them.
+
+    Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
+    """
+    from labapp.records.layout import LEAVING
+    from labapp.resources import private_root
+    from labapp.session.withdrawal import withdraw
+
+    if delete is None:
+        raise UsageError(
+            "What is to become of the data?",
+            todo="Say --delete or --keep, as the participant wants it.",
+        )
+    leaving = list(data_folder(data).glob(f"*/{LEAVING}{session}")) if "/" not in session else []
+    path = leaving[0].with_name(session) if leaving else session_path(session, data)
+    if not yes:
+        what = f"Delete {path} and its typed consent, for good?"
+        kept = f"Write down that the participant of {path.name} withdrew?"
+        typer.confirm(what if delete else kept, abort=True, err=True)
+    for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
+        typer.echo(line)
+
+
+@sessions_app.command("resume")
+def sessions_resume(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    data: Data = None,
+    private: Private = None,
+    screen: Screen = None,
+    windowed: Windowed = False,
+    audio: Audio = None,
+    simulate: Simulate = None,
+    speed: Speed = 1.0,
+    accept_version: Annotated[
+        bool, typer.Option("--accept-version", help="Although another version began it.")
+    ] = False,
+) -> None:
+    """Go on with an interrupted session at its last event.
+
+    Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
+    """
+    from labapp.ui.app import resume_session
+    from labapp.ui.starting import RunOptions
+
+    options = RunOptions(
+        data=data,
+        private=private,
+        screen=screen,
+        windowed=windowed,
+        audio=audio,
+        simulate=strategy_name(simulate),
+        seed=None,
+        speed=positive_speed(speed),
+        accept_version=accept_version,
+    )
+    raise typer.Exit(resume_session(session_path(session, data), options))
