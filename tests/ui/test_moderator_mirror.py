@@ -13,11 +13,13 @@ from labapp.events.commands import (
     GiveConsent,
     MarkAlignment,
     MoveDial,
+    Next,
     Pause,
     Resume,
     ToggleOverlay,
 )
 from labapp.ui.moderator.mirror import QUIET, TRIAL
+from tests.helpers.questionnaires import questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
 from tests.ui.desk import Desk
@@ -86,12 +88,42 @@ def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
     assert len(quiet._boxes) == 4
     skip_to(desk.room, "stage-1-seq")
     desk.console.refresh()
+    assert quiet.text.text().startswith("Answered: 0 of 1\n")
     assert quiet.text.text().endswith("– of 7")
     item = desk.room.loaded.instruments["seq"].items[0].id
     desk.runner.send(Answer(item, 6))
     desk.console.refresh()
+    assert quiet.text.text().startswith("Answered: 1 of 1\n")
     assert quiet.text.text().endswith("6 of 7")
     assert quiet._boxes == []
+
+
+def test_the_mirror_never_shows_who_the_participant_is(
+    open_room: Callable[..., Room], tmp_path: Path
+) -> None:
+    clock = FakeClock()
+    study = questionnaire_study(tmp_path, ["demographics", "nasa-tlx"])
+    desk = Desk(open_room(study, clock=clock), clock)
+    desk.room.session.begin()
+    own = {"chosen": ["self_described"], "described": "a secret of mine"}
+    desk.runner.send(Answer("gender", own))
+    desk.runner.send(Answer("age", {"chosen": ["from_18_to_34"]}))
+    desk.console.refresh()
+    text = desk.console.mirror.quiet.text.text()
+    assert "Answered: 2 of 4" in text
+    assert "about the person is not shown" in text
+    assert "Age   ✓" in text
+    assert "Region   –" in text
+    for told in ("18", "secret", "described", "Self"):
+        assert told not in text
+    desk.runner.send(Next())
+    desk.runner.send(Answer("effort", 12))
+    desk.console.refresh()
+    text = desk.console.mirror.quiet.text.text()
+    assert "Answered: 1 of 6" in text
+    assert "Effort   12" in text
+    desk.console.shut()
+    desk.console.deleteLater()
 
 
 def test_the_mirror_counts_the_marks_of_a_calibration(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -13,7 +12,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, 
 from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Array
 from labapp.session.runner import Runner
-from labapp.study.instruments import Item, Rating
 from labapp.study.plan import QuestionnairePart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
@@ -25,6 +23,7 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.dial_bars import DialBars
 from labapp.ui.moderator.question_mirror import QuestionMirror
+from labapp.ui.moderator.sheet_mirror import sheet_lines
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.plan import progress_of
@@ -40,7 +39,6 @@ CURVE_ROOM = 118
 DIALS_ROOM = 200
 CAPTION_ROOM = 36
 BOX_SIDE = 128
-SAID_CHARACTERS = 60
 
 
 class TrialMirror(QWidget):
@@ -245,23 +243,11 @@ def describe(runner: Runner) -> tuple[str, str]:
     if isinstance(part, QuestionnairePart) and isinstance(task, QuestionnaireTask):
         now = state.part_state
         sheet = now if isinstance(now, QuestionnaireState) else QuestionnaireState()
-        rows = [
-            f"{item.title}   {_said(item, sheet.answers.get(item.id))}"
-            for item in task.instrument.pages[sheet.page]
-        ]
-        return part.title, "\n".join(rows)
+        return part.title, "\n".join(sheet_lines(task.instrument, sheet))
     text = tr("On the screen: {progress}.", progress=progress) if progress else ""
     if part.part == "consent":
         text = tr("The participant reads and signs the consent form.")
     return wording.part_title(part.title), text
-
-
-def _said(item: Item, value: Any) -> str:
-    """An answer on one line."""
-    if not item.answered(value):
-        return item.said("–") if isinstance(item, Rating) else "–"
-    said = " ".join(item.said(value).split())
-    return said if len(said) <= SAID_CHARACTERS else f"{said[:SAID_CHARACTERS]}…"
 
 
 def _place(part: str, number: int, of: int) -> str:

@@ -1,0 +1,47 @@
+"""The mirror of a questionnaire, in words: how far it is, and what is answered.
+
+Who a participant is, is between them and the record: of such a questionnaire only whether each
+question is answered, never how.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labapp.study.demographics import is_demographic
+from labapp.study.instruments import Instrument, Item, Rating
+from labapp.tasks.questionnaire import QuestionnaireState
+from labapp.ui.language import tr
+
+SAID_CHARACTERS = 60
+
+
+def sheet_lines(instrument: Instrument, sheet: QuestionnaireState) -> list[str]:
+    """The page on the screen, a line an item, under a line that says how far it is."""
+    pages, private = instrument.pages, is_demographic(instrument.id)
+    done = sum(item.answered(sheet.answers.get(item.id)) for item in instrument.items)
+    head = tr("Answered: {done} of {all}", done=done, all=len(instrument.items))
+    if len(pages) > 1:
+        place = tr("page {number} of {all}", number=sheet.page + 1, all=len(pages))
+        head = f"{head} · {place}"
+    lines = [head]
+    if private:
+        lines.append(tr("What is answered here about the person is not shown."))
+    said = _whether if private else _said
+    return [
+        *lines,
+        "",
+        *(f"{i.title}   {said(i, sheet.answers.get(i.id))}" for i in pages[sheet.page]),
+    ]
+
+
+def _whether(item: Item, value: Any) -> str:
+    return "✓" if item.answered(value) else "–"
+
+
+def _said(item: Item, value: Any) -> str:
+    """An answer on one line."""
+    if not item.answered(value):
+        return item.said("–") if isinstance(item, Rating) else "–"
+    said = " ".join(item.said(value).split())
+    return said if len(said) <= SAID_CHARACTERS else f"{said[:SAID_CHARACTERS]}…"
