@@ -29,7 +29,7 @@ from labapp.events.commands import (
     Pause,
     Skip,
 )
-from labapp.events.lifecycle import ScreenChanged
+from labapp.events.lifecycle import AlarmRaised, ScreenChanged
 from labapp.events.voice import AudioDeviceLost, AudioState
 from labapp.records.sessions import ListedState, SessionSummary
 from labapp.representations.package import load_package
@@ -218,14 +218,18 @@ def studies(study: str = "quickstart") -> Iterator[Shot]:
 class Desk:
     """A console on a session whose time and voice are made up."""
 
-    def __init__(self, room: Room, clock: FakeClock) -> None:
+    def __init__(self, room: Room, clock: FakeClock, *, blind: bool) -> None:
         self.room, self.clock, self.runner = room, clock, room.runner
         self.random = random.Random(3)
         self.level: Level | None = Level("heard", envelope=(0.1,) * 100, rate=48_000)
         bridge = Bridge(room.runner)
         session = room.session
         self.console = ConsoleWindow(
-            bridge, room.loaded, "P07", lambda: self.level if session.recording else None
+            bridge,
+            room.loaded,
+            "P07",
+            lambda: self.level if session.recording else None,
+            blind=blind,
         )
         session.begin()
 
@@ -274,7 +278,9 @@ class Desk:
 
 
 @contextmanager
-def desk_of(folder: Path, study: str | Path, **decoders: Decoder) -> Iterator[Desk]:
+def desk_of(
+    folder: Path, study: str | Path, *, blind: bool = False, **decoders: Decoder
+) -> Iterator[Desk]:
     clock = FakeClock()
     gt = decoder_of("sinelines/gt")
     known: dict[str, Decoder] = {
@@ -290,7 +296,7 @@ def desk_of(folder: Path, study: str | Path, **decoders: Decoder) -> Iterator[De
         decoders=known,
         make_recorder=SilentRecorder,
     )
-    desk = Desk(room, clock)
+    desk = Desk(room, clock, blind=blind)
     try:
         yield desk
     finally:
@@ -314,6 +320,9 @@ def console(folder: Path, study: str = "quickstart") -> Iterator[Shot]:
         runner.send(AddNote(text, clock.now_ns() - 3 * NS), MODERATOR)
         desk.talk(3)
         yield "m11-console", desk.settled()
+        desk.console.timeline.view.zoom(5)
+        yield "m11-console-zoomed", desk.settled()
+        desk.console.timeline.view.show_all()
         desk.level = Level(
             "silent", -60, -70, 18.4, 48_000 * 400, 960, 48_000, envelope=(0.002,) * 100
         )
@@ -348,6 +357,11 @@ def console(folder: Path, study: str = "quickstart") -> Iterator[Shot]:
     with desk_of(folder / "c", study) as desk:
         desk.go_to("tutorial")
         yield "m16-console-tutorial", desk.settled()
+    with desk_of(folder / "d", study, blind=True) as desk:
+        desk.go_to("stage-1")
+        desk.runner.emit(AlarmRaised("decoding_failed", "sinelines/vae does not answer."))
+        desk.clock.advance(1)
+        yield "m17-console-blind", desk.settled()
 
 
 def pictures(folder: Path) -> Iterator[Shot]:
@@ -365,3 +379,6 @@ def pictures(folder: Path) -> Iterator[Shot]:
         desk.console.give_prompt(1)
         desk.talk(42)
         yield "m20-console-pictures", desk.settled()
+        desk.level = Level("silent", -60, -70, 18.4, rate=48_000, envelope=(0.002,) * 100)
+        desk.clock.advance(1)
+        yield "m21-console-prompts", desk.settled()
