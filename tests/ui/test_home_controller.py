@@ -16,6 +16,7 @@ from labapp.events import Source
 from labapp.events.commands import EndSession
 from labapp.records.sessions import list_sessions
 from labapp.session.past import read_past
+from labapp.session.private import consents
 from labapp.ui import starting
 from labapp.ui.home import HomeController
 from tests.helpers.rooms import SilentRecorder
@@ -56,9 +57,11 @@ def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
 
 
 def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(
-    home: HomeController, tmp_path: Path, qtbot: QtBot
+    home: HomeController, qtbot: QtBot
 ) -> None:
-    (tmp_path / "data").write_text("in the way")
+    if home.data.is_dir():  # looked at already, where the machine is busy
+        home.data.rmdir()
+    home.data.write_text("in the way")
     disk = home.view.ready.rows["disk"]
     qtbot.waitUntil(lambda: disk.icon.state == "missing", timeout=30_000)
     assert "there is a file of that name" in disk.text.text()
@@ -86,6 +89,26 @@ def test_a_session_and_back(home: HomeController, qtbot: QtBot) -> None:
     assert home.window.isVisible()
     (listed,) = list_sessions(home.data)
     assert listed.state == "ended_early"
+    assert home.view.participant() == ("P02", "1")
+
+
+def test_who_withdraws_leaves_nothing_but_the_label(
+    home: HomeController, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    session = home.session
+    assert session is not None
+    session.opened.give_consent("Somebody")
+    assert consents(tmp_path / "private", "quickstart")
+    session.opened.runner.send(EndSession("asked to", "delete"), Source.MODERATOR)
+    qtbot.waitUntil(lambda: not session.opened.folder.path.exists())
+    assert session.console.isVisible(), "until the moderator goes back"
+    session.console.done_requested.emit()
+    assert home.window.isVisible()
+    assert home.view.error.isHidden()
+    assert list_sessions(home.data) == []
+    assert not consents(tmp_path / "private", "quickstart")
     assert home.view.participant() == ("P02", "1")
 
 

@@ -29,7 +29,7 @@ ENDED, WITHDREW = "ended by the moderator", "the participant withdrew"
 """Reasons of an end for which none was typed."""
 WITHDRAWN = {
     "keep": "■ withdrawn, the data are kept",
-    "delete": "■ withdrawn: the data will be deleted when you go back",
+    "delete": "■ withdrawn, the data are deleted",
 }
 
 
