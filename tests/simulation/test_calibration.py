@@ -11,7 +11,7 @@ from labapp.analysis.calibration import suggestions
 from labapp.analysis.tables import load as load_tables
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
-from labapp.simulation.headless import simulate_all
+from labapp.simulation.headless import simulate
 from labapp.study.loading import load
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.studies import ring_decoder
@@ -23,7 +23,8 @@ title: How near is near enough
 version: 1
 flow:
   - stages:
-      {task: reconstruction, marks: true, models: [mnist8k/ae3, mnist8k/ss3], trials: 4, skip: after}
+      {task: reconstruction, marks: true, models: [mnist8k/ae3, mnist8k/ss3], trials: 4,
+       skip: after}
   - break: texts/{language}/debrief.md
     at_least_s: 30
   - stages: {task: reconstruction, marks: true, models: [sinelines/gt], trials: 3, skip: never}
@@ -39,9 +40,10 @@ def folders(tmp_path: Path) -> list[Path]:
         "mnist8k/ss3": ring_decoder("mnist8k/ss3", 3, 10),
     }
     around = surroundings(tmp_path, decoders={**formula_decoders(), **decoders})
-    return simulate_all(
-        load(path), ["P01", "P02"], around, data=tmp_path / "data", strategy="understanding"
-    )
+    return [
+        simulate(load(path), label, around, data=tmp_path / "data", strategy="understanding")
+        for label in ("P01", "P02")
+    ]
 
 
 def test_marks_of_simulated_participants_suggest_what_they_judged_by(
