@@ -1,6 +1,9 @@
-"""A break: a text, and a button that leads on once the least time is over."""
+"""A break: a text, and a button that leads on once the least time is over; until then its place
+says how long that takes."""
 
 from __future__ import annotations
+
+from math import ceil
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
@@ -12,16 +15,16 @@ from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
-LOOK_MS = 500
+LOOK_MS = 250
 
 
 class BreakScreen(Screen):
-    """Its text in a column; Continue comes when the participant may go on."""
+    """Its text in a column; Continue can be pressed when the participant may go on."""
 
     def __init__(self, setting: Setting, part: BreakPart) -> None:
         super().__init__(setting, part)
         self._part = part
-        self._over = False
+        self._left_s = ceil(part.at_least_s)
         self.text = MarkdownView()
         column = self.column(text_width())
         column.addStretch(1)
@@ -36,24 +39,29 @@ class BreakScreen(Screen):
         self._look()
 
     def _look(self) -> None:
+        """Say how long is left; give the button the focus when that is over."""
         runner = self.setting.runner
         began = runner.state.records[runner.state.index].started_ns or 0
-        if self._over or runner.clock.now_ns() - began < round(self._part.at_least_s * NS):
+        left = round(self._part.at_least_s * NS) - (runner.clock.now_ns() - began)
+        left_s = max(0, ceil(left / NS))
+        if left_s == 0 and self._timer.isActive():
+            self._timer.stop()
+            self.wish = "right"
+        elif left_s == self._left_s:
             return
-        self._over = True
-        self._timer.stop()
-        self.wish = "right"
+        self._left_s = left_s
         self.altered.emit()
 
     def head(self) -> Head:
         return Head(self.setting.words("break"))
 
     def foot(self) -> Foot:
-        return Foot(right=self.setting.words("continue") if self._over else "")
+        words, (minutes, seconds) = self.setting.words, divmod(self._left_s, 60)
+        waits = words("break_wait", time=f"{minutes}:{seconds:02d}") if self._left_s else ""
+        return Foot(right=words("continue"), enabled=not waits, note=waits)
 
     def right(self) -> None:
-        if self._over:
-            self.setting.runner.send(Next())
+        self.send(Next())
 
     def entrance(self) -> QWidget | None:
         return self.text if self.text.focusPolicy() else None

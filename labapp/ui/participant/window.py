@@ -277,6 +277,7 @@ class ParticipantWindow(QWidget):
     def _altered(self) -> None:
         if self._screen is not None and not self._covered:
             self._render_bars(self._screen)
+            self._fulfil()
 
     def _render_bars(self, screen: Screen) -> None:
         self.top.show_head(screen.head())
