@@ -13,6 +13,7 @@ from labapp.events.commands import (
     GiveConsent,
     MoveDial,
     Next,
+    Resume,
     Skip,
     SkipStage,
 )
@@ -33,6 +34,7 @@ COURSES = st.lists(
     ),
     max_size=50,
 )
+ALIGNMENTS = st.sampled_from([0.0, 1.0, 1.0])
 RULES = st.builds(Inclusion, completed=st.booleans(), min_solved=st.integers(0, 3))
 ENDS = st.sampled_from(
     [EndSession("late"), EndSession("left", "keep"), EndSession("left", "delete")]
@@ -40,21 +42,30 @@ ENDS = st.sampled_from(
 
 
 @settings(max_examples=120, deadline=None)
-@given(COURSES, RULES, ENDS, st.booleans(), st.floats(0, 1))
+@given(COURSES, RULES, ENDS, st.sampled_from([True] * 9 + [False]), st.booleans(), ALIGNMENTS)
 def test_every_session_that_ends_says_whether_it_counts(
-    course: list[Command | str], rules: Inclusion, end: EndSession, agrees: bool, alignment: float
+    course: list[Command | str],
+    rules: Inclusion,
+    end: EndSession,
+    agrees: bool,
+    restarts: bool,
+    alignment: float,
 ) -> None:
     machine = whole_machine(
         stage_part("practice", role="practice", trials=1),
         stage_part("stage-1", skip="always"),
         stage_part("stage-2"),
     )
-    machine.rules = rules
-    play = Play(machine, alignment=lambda trial: alignment).start()
+    machine.rules, machine.restarts = rules, restarts
+    # What was solved before a stage began again is not solved in the next attempt.
+    play = Play(machine, alignment=lambda trial: alignment * (trial.attempt == 1)).start()
     play.send(GiveConsent() if agrees else DeclineConsent())
+    while agrees and (part := machine.part(play.state)) is not None and part.id != "practice":
+        play.send(Next())
     for command in course:
         if isinstance(command, str):
             play.crash(0.5)
+            play.send(Resume("again"))
         else:
             play.send(command)
     play.send(end)
@@ -64,7 +75,12 @@ def test_every_session_that_ends_says_whether_it_counts(
     decided, ended = play.events[at : at + 2]
     assert ended.kind in ("session.completed", "session.ended")
 
-    solved = [e for e in play.events if e.kind == "trial.solved" and e.stage != "practice"]
+    again = {e.stage: e.seq for e in play.events if e.kind == "part.restarted"}
+    solved = [
+        e
+        for e in play.events
+        if e.kind == "trial.solved" and e.stage != "practice" and e.seq > again.get(e.stage, 0)
+    ]
     left_out = {
         e.stage for e in play.events if e.kind == "part.ended" and e.payload["outcome"] == "skipped"
     } & {"practice", "stage-1", "stage-2"}
