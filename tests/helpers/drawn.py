@@ -80,7 +80,7 @@ def start_until_full(study: Path, folder: Path) -> None:
     while True:
         (label,) = next_free(loaded, folder / "data", 1)
         try:
-            print(interrupted(loaded, folder, label).name)
+            print(interrupted(loaded, folder, label).name, flush=True)
         except ParticipantTaken:
             continue
         except StudyFull:

@@ -24,7 +24,7 @@ from labapp.session.overview import next_free, overview
 from labapp.session.recovery import recover
 from labapp.session.withdrawal import withdraw
 from labapp.study.conditions import Cells
-from labapp.study.loading import load
+from labapp.study.loading import LoadedStudy, load
 from tests.helpers.drawn import begun, drawn_study, ended, interrupted
 from tests.session.sessions import surroundings
 
@@ -116,7 +116,7 @@ def test_who_may_not_resume_holds_nothing() -> None:
     assert outcome([PLANNED], running=False, blocks=True) == "ended"
 
 
-def states(tmp_path: Path, loaded: Any) -> dict[str, str]:
+def states(tmp_path: Path, loaded: LoadedStudy) -> dict[str, str]:
     return {row.name.participant: row.state for row in allotted(tmp_path / "data", loaded)}
 
 
@@ -232,17 +232,35 @@ def test_a_person_takes_part_in_one_of_related_studies(tmp_path: Path) -> None:
     interrupted(one, tmp_path, "P03")  # said in one direction only
 
 
+def started(loaded: LoadedStudy, folder: Path) -> subprocess.Popen[str]:
+    """Another program that starts sessions until the study is full, and prints their names."""
+    command = [sys.executable, "-m", "tests.helpers.drawn", str(loaded.path), str(folder)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ)
+
+
 def test_several_programs_at_once_fill_the_cells_evenly(tmp_path: Path) -> None:
     loaded = drawn_study(tmp_path, cells="abcd", draw=1, included=4)
-    command = [sys.executable, "-m", "tests.helpers.drawn", str(loaded.path), str(tmp_path)]
-    started = [
-        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ)
-        for _ in range(3)
-    ]
-    names = [process.communicate(timeout=100)[0].split() for process in started]
-    assert [process.returncode for process in started] == [0, 0, 0]
+    programs = [started(loaded, tmp_path) for _ in range(3)]
+    names = [program.communicate(timeout=100)[0].split() for program in programs]
+    assert [program.returncode for program in programs] == [0, 0, 0]
     everyone = [name for own in names for name in own]
     assert len(everyone) == 16
     assert len({name.split("_")[0] for name in everyone}) == 16, "no participant twice"
     counts = held_counts(allotted(tmp_path / "data", loaded))
     assert counts == {"a": 4, "b": 4, "c": 4, "d": 4}
+
+
+def test_a_program_that_is_killed_keeps_no_more_than_it_began(tmp_path: Path) -> None:
+    loaded = drawn_study(tmp_path, cells="abcd", draw=2, included=12)
+    killed = [started(loaded, tmp_path) for _ in range(2)]
+    for program in killed:
+        assert program.stdout is not None
+        program.stdout.readline()  # in the midst of the next one now
+        program.kill()
+        program.communicate()
+    last = started(loaded, tmp_path)
+    last.communicate(timeout=100)
+    assert last.returncode == 0
+    rows = allotted(tmp_path / "data", loaded)
+    assert {row.state for row in rows} == {"open"}
+    assert held_counts(rows) == dict.fromkeys("abcd", 12)
