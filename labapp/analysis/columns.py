@@ -310,6 +310,8 @@ PARTICIPANTS = (
     _seconds("elapsed_s", "session time: with pauses and gaps"),
     _whole("n_pauses", "pauses"),
     _seconds("paused_s", "their sum"),
+    _whole("n_breaks", "breaks of the plan that were taken; they are no pauses"),
+    _seconds("breaks_s", "their sum, as far as they came to an end"),
     _whole("n_gaps", "times the program stopped and the session was resumed"),
     _seconds("gap_s", "time from each stop to going on, summed"),
     _seconds("sound_s", "length of the sound recorded"),

@@ -21,6 +21,7 @@ from labapp.events.lifecycle import (
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
+BREAK = "break"
 BEGAN_AGAIN = "its stage began again"
 """Why a question from before that does not count."""
 
@@ -44,7 +45,8 @@ class Course:
 
     outcome: completed, ended_early, declined or unfinished. elapsed_s is session time,
     duration_s working time (without pauses and gaps). sound_s is the length of the sound files,
-    sound_lost_s the part of it that was lost and filled with silence.
+    sound_lost_s the part of it that was lost and filled with silence. breaks: session time in s of
+    each planned break, by its id; None while it has no end.
     """
 
     planned: SessionPlanned
@@ -57,6 +59,7 @@ class Course:
     duration_s: float = 0.0
     simulated: bool = False
     spans: dict[str, Span] = field(default_factory=dict)
+    breaks: dict[str, float | None] = field(default_factory=dict)
     app_versions: list[str] = field(default_factory=list)
     sound_s: float = 0.0
     sound_lost_s: float = 0.0
@@ -69,10 +72,13 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
     pauses = Pauses()
     rates: dict[str, int] = {}
     frames: dict[str, int] = {}
+    planned_breaks: frozenset[str] = frozenset()
+    rest_began_s = 0.0
     for event, body in events:
         pauses = pauses.apply(event)
         if course is None:
             course = _opened(event, body)
+            planned_breaks = breaks_of(course.planned)
         working_s = pauses.working_ns(event.t_ns) / NS
         course.n_events += 1
         course.elapsed_s, course.duration_s = event.t_ns / NS, working_s
@@ -84,9 +90,13 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
                     course.app_versions.append(body.app_version)
             case PartStarted() | PartRestarted() if event.stage is not None:
                 course.spans[event.stage] = Span(working_s)
+                if event.stage in planned_breaks:
+                    course.breaks[event.stage], rest_began_s = None, course.elapsed_s
             case PartEnded() if event.stage in course.spans:
                 span = course.spans[event.stage]
                 span.ended_s, span.outcome = working_s, body.outcome
+                if event.stage in planned_breaks:
+                    course.breaks[event.stage] = course.elapsed_s - rest_began_s
             case SessionCompleted():
                 course.outcome = "completed"
             case SessionEnded():
@@ -107,6 +117,11 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
         )
     course.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
     return course
+
+
+def breaks_of(planned: SessionPlanned) -> frozenset[str]:
+    """The ids of the breaks of a plan."""
+    return frozenset(str(row["id"]) for row in planned.plan if row["part"] == BREAK)
 
 
 def _opened(event: Event, body: Body) -> Course:

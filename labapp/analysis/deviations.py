@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from labapp.analysis.course import breaks_of
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.lifecycle import (
@@ -19,6 +20,7 @@ from labapp.events.lifecycle import (
     SegmentStarted,
     SessionEnded,
     SessionPaused,
+    SessionPlanned,
     SessionResumed,
     WindowFocus,
 )
@@ -73,7 +75,8 @@ class Deviation:
 class Deviations:
     """What the events of one session say went otherwise than planned so far, in order: `found`.
 
-    Attempts without an end and unfinished sessions are known from their own folds.
+    Attempts without an end and unfinished sessions are known from their own folds. A break of the
+    plan is none, though the session stands still in it.
     """
 
     def __init__(self) -> None:
@@ -81,11 +84,17 @@ class Deviations:
         self._lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
         self._rates: dict[str, int] = {}
         self._running: str | None = None
+        self._breaks: frozenset[str] = frozenset()
 
     def apply(self, event: Event, body: Body) -> bool:
         """Take in the next event; True when `found` changed."""
+        if isinstance(body, SessionPlanned):
+            self._breaks = breaks_of(body)
         if isinstance(body, PartStarted):
             self._running = event.stage
+        resting = self._running in self._breaks
+        if resting and isinstance(body, SessionPaused):
+            return False
         if isinstance(body, AudioStarted):
             self._rates[body.file] = body.nominal_rate
         if isinstance(body, SegmentStarted):
@@ -98,7 +107,10 @@ class Deviations:
             self.found[at] = replace(self.found[at], duration_s=lasted_s)
             changed = True
         if (one := _deviation(event, body, self._rates)) is not None:
-            if (name := _lasts(body)) is not None:
+            if resting and isinstance(body, SegmentStarted):
+                # The break goes on with the program; session.resumed is the end of the break.
+                one = replace(one, duration_s=event.t_ns / NS - one.session_s)
+            elif (name := _lasts(body)) is not None:
                 self._lasting.setdefault(name, len(self.found))
             self.found.append(replace(one, stage=one.stage or self._running))
             changed = True

@@ -186,6 +186,8 @@ class SessionRecords:
             "elapsed_s": course.elapsed_s,
             "n_pauses": len(lasting["paused"]),
             "paused_s": sum(lasting["paused"]),
+            "n_breaks": len(course.breaks),
+            "breaks_s": fsum(seconds or 0.0 for seconds in course.breaks.values()),
             "n_gaps": len(lasting["interrupted"]),
             "gap_s": sum(lasting["interrupted"]),
             "sound_s": course.sound_s,

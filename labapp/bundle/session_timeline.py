@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from labapp.analysis.course import breaks_of
 from labapp.bundle.task_timeline import (
     COMMON,
     KIND_TYPES,
@@ -23,6 +24,7 @@ from labapp.events.lifecycle import (
     SegmentEnded,
     SegmentStarted,
     SessionPaused,
+    SessionPlanned,
     SessionResumed,
 )
 
@@ -31,10 +33,12 @@ KILLED = "killed"
 
 SESSION_TYPES = {
     "segment": "A run of the program on this session.",
-    "part": "A part of the plan: consent, tutorial, practice, stage, questionnaire, debrief.",
+    "part": "A part of the plan: consent, tutorial, practice, stage, questionnaire, break, "
+    "debrief.",
     "part.restarted": "A stage that was interrupted began again with its first question; value is "
     "the attempt at it.",
     "pause": "The session stood still; text says why.",
+    "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
     "gap": "From the end of a run that was killed to the moment the session went on.",
     "consent.given": "The participant agreed.",
     "consent.declined": "The participant did not agree; the session ends.",
@@ -91,6 +95,8 @@ class _Fold:
         self.rows: list[Cells] = []
         self._pauses = Pauses()
         self._open: dict[str, Lasting] = {}
+        self._breaks: frozenset[str] = frozenset()
+        self._running: str | None = None
 
     def take(self, event: Event, body: Body) -> None:
         was_paused = self._pauses.paused
@@ -105,11 +111,15 @@ class _Fold:
                 self._begin("segment", "segment", event, event.t_ns)
             case SegmentEnded():
                 self._close("segment", event.t_ns, body.reason)
+            case SessionPlanned():
+                self._breaks = breaks_of(body)
             case SessionPaused() if not was_paused:
-                self._begin("pause", "pause", event, event.t_ns, text=body.reason)
+                kind = "break" if self._running in self._breaks else "pause"
+                self._begin("pause", kind, event, event.t_ns, text=body.reason)
             case SessionResumed():
                 self._close("pause", event.t_ns, None)
             case PartStarted():
+                self._running = event.stage
                 self._begin("part", "part", event, event.t_ns)
             case PartEnded():
                 self._close("part", event.t_ns, body.outcome)
