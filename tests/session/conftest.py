@@ -11,7 +11,7 @@ import pytest
 from labapp.events.commands import SkipStage
 from labapp.session.opening import OpenSession
 from tests.helpers.disks import SmallDisk, small_disk
-from tests.session.sessions import opened
+from tests.session.sessions import opened, settle
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,9 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., OpenSession]]:
         if part != "consent":
             session.give_consent("Somebody")
         while session.runner.part is not None and session.runner.part.id != part:
+            settle(session)
             session.runner.send(SkipStage())
+        settle(session)
         return session
 
     yield open_one

@@ -70,6 +70,13 @@ def scheduler_of(session: OpenSession) -> VirtualScheduler:
     return session.runner.scheduler
 
 
+def settle(session: OpenSession) -> None:
+    """Waits for the disk, however little patience the runner has."""
+    for _, receipt in session.runner._waiting:
+        assert receipt.wait(10)
+    spin(session, lambda: not session.runner._waiting)
+
+
 def spin(session: OpenSession, until: Callable[[], bool]) -> None:
     """Runs what other threads post, for at most some seconds of real time."""
     deadline = time.monotonic() + 10
