@@ -38,7 +38,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
     send(Pause("break"), Source.MODERATOR)
     desk.wait(130)
     notes = desk.console.notes
-    assert lines(notes.deviations) == [("0:10", "Pause: break")]
+    assert lines(notes.deviations) == [("0:10", "Paused: Break")]
     send(Resume("moderator"), Source.MODERATOR)
     desk.wait(5)
     emit(AudioGap("f", 0, 24_000, "overflow"))
@@ -55,7 +55,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
     send(EndSession("feels unwell", "keep"), Source.MODERATOR)
     desk.wait(1)
     assert lines(notes.deviations) == [
-        ("0:10", "Pause: break, 2:10"),
+        ("0:10", "Paused: Break, 2:10"),
         ("0:15", "Sound lost: overflow, 0.5 s"),
         ("0:15", "Microphone gone: Jabra: unplugged, 0:07"),
         ("0:22", "Disk almost full: 12 MB free, 0:03"),

@@ -16,7 +16,7 @@ from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import EndSession, GiveConsent, Pause, Resume
 from labapp.events.voice import AudioStarted
-from labapp.ui.moderator.header_questions import PAUSE_REASONS
+from labapp.ui.moderator.wording import PAUSE_REASONS
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.studies import write_study
 from tests.ui.desk import Desk, closed_forms

@@ -265,7 +265,7 @@ def test_notes_carry_the_working_time_of_their_first_key() -> None:
         ("insight", 16),
     ]
     pause, note, flag = state.timeline.marks
-    assert pause.text == "Pause (x), 1:00"
+    assert pause.text == "Paused: x, 1:00"
     assert (note.at_ns // NS, flag.text) == (12, "Flag 1 insight")
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from labapp.ui import theme
+from labapp.ui.language import tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.state.alarms import Alarm
 from labapp.ui.theme import Palette
@@ -25,7 +26,7 @@ class _Chip(QFrame):
         self.key = ""
         self.icon = bits.StatusIcon(palette, "warn", ICON_PX)
         self.text = bits.ElidedLabel(role="secondary")
-        self.dismiss = Button("Dismiss")
+        self.dismiss = Button(tr("Dismiss"))
         self.dismiss.setProperty("role", "chip")
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_XS, 0)
@@ -41,7 +42,7 @@ class _Chip(QFrame):
         bits.set_property(self, "tone", alarm.severity)
         bits.set_property(self.text, "tone", alarm.severity)
         self.text.set_full(alarm.sentence)
-        self.dismiss.setAccessibleName(f"Dismiss: {alarm.sentence}")
+        self.dismiss.setAccessibleName(tr("Dismiss: {alarm}", alarm=alarm.sentence))
 
 
 class AlarmBar(QWidget):
@@ -59,7 +60,7 @@ class AlarmBar(QWidget):
         calm.setContentsMargins(theme.SPACE_M, 0, 0, 0)
         calm.setSpacing(theme.SPACE_S)
         calm.addWidget(bits.StatusIcon(palette, "ok", ICON_PX))
-        calm.addWidget(bits.label("All is well", "secondary"))
+        calm.addWidget(bits.label(tr("All is well"), "secondary"))
         calm.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -82,5 +83,5 @@ class AlarmBar(QWidget):
                 chip.show_alarm(alarms[index])
         hidden = alarms[MOST:]
         self.more.setVisible(bool(hidden))
-        bits.set_text(self.more, f"and {len(hidden)} more")
+        bits.set_text(self.more, tr("and {n} more", n=len(hidden)))
         self.more.setToolTip("\n".join(alarm.sentence for alarm in hidden))

@@ -16,14 +16,9 @@ from labapp.events.commands import Command, Pause, Resume
 from labapp.session.runner import Runner
 from labapp.study.plan import BreakPart
 from labapp.ui import theme
+from labapp.ui.language import N_, told, tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.header_questions import (
-    PAUSE_REASONS,
-    PAUSED,
-    WITHDRAWN,
-    Questions,
-    Reasons,
-)
+from labapp.ui.moderator.header_questions import Questions, Reasons
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -52,10 +47,10 @@ class ConsoleHeader(QFrame):
         self.setFixedHeight(HEIGHT)
         self.elapsed = bits.label("00:00:00", "clock")
         self.recording = bits.label(role="state")
-        self.pause = _PauseButton("Pause")
-        self.skip = Button("Skip stage")
-        self.end = Button("End…")
-        self.done = Button("Back to start")
+        self.pause = _PauseButton(tr("Pause"))
+        self.skip = Button(tr("Skip stage"))
+        self.end = Button(tr("End…"))
+        self.done = Button(tr("Back to start"))
         self.done.setProperty("role", "primary")
         self.done.hide()
         self.study = bits.ElidedLabel(study, "secondary")
@@ -158,12 +153,12 @@ class ConsoleHeader(QFrame):
         text, tone = self._recording(state, paused, ended, now_ns)
         bits.set_property(self.recording, "tone", tone)
         bits.set_text(self.recording, text)
-        caption = "Continue" if paused else "Pause"
+        caption = tr("Continue") if paused else tr("Pause")
         if self.pause.text() != caption:
             self.pause.setText(caption)
             bits.set_property(self.pause, "role", "primary" if paused else "")
-        why = "goes on" if paused else "asks why; once more pauses at once"
-        self.pause.setToolTip(f"{PAUSE_KEY} {why}")
+        tip = N_("{key} goes on") if paused else N_("{key} asks why; once more pauses at once")
+        self.pause.setToolTip(tr(tip, key=PAUSE_KEY))
         if paused or ended:
             self._show_reasons(False)
         # A part that cannot be skipped (consent) is left by its own buttons, or by End.
@@ -183,30 +178,35 @@ class ConsoleHeader(QFrame):
     ) -> tuple[str, str]:
         how = self._runner.state.ended
         if state.withdrawal:
-            return WITHDRAWN[state.withdrawal], "warn"
+            return tr(wording.WITHDRAWN[state.withdrawal]), "warn"
         if ended:
-            return ("✓ complete", "good") if how == "completed" else (f"■ ended: {how}", "warn")
+            if how == "completed":
+                return tr("✓ complete"), "good"
+            return tr("■ ended: {reason}", reason=told(how or "", wording.ENDS)), "warn"
         if self._runner.stalled:
-            return "! waiting for the disk", "alarm"
+            return tr("! waiting for the disk"), "alarm"
         if paused:
             return self._paused(state, now_ns), "warn"
         if state.sound.off is not None:
-            return "○ running, no sound", "warn"
+            return tr("○ running, no sound"), "warn"
         if state.sound.lost:
-            return "! no microphone", "alarm"
+            return tr("! no microphone"), "alarm"
         if not state.sound.device:
-            return "○ sound begins with consent", "warn"
-        return "● recording", "alarm"
+            return tr("○ sound begins with consent"), "warn"
+        return tr("● recording"), "alarm"
 
     def _paused(self, state: ConsoleState, now_ns: int) -> str:
         """Why and how long, and whether one is heard meanwhile."""
         since_ns = self._runner.state.pauses.open_since_ns
         assert since_ns is not None
-        why = PAUSE_REASONS.get(state.pause_reason, state.pause_reason)
-        name = "paused" if why in ("", PAUSED) else why
+        why = state.pause_reason
+        name = tr(wording.PAUSE_REASONS[why]) if why in wording.PAUSE_REASONS else why
+        if why in ("", wording.PAUSED):
+            name = tr("paused")
         text = f"‖ {name}, {wording.short_time(now_ns - since_ns)}"
         part = self._runner.part
         if isinstance(part, BreakPart) and part.at_least_s:
-            text += f" of {wording.short_time(round(part.at_least_s * NS))}"
+            least = wording.short_time(round(part.at_least_s * NS))
+            text = tr("{time} of {least}", time=text, least=least)
         heard = bool(state.sound.device) and not state.sound.lost
-        return f"{text}, sound goes on" if heard else text
+        return tr("{paused}, sound goes on", paused=text) if heard else text

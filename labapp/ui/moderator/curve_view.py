@@ -9,6 +9,7 @@ from PySide6.QtGui import QPen
 
 from labapp.clock import NS
 from labapp.ui import theme
+from labapp.ui.language import number, tr
 from labapp.ui.moderator.plots import Plot
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.theme import Palette
@@ -24,7 +25,7 @@ class CurveView(Plot):
     """Time from 0 to the next round span, alignment from 0 to 100 %."""
 
     def __init__(self, palette: Palette, curve: Curve) -> None:
-        super().__init__(palette, "Alignment over this question")
+        super().__init__(palette, tr("Alignment over this question"))
         self._curve = curve
         self._colour = palette.accent
         self._target: float | None = None
@@ -71,7 +72,9 @@ class CurveView(Plot):
             self._target = target
             self._goal.setVisible(target is not None)
             self._goal.setValue(target or 0.0)
-            self._scale.setTicks([[] if target is None else [(target, f"{target * 100:g} %")]])
+            self._scale.setTicks(
+                [[] if target is None else [(target, number(f"{target * 100:g} %"))]]
+            )
         elif not changed and abs(now_ns - self._now_ns) < NS:
             return
         self._now_ns = now_ns

@@ -12,25 +12,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from labapp.events.commands import Command, EndSession, SkipStage
 from labapp.ui import theme
-from labapp.ui.moderator import bits
+from labapp.ui.language import N_, tr
+from labapp.ui.moderator import bits, wording
 from labapp.ui.widgets.buttons import Button
 
 REASON_WIDTH = 168
-
-PAUSED = "moderator"
-"""The reason of a pause for which none was given."""
-PAUSE_REASONS = {
-    "break": "Break",
-    "technical problem": "Technical problem",
-    "participant asks": "Participant asks",
-}
-"""Reasons as they are stored, and as they are read."""
-ENDED, WITHDREW = "ended by the moderator", "the participant withdrew"
-"""Reasons of an end for which none was typed."""
-WITHDRAWN = {
-    "keep": "■ withdrawn, the data are kept",
-    "delete": "■ withdrawn, the data are deleted",
-}
 
 
 class Reasons(QWidget):
@@ -42,8 +28,8 @@ class Reasons(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.typed = QLineEdit()
-        self.typed.setPlaceholderText("Why? Enter pauses")
-        self.typed.setAccessibleName("Reason of the pause")
+        self.typed.setPlaceholderText(tr("Why? Enter pauses"))
+        self.typed.setAccessibleName(tr("Reason of the pause"))
         self.typed.setFixedWidth(REASON_WIDTH)
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
@@ -51,12 +37,12 @@ class Reasons(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_XS)
         row.addStretch(1)
-        row.addWidget(bits.label("Why?", "strong"))
-        for number, text in enumerate((*PAUSE_REASONS.values(), "Other…"), start=1):
-            button = Button(f"{number}  {text}", "compact")
+        row.addWidget(bits.label(tr("Why?"), "strong"))
+        for number, text in enumerate((*wording.PAUSE_REASONS.values(), N_("Other…")), start=1):
+            button = Button(f"{number}  {tr(text)}", "compact")
             self.buttons.append(button)
             row.addWidget(button)
-        for reason, button in zip(PAUSE_REASONS, self.buttons, strict=False):
+        for reason, button in zip(wording.PAUSE_REASONS, self.buttons, strict=False):
             button.clicked.connect(lambda _=False, reason=reason: self.chosen.emit(reason))
         self.buttons[-1].clicked.connect(self._ask)
         row.addWidget(self.typed)
@@ -71,7 +57,7 @@ class Reasons(QWidget):
 
     def choose(self) -> None:
         """Pause now, for what was typed so far if anything."""
-        self.chosen.emit(self.typed.text().strip() or PAUSED)
+        self.chosen.emit(self.typed.text().strip() or wording.PAUSED)
 
     def _ask(self) -> None:
         for button in self.buttons:
@@ -116,11 +102,11 @@ class Questions(QWidget):
         self.question = bits.label(role="strong")
         self.detail = bits.label(role="caption", wrap=True)
         self.reason = QLineEdit()
-        self.reason.setPlaceholderText("Reason, if any")
-        self.reason.setAccessibleName("Reason")
+        self.reason.setPlaceholderText(tr("Reason, if any"))
+        self.reason.setAccessibleName(tr("Reason"))
         self.reason.setFixedWidth(REASON_WIDTH)
         self.reason.returnPressed.connect(lambda: self._answer(0))
-        self.yes, self.other, self.no = Button(), Button(), Button("Go on")
+        self.yes, self.other, self.no = Button(), Button(), Button(tr("Go on"))
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addStretch(1)
@@ -139,33 +125,40 @@ class Questions(QWidget):
 
     def ask_skip(self, title: str) -> None:
         """Whether to skip the rest of a part."""
-        self._ask(f"Skip the rest of “{title}”?", _Answer("Skip it", SkipStage()))
+        self._ask(
+            tr("Skip the rest of “{part}”?", part=wording.part_title(title)),
+            _Answer(tr("Skip it"), SkipStage()),
+        )
 
     def ask_end(self) -> None:
         """How to end the session."""
         self.reason.clear()
         self._ask(
-            "End the session?",
-            _Answer("End early, keep the data", EndSession(ENDED)),
-            _Answer("Participant withdraws…", self._ask_withdrawal),
+            tr("End the session?"),
+            _Answer(tr("End early, keep the data"), EndSession(wording.ENDED)),
+            _Answer(tr("Participant withdraws…"), self._ask_withdrawal),
             reason=True,
         )
         self.reason.setFocus()
 
     def _ask_withdrawal(self) -> None:
         self._ask(
-            "What is to become of the data?",
-            _Answer("Keep the data", EndSession(WITHDREW, "keep")),
-            _Answer("Delete the data…", self._ask_deletion),
-            detail=f"{self._participant} withdraws, and says so.",
+            tr("What is to become of the data?"),
+            _Answer(tr("Keep the data"), EndSession(wording.WITHDREW, "keep")),
+            _Answer(tr("Delete the data…"), self._ask_deletion),
+            detail=tr("{id} withdraws, and says so.", id=self._participant),
         )
 
     def _ask_deletion(self) -> None:
         self._ask(
-            "Delete the data?",
-            _Answer("Delete all of it", EndSession(WITHDREW, "delete")),
-            detail=f"Deleted are the folder {self._folder} with sound and answers, and the typed "
-            f"name. A note stays that {self._participant} withdrew, and when.",
+            tr("Delete the data?"),
+            _Answer(tr("Delete all of it"), EndSession(wording.WITHDREW, "delete")),
+            detail=tr(
+                "Deleted are the folder {folder} with sound and answers, and the typed name. A "
+                "note stays that {id} withdrew, and when.",
+                folder=self._folder,
+                id=self._participant,
+            ),
         )
 
     def _ask(

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from labapp.analysis.deviations import Deviation
 from labapp.clock import NS
 from labapp.ui import theme
+from labapp.ui.language import tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.state.deviations import words_of
 from labapp.ui.moderator.state.notes import Note
@@ -82,7 +83,7 @@ def text_of(note: Note) -> str:
     if note.kind == "flag":
         return f"⚑ {note.number} {note.text}"
     if note.kind == "prompt":
-        return f"Prompted: “{note.text}”"
+        return tr("Prompted: “{prompt}”", prompt=note.text)
     return note.text
 
 
@@ -99,13 +100,13 @@ class NotesPanel(QFrame):
     ) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.input = NoteInput(now_ns, "Note", "Type a note, Enter keeps it")
-        self.list = TimedList(palette, "Notes and flags")
-        self.deviation = NoteInput(now_ns, "Deviation", "What went otherwise?")
-        self.deviations = TimedList(palette, "Deviations")
+        self.input = NoteInput(now_ns, tr("Note"), tr("Type a note, Enter keeps it"))
+        self.list = TimedList(palette, tr("Notes and flags"))
+        self.deviation = NoteInput(now_ns, tr("Deviation"), tr("What went otherwise?"))
+        self.deviations = TimedList(palette, tr("Deviations"))
         self.input.kept.connect(self.note_kept)
         self.deviation.kept.connect(self.deviation_kept)
-        self.tabs = [Button("Notes", "page-tab"), Button("Deviations", "page-tab")]
+        self.tabs = [Button(tr("Notes"), "page-tab"), Button(tr("Deviations"), "page-tab")]
         self.stack = QStackedWidget()
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_S)
@@ -131,7 +132,7 @@ class NotesPanel(QFrame):
         layout.addLayout(head)
         layout.addWidget(self.stack, 1)
         layout.addLayout(self._flags(flags))
-        self.legend = bits.label("Ctrl + number sets a flag at any time", "secondary")
+        self.legend = bits.label(tr("Ctrl + number sets a flag at any time"), "secondary")
         layout.addWidget(self.legend)
 
     def _flags(self, flags: Mapping[int, str]) -> QGridLayout:
@@ -142,7 +143,13 @@ class NotesPanel(QFrame):
         for place, (number, meaning) in enumerate(sorted(flags.items())):
             button = Button(f"{number}  {meaning}")
             button.setProperty("role", "flag")
-            button.setToolTip(f"Flag “{meaning}”: Ctrl+{number}, or {number} outside a text field")
+            button.setToolTip(
+                tr(
+                    "Flag “{meaning}”: Ctrl+{number}, or {number} outside a text field",
+                    meaning=meaning,
+                    number=number,
+                )
+            )
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(lambda _=False, number=number: self.flag_set.emit(number))
             grid.addWidget(button, place // columns, place % columns)
@@ -162,7 +169,7 @@ class NotesPanel(QFrame):
 
     def show_deviations(self, found: Sequence[Deviation], work: WorkTime) -> None:
         """Newest first, and how many."""
-        self.tabs[DEVIATIONS].setText(f"Deviations {len(found)}" if found else "Deviations")
+        self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(found) or ''}".rstrip())
         self.deviations.show_lines(
             [
                 Line(

@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.ui import theme
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.plan import PlanView
 from labapp.ui.theme import Palette
@@ -18,6 +19,12 @@ ROW_PX = 32
 ICON_PX = 16
 MOST_ROWS = 9
 RIGHT_PX = 44
+STATES = {
+    "todo": N_("to come"),
+    "current": N_("now"),
+    "done": N_("done"),
+    "skipped": N_("skipped"),
+}
 
 
 class PlanList(QWidget):
@@ -48,7 +55,11 @@ class PlanList(QWidget):
         return "" if view.working_ns is None else wording.short_time(view.working_ns)
 
     def _spoken(self, view: PlanView) -> str:
-        return " ".join(x for x in (view.row.title, view.state, view.progress) if x)
+        return " ".join(
+            x
+            for x in (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress)
+            if x
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -83,7 +94,7 @@ class PlanList(QWidget):
             painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, view.progress)
             right = where.left() - theme.SPACE_S
         left = icon.right() + theme.SPACE_M
-        title = view.row.title
+        title = wording.part_title(view.row.title)
         painter.setFont(font(theme.BODY_PX - 1, current))
         painter.setPen(ink)
         fm = metrics(theme.BODY_PX - 1, current)
@@ -118,7 +129,7 @@ class PlanPanel(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_M, theme.SPACE_S, theme.SPACE_S)
         layout.setSpacing(theme.SPACE_XS)
-        title = bits.label("PLAN", "section")
+        title = bits.label(tr("PLAN"), "section")
         title.setContentsMargins(theme.SPACE_S, 0, 0, 0)
         layout.addWidget(title)
         layout.addWidget(self._area)

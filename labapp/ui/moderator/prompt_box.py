@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.ui import theme
+from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.notes import Note
 from labapp.ui.widgets.buttons import Button
@@ -43,8 +44,10 @@ class PromptBox(QWidget):
             button.setProperty("role", "chip")
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.setFixedHeight(ROW_PX)
-            button.setToolTip(f"{key_of(place)} records that you said: {prompt}")
-            button.setAccessibleName(f"Said: {prompt}")
+            button.setToolTip(
+                tr("{key} records that you said: {prompt}", key=key_of(place), prompt=prompt)
+            )
+            button.setAccessibleName(tr("Said: {prompt}", prompt=prompt))
             inside = QHBoxLayout(button)
             inside.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
             key = bits.label(key_of(place), "caption")
@@ -64,7 +67,7 @@ class PromptBox(QWidget):
         area.setWidget(rows)
         area.setFixedHeight(ROW_PX * min(MOST_ROWS, len(prompts)))
         head = QHBoxLayout()
-        head.addWidget(bits.label("Prompts", "caption"), 1)
+        head.addWidget(bits.label(tr("Prompts"), "caption"), 1)
         head.addWidget(self.last)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -75,5 +78,7 @@ class PromptBox(QWidget):
     def show_last(self, notes: Sequence[Note], now_ns: int) -> None:
         """How long ago (session time) the last prompt was given."""
         last = next((note for note in reversed(notes) if note.kind == "prompt"), None)
-        text = "none yet" if last is None else f"last {wording.short_time(now_ns - last.t_ns)} ago"
+        text = tr("none yet")
+        if last is not None:
+            text = tr("last {time} ago", time=wording.short_time(now_ns - last.t_ns))
         bits.set_text(self.last, text)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolTip, QVBoxLayout
 
 from labapp.clock import NS
 from labapp.ui import theme
+from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator import timeline_layers as layers
 from labapp.ui.moderator.plots import Plot
@@ -39,7 +40,7 @@ class TimelineView(Plot):
     zoomed view that shows now goes on with it; End goes there."""
 
     def __init__(self, palette: Palette, timeline: Timeline) -> None:
-        super().__init__(palette, "Timeline", grid=True)
+        super().__init__(palette, tr("Timeline"), grid=True)
         self._timeline = timeline
         self._version = -1
         self._now_ns = self._shown_ns = 0
@@ -177,7 +178,7 @@ class TimelineView(Plot):
         return "\n".join((wording.short_time(t_ns), *lines))
 
     def _block_text(self, block: Block) -> str:
-        how = "" if block.outcome is None else f", {wording.OUTCOMES.get(block.outcome, '')}"
+        how = "" if block.outcome is None else f", {tr(wording.OUTCOMES.get(block.outcome, ''))}"
         return (
             f"{block.label}: {wording.short_time(block.end_or(self._now_ns) - block.start_ns)}{how}"
         )
@@ -234,13 +235,13 @@ class TimelinePanel(QFrame):
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
         layout.setSpacing(theme.SPACE_XS)
         head = QHBoxLayout()
-        head.addWidget(bits.label("TIMELINE", "section"))
+        head.addWidget(bits.label(tr("TIMELINE"), "section"))
         head.addStretch(1)
-        signs = "● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause"
+        signs = tr("● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause")
         head.addWidget(bits.label(signs, "secondary"))
         head.addSpacing(theme.SPACE_M)
-        head.addWidget(bits.label("wheel zooms, drag moves", "secondary"))
-        for text, act in (("Now", self.view.show_newest), ("Show all", self.view.show_all)):
+        head.addWidget(bits.label(tr("wheel zooms, drag moves"), "secondary"))
+        for text, act in ((tr("Now"), self.view.show_newest), (tr("Show all"), self.view.show_all)):
             button = Button(text)
             button.setProperty("role", "chip")
             button.clicked.connect(act)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from labapp.audio.recorder import Level
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui import theme
+from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.moderator.prompt_box import FIRST_KEY, PromptBox
@@ -29,7 +30,13 @@ BARS = 44
 PROMPT_HEIGHT = 56
 MOST_BARS_HEIGHT = 120
 SAVED_LATE_S = 2.0
-FACTS = ("Microphone", "Lost sound", "Saved", "Disk", "Decode p99")
+FACTS = (
+    N_("Microphone"),
+    N_("Lost sound"),
+    N_("Saved"),
+    N_("Disk"),
+    N_("Decode p99"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +58,31 @@ def hearing_of(
     silence; not so in a pause, or while a text is read.
     """
     if sound.off is not None:
-        return Hearing("No sound", f"Recorded without sound: {sound.off}", "warn")
+        return Hearing(tr("No sound"), tr("Recorded without sound: {why}", why=sound.off), "warn")
     if level is None:
-        return Hearing("Not recording", "Sound is recorded once consent is given.", "")
+        return Hearing(tr("Not recording"), tr("Sound is recorded once consent is given."), "")
     if sound.lost or level.state == "lost":
-        return Hearing("Microphone gone", level.problem or "Looking for it …", "alarm")
+        return Hearing(tr("Microphone gone"), level.problem or tr("Looking for it …"), "alarm")
     match level.state:
         case "zeros":
-            return Hearing("Exact zeros", "Muted, or not allowed by the system.", "alarm")
+            return Hearing(tr("Exact zeros"), tr("Muted, or not allowed by the system."), "alarm")
         case "clipping":
-            return Hearing("Too loud", "The sound is cut off at full scale.", "warn")
+            return Hearing(tr("Too loud"), tr("The sound is cut off at full scale."), "warn")
         case "starting":
-            return Hearing("Listening …", "", "")
+            return Hearing(tr("Listening …"), "", "")
         case "stopped":
-            return Hearing("Stopped", level.problem, "")
+            return Hearing(tr("Stopped"), level.problem, "")
     if level.problem:
-        return Hearing("Sound is not written", level.problem, "alarm")
+        return Hearing(tr("Sound is not written"), level.problem, "alarm")
     if level.silent_for_s >= prompt_after_s and talking:
-        return Hearing(f"Silent for {level.silent_for_s:.0f} s", "", "warn", prompt=True)
+        return Hearing(_silent(level), "", "warn", prompt=True)
     if level.silent_for_s >= 2.0:
-        return Hearing(f"Silent for {level.silent_for_s:.0f} s", "", "")
-    return Hearing("Voice heard", "", "good")
+        return Hearing(_silent(level), "", "")
+    return Hearing(tr("Voice heard"), "", "good")
+
+
+def _silent(level: Level) -> str:
+    return tr("Silent for {seconds} s", seconds=f"{level.silent_for_s:.0f}")
 
 
 class VoicePanel(QFrame):
@@ -87,11 +98,13 @@ class VoicePanel(QFrame):
         self.setProperty("role", "card")
         self._prompt_after_s = prompt_after_s
         self.bars = LevelBars(palette, BARS, QSize(200, 48))
-        self.clip = bits.label("CLIP", "clip")
+        self.clip = bits.label(tr("CLIP"), "clip")
         self.headline = bits.label(role="title")
         self.detail = bits.label(role="secondary", wrap=True)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.prompt = Button(f"Say: “{prompts[0]}”\n{FIRST_KEY} records that you said it")
+        self.prompt = Button(
+            tr("Say: “{prompt}”\n{key} records that you said it", prompt=prompts[0], key=FIRST_KEY)
+        )
         self.prompt.setProperty("role", "prompt")
         self.prompt.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.prompt.clicked.connect(lambda: self.prompt_given.emit(0))
@@ -102,7 +115,7 @@ class VoicePanel(QFrame):
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
         head = QHBoxLayout()
-        head.addWidget(bits.label("VOICE", "section"), 1)
+        head.addWidget(bits.label(tr("VOICE"), "section"), 1)
         head.addWidget(self.clip)
         layout.addLayout(head)
         self.bars.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -128,7 +141,7 @@ class VoicePanel(QFrame):
             value = bits.ElidedLabel()
             value.setProperty("role", "fact")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
-            grid.addWidget(bits.label(name, "secondary"), row, 0)
+            grid.addWidget(bits.label(tr(name), "secondary"), row, 0)
             grid.addWidget(value, row, 1)
             self.facts[name] = value
         layout.addLayout(grid)
@@ -157,18 +170,22 @@ class VoicePanel(QFrame):
     ) -> None:
         """The numbers below; each is marked when it is not as it should be."""
         rate = sound.rate or (level.rate if level else 0)
-        khz = f" · {rate / 1000:g} kHz" if rate else ""
-        absent = "none" if sound.off is not None else "not open yet"
+        khz = f" · {number(f'{rate / 1000:g}')} kHz" if rate else ""
+        absent = tr("none") if sound.off is not None else tr("not open yet")
         self._fact("Microphone", f"{sound.device}{khz}" if sound.device else absent, False)
         # The recorder's count is of now, the journal's includes gaps it has not heard of yet.
         lost = max(sound.lost_frames, level.lost_frames if level else 0)
         self._fact("Lost sound", wording.sound_length(lost, rate), lost > 0)
         late = saved_ago_s > SAVED_LATE_S
-        self._fact("Saved", f"{saved_ago_s:.1f} s ago", late)
+        self._fact("Saved", tr("{seconds} s ago", seconds=number(f"{saved_ago_s:.1f}")), late)
         low = free_bytes is not None and free_bytes < LOW_DISK_BYTES
-        self._fact("Disk", "…" if free_bytes is None else f"{wording.size(free_bytes)} free", low)
+        self._fact(
+            "Disk",
+            "…" if free_bytes is None else tr("{size} free", size=wording.size(free_bytes)),
+            low,
+        )
         slow = p99_ms is not None and p99_ms > SLOW_MS
-        self._fact("Decode p99", "…" if p99_ms is None else f"{p99_ms:.1f} ms", slow)
+        self._fact("Decode p99", "…" if p99_ms is None else number(f"{p99_ms:.1f} ms"), slow)
 
     def _fact(self, name: str, text: str, wrong: bool) -> None:
         label = self.facts[name]

@@ -8,13 +8,29 @@ from labapp.clock import NS
 from labapp.ui.language import N_, number, told, tr
 
 OUTCOMES = {
-    "completed": "done",
-    "time_expired": "time is up",
-    "skipped": "skipped",
-    "declined": "declined",
-    "solved": "solved",
-    "marked": "marked",
-    "stage_skipped": "stage skipped",
+    "completed": N_("done"),
+    "time_expired": N_("time is up"),
+    "skipped": N_("skipped"),
+    "declined": N_("declined"),
+    "solved": N_("solved"),
+    "marked": N_("marked"),
+    "stage_skipped": N_("stage skipped"),
+}
+
+PAUSED = "moderator"
+"""The reason of a pause for which none was given."""
+PAUSE_REASONS = {
+    "break": N_("Break"),
+    "technical problem": N_("Technical problem"),
+    "participant asks": N_("Participant asks"),
+}
+"""Reasons as they are stored, and as they are read."""
+ENDED, WITHDREW = N_("ended by the moderator"), N_("the participant withdrew")
+"""Reasons of an end for which none was typed."""
+ENDS = (ENDED, WITHDREW, N_("consent declined"))
+WITHDRAWN = {
+    "keep": N_("■ withdrawn, the data are kept"),
+    "delete": N_("■ withdrawn, the data are deleted"),
 }
 
 PART_TITLES = (
@@ -37,6 +53,11 @@ AUDIO_STATES = {
     "zeros": "exact silence: muted, or not allowed",
     "clipping": "too loud",
 }
+
+
+def pause(reason: str) -> str:
+    """A pause with its reason, as the journal keeps it."""
+    return tr("Paused: {reason}", reason=tr(PAUSE_REASONS.get(reason, reason)))
 
 
 def part_title(title: str) -> str:
@@ -79,7 +100,7 @@ def sound_length(frames: int, rate: int) -> str:
     if frames and not rate:
         return count(frames, "frame")
     seconds = frames / rate if frames else 0.0
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds:.2g} s"
+    return number(f"{seconds:.1f} s" if seconds >= 1 else f"{seconds:.2g} s")
 
 
 def percent(fraction: float) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labapp.events import Event
-from labapp.ui.moderator import wording
+from labapp.ui.language import N_, counted, told, tr
 
 Severity = Literal["alarm", "warn"]
 
@@ -20,32 +20,43 @@ FOCUS = "focus"
 SILENT = "audio_silent"
 
 RAISED: dict[str, tuple[Severity, str]] = {
-    "journal_stalled": ("alarm", "The disk does not take events: the session waits"),
-    "sound_disk_low": ("warn", "Disk almost full"),
+    "journal_stalled": ("alarm", N_("The disk does not take events: the session waits")),
+    "sound_disk_low": ("warn", N_("Disk almost full")),
     "sound_write_failed": ("alarm", ""),
-    "disk_low": ("warn", "Disk almost full"),
-    "decoder_slow": ("warn", "Pictures follow the dials slowly"),
+    "disk_low": ("warn", N_("Disk almost full")),
+    "decoder_slow": ("warn", N_("Pictures follow the dials slowly")),
 }
 """Severity and words of the codes of alarm.raised; empty where the detail says it all. Any other
 code is an alarm with its detail."""
 
 AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
-    "silent": ("warn", "Nobody speaks", ""),
-    "zeros": ("alarm", "The microphone gives exact silence", "muted, or not allowed by the system"),
+    "silent": ("warn", N_("Nobody speaks"), ""),
+    "zeros": (
+        "alarm",
+        N_("The microphone gives exact silence"),
+        N_("muted, or not allowed by the system"),
+    ),
     "clipping": (
         "warn",
-        "Too loud",
-        "the sound is cut off; move the microphone or lower its level",
+        N_("Too loud"),
+        N_("the sound is cut off; move the microphone or lower its level"),
     ),
 }
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 """Keys of the alarms about what the microphone hears."""
 
 LEAVING = {
-    "escape": "pressed Escape; ask, then Pause or End",
-    "close": "tried to close the window; ask, then Pause or End",
+    "escape": N_("pressed Escape; ask, then Pause or End"),
+    "close": N_("tried to close the window; ask, then Pause or End"),
 }
 """Words for the ways of close.requested."""
+
+DETAILS = (
+    N_("{size} free"),
+    N_("one in a hundred takes {ms} ms or more"),
+    N_("Only {size} MB free: {minutes} min of sound"),
+)
+"""What alarms of ours tell in the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +109,15 @@ class Alarms:
             case "alarm.raised":
                 code, detail = str(p["code"]), str(p["detail"])
                 severity, text = RAISED.get(code, ("alarm", code.replace("_", " ").capitalize()))
+                text, detail = tr(text), told(detail, DETAILS)
                 return self._raise(event, code, severity, text, detail, lasting=True)
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
             case "audio.device_lost":
-                text = "The microphone is gone"
-                detail = (
-                    f"{p['detail'] or p['device']}; when it is back, recording goes on by itself"
+                text = tr("The microphone is gone")
+                detail = tr(
+                    "{what}; when it is back, recording goes on by itself",
+                    what=p["detail"] or p["device"],
                 )
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
             case "audio.device_back" | "audio.started":
@@ -116,22 +129,26 @@ class Alarms:
             case "screen.changed":
                 return self._screen(event)
             case "close.requested":
-                text = "The participant wants to stop"
-                how = LEAVING.get(str(p["how"]), str(p["how"]))
+                text = tr("The participant wants to stop")
+                how = tr(LEAVING.get(str(p["how"]), str(p["how"])))
                 return self._raise(event, "close", "alarm", text, how, lasting=False)
             case "window.focus" if p["focused"]:
                 return self._clear(FOCUS)
             case "window.focus":
-                text = "The participant's window lost the keyboard"
+                text = tr("The participant's window lost the keyboard")
                 return self._raise(event, FOCUS, "warn", text, "", lasting=True)
         return False
 
     def _gap(self, event: Event) -> bool:
         if event.payload["cause"] in ("device_lost", "reopened"):
             return False  # the lost microphone is an alarm of its own
-        lost = wording.count(int(event.payload["frames"]), "frame")
-        detail = f"{lost}, filled with silence ({event.payload['cause']})"
-        return self._raise(event, "gap", "warn", "Sound was lost", detail, lasting=False)
+        detail = counted(
+            int(event.payload["frames"]),
+            "{n} frame, filled with silence ({cause})",
+            "{n} frames, filled with silence ({cause})",
+            cause=event.payload["cause"],
+        )
+        return self._raise(event, "gap", "warn", tr("Sound was lost"), detail, lasting=False)
 
     def _audio_state(self, event: Event) -> bool:
         state = str(event.payload["state"])
@@ -141,15 +158,17 @@ class Alarms:
                 changed |= self._clear(f"audio_{other}")
         if state in AUDIO_STATES:
             severity, text, detail = AUDIO_STATES[state]
-            changed |= self._raise(event, f"audio_{state}", severity, text, detail, lasting=True)
+            changed |= self._raise(
+                event, f"audio_{state}", severity, tr(text), tr(detail), lasting=True
+            )
         return changed
 
     def _screen(self, event: Event) -> bool:
         name, left = str(event.payload["screen"]), int(event.payload["screens_left"])
         if event.payload["change"] != "removed":
             return self._clear(f"screen {name}")
-        text = f"Screen {name} is gone"
-        detail = "one screen is left" if left == 1 else f"{left} screens are left"
+        text = tr("Screen {name} is gone", name=name)
+        detail = counted(left, "{n} screen is left", "{n} screens are left")
         return self._raise(event, f"screen {name}", "alarm", text, detail, lasting=True)
 
     def _raise(

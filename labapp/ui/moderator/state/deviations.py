@@ -8,31 +8,32 @@ from __future__ import annotations
 from labapp.analysis.deviations import Deviation, Deviations
 from labapp.clock import NS
 from labapp.events import Event, body_of
+from labapp.ui.language import N_, number, told, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.state.alarms import RAISED
+from labapp.ui.moderator.state.alarms import DETAILS, RAISED
 
 FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
 """Kinds that are no deviations and come by the ten thousand."""
 
 WORDS = {
-    "paused": "Pause",
-    "interrupted": "The program was not running",
-    "stage_restarted": "Stage began again",
-    "part_skipped": "Part skipped",
-    "ended_early": "Ended early",
-    "withdrawn": "Withdrew",
+    "paused": N_("Paused"),
+    "interrupted": N_("The program was not running"),
+    "stage_restarted": N_("Stage began again"),
+    "part_skipped": N_("Part skipped"),
+    "ended_early": N_("Ended early"),
+    "withdrawn": N_("Withdrew"),
     "noted": "",
-    "aligned_at_start": "Target and start agreed already",
-    "no_sound": "Without sound",
-    "sound_lost": "Sound lost",
-    "microphone_lost": "Microphone gone",
-    "sound_zeros": "Exact silence",
-    "sound_clipping": "Too loud",
-    "screen_changed": "Screen",
-    "focus_lost": "Participant’s window without keyboard",
-    "close_requested": "Participant wanted to stop",
+    "aligned_at_start": N_("Target and start agreed already"),
+    "no_sound": N_("Without sound"),
+    "sound_lost": N_("Sound lost"),
+    "microphone_lost": N_("Microphone gone"),
+    "sound_zeros": N_("Exact silence"),
+    "sound_clipping": N_("Too loud"),
+    "screen_changed": N_("Screen"),
+    "focus_lost": N_("Participant’s window without keyboard"),
+    "close_requested": N_("Participant wanted to stop"),
 }
-WAYS = {"escape": "pressed Escape", "close": "tried to close the window"}
+WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")}
 
 
 class DeviationLog:
@@ -52,14 +53,17 @@ class DeviationLog:
 
 def words_of(one: Deviation) -> str:
     """One deviation on a line: what, the detail, how long."""
-    text = WORDS.get(one.kind, one.kind.replace("_", " ").capitalize())
-    detail = WAYS.get(one.detail, one.detail)
+    text = tr(WORDS.get(one.kind, one.kind.replace("_", " ").capitalize()))
+    detail = tr(WAYS.get(one.detail, one.detail))
+    if one.kind == "paused":
+        detail = tr(wording.PAUSE_REASONS.get(detail, detail))
     if one.kind == "alarm":
         code, _, detail = one.detail.partition(": ")
-        text = RAISED[code][1] if code in RAISED else code.replace("_", " ").capitalize()
+        text = tr(RAISED[code][1]) if code in RAISED else code.replace("_", " ").capitalize()
+        detail = told(detail, DETAILS)
     said = ": ".join(part for part in (text, detail) if part)
     if one.duration_s is None:
         return said
     if one.kind == "sound_lost":
-        return f"{said}, {one.duration_s:.2g} s"
+        return f"{said}, {number(f'{one.duration_s:.2g}')} s"
     return f"{said}, {wording.short_time(round(one.duration_s * NS))}"

@@ -16,6 +16,7 @@ from labapp.study.plan import (
 from labapp.tasks.pages import PagesState, PagesTask
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.worktime import WorkTime
 
@@ -107,7 +108,7 @@ def view_of(
         progress = progress_of(machine, state) if standing == "current" else ""
         if standing == "skipped":
             wrong = (o for o in outcomes if o not in ("completed", "time_expired"))
-            progress = wording.OUTCOMES.get(next(wrong) or "", "not finished")
+            progress = tr(wording.OUTCOMES.get(next(wrong) or "", N_("not finished")))
         views.append(PlanView(row, standing, progress, length))
     return tuple(views)
 
@@ -125,7 +126,7 @@ def progress_of(machine: SessionMachine, state: SessionState) -> str:
         number = now.trial.number if now.trial else 1
         return f"{number} / {part.trials}"
     if isinstance(part, QuestionnairePart):
-        return part.instrument.upper() if len(part.instrument) <= 4 else "asked"
-    if isinstance(task, PagesTask) and isinstance(now, PagesState):
-        return f"page {now.page + 1} / {task.pages}" if task.pages > 1 else "reading"
-    return "reading"
+        return part.instrument.upper() if len(part.instrument) <= 4 else tr("asked")
+    if isinstance(task, PagesTask) and isinstance(now, PagesState) and task.pages > 1:
+        return tr("page {number} / {all}", number=now.page + 1, all=task.pages)
+    return tr("reading")

@@ -11,13 +11,14 @@ from typing import Literal
 
 from labapp.events import Event
 from labapp.study.plan import PlannedPart, QuestionsPart
+from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
 MarkKind = Literal["note", "flag", "prompt", "answer", "deviation", "alarm", "pause", "gap"]
 
-ANSWERS = {"far": "Far away", "close": "Close enough"}
+ANSWERS = {"far": N_("Far away"), "close": N_("Close enough")}
 """Words for the marks of a calibration."""
 
 
@@ -73,7 +74,7 @@ class Timeline:
         match event.kind:
             case "part.started":
                 index = int(p["index"])
-                self.parts.append(Block(at, self._plan[index].title, index))
+                self.parts.append(Block(at, wording.part_title(self._plan[index].title), index))
             case "part.ended":
                 _close(self.parts, at, str(p["outcome"]))
                 _close(self.trials, at, None)
@@ -81,37 +82,44 @@ class Timeline:
                 _close(self.trials, at, None)  # an attempt that a crash cut off has no end
                 index = self.parts[-1].of
                 part = self._plan[index]
-                of = f" of {part.trials}" if isinstance(part, QuestionsPart) else ""
-                self.trials.append(Block(at, f"Question {event.trial}{of}", index))
+                label = tr("Question {number}", number=event.trial)
+                if isinstance(part, QuestionsPart):
+                    label = tr("{question} of {all}", question=label, all=part.trials)
+                self.trials.append(Block(at, label, index))
             case "trial.ended":
                 _close(self.trials, at, str(p["outcome"]))
             case "session.paused":
-                self.marks.append(Mark(at, "pause", f"Pause ({p['reason']})"))
+                self.marks.append(Mark(at, "pause", wording.pause(str(p["reason"]))))
             case "session.resumed":
                 self._resumed(work)
             case "segment.started" if p["gap_from_ns"] is not None:
-                self.marks.append(Mark(at, "gap", "Gap: the program was not running"))
+                self.marks.append(Mark(at, "gap", tr("Gap: the program was not running")))
             case "audio.state":
                 since = work.working_ns(int(p["since_ns"]))
                 self.hearing.append(Hearing(since, str(p["state"])))
             case "alarm.raised":
                 self.marks.append(Mark(at, "alarm", str(p["detail"])))
             case "audio.device_lost":
-                self.marks.append(Mark(at, "alarm", "The microphone was gone"))
+                self.marks.append(Mark(at, "alarm", tr("The microphone was gone")))
             case "screen.changed" if p["change"] == "removed":
-                self.marks.append(Mark(at, "alarm", f"Screen {p['screen']} was gone"))
+                self.marks.append(Mark(at, "alarm", tr("Screen {name} was gone", name=p["screen"])))
             case "close.requested":
-                self.marks.append(Mark(at, "alarm", "The participant wanted to stop"))
+                self.marks.append(Mark(at, "alarm", tr("The participant wanted to stop")))
             case "alignment.marked":
-                words = ANSWERS.get(str(p["mark"]), str(p["mark"]))
+                words = tr(ANSWERS.get(str(p["mark"]), str(p["mark"])))
                 text = f"{words}: {wording.percent(float(p['alignment']))}"
                 self.marks.append(Mark(at, "answer", text))
             case "deviation.noted":
                 since = work.working_ns(int(p["typing_began_ns"]))
-                self.marks.append(Mark(since, "deviation", f"Deviation: {p['text']}"))
+                self.marks.append(Mark(since, "deviation", tr("Deviation: {said}", said=p["text"])))
             case "audio.gap":
-                frames = wording.count(int(p["frames"]), "frame")
-                self.marks.append(Mark(at, "alarm", f"{frames} of sound lost ({p['cause']})"))
+                lost = counted(
+                    int(p["frames"]),
+                    "{n} frame of sound lost ({cause})",
+                    "{n} frames of sound lost ({cause})",
+                    cause=p["cause"],
+                )
+                self.marks.append(Mark(at, "alarm", lost))
             case _:
                 return self._note(event, work)
         return True
@@ -120,9 +128,12 @@ class Timeline:
         note = note_of(event, work)
         if note is None:
             return False
-        number = "" if note.number is None else f"{note.number} "
-        words = {"note": "", "flag": f"Flag {number}", "prompt": "Prompt given: "}[note.kind]
-        self.marks.append(Mark(note.working_ns, note.kind, words + note.text))
+        text = note.text
+        if note.kind == "flag":
+            text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
+        if note.kind == "prompt":
+            text = tr("Prompt given: {prompt}", prompt=note.text)
+        self.marks.append(Mark(note.working_ns, note.kind, text))
         return True
 
     def _resumed(self, work: WorkTime) -> None:
