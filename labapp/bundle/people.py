@@ -56,7 +56,7 @@ SESSIONS = (
     Column("working_length", "Length without pauses, breaks and gaps.", "s"),
     Column("segments", "Runs of the program on this session; more than 1 after a crash."),
     Column("gaps", "Time between the end of a killed run and going on, summed.", "s"),
-    Column("pauses", "Number of pauses."),
+    Column("pauses", "Number of pauses; breaks of the plan are none."),
     Column("events", "Rows in the journal."),
     Column("sound", "Length of the sound recorded.", "s"),
     Column("sound_lost", "Of this, lost and filled with silence.", "s"),

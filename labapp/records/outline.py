@@ -57,9 +57,9 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A pause, or the gap after a crash; end_ns is null while it is open."""
+    """A pause, a break of the plan, or the gap after a crash; end_ns is null while it is open."""
 
-    kind: Literal["pause", "gap"]
+    kind: Literal["pause", "break", "gap"]
     start_ns: int
     end_ns: int | None = None
 
@@ -147,7 +147,8 @@ def _apply(found: Outline, event: Event, body: Body) -> Outline:
             last = replace(found.segments[-1], ended=body.reason)
             return replace(found, segments=(*found.segments[:-1], last))
         case SessionPaused() if not _open(found):
-            return replace(found, pauses=(*found.pauses, Pause("pause", event.t_ns)))
+            kind: Literal["pause", "break"] = "pause" if event.stage is None else "break"
+            return replace(found, pauses=(*found.pauses, Pause(kind, event.t_ns)))
         case SessionResumed() if _open(found):
             closed = replace(found.pauses[-1], end_ns=event.t_ns)
             return replace(found, pauses=(*found.pauses[:-1], closed))

@@ -168,7 +168,8 @@ class SessionMachine:
             return self._end(state, SessionCompleted())
         started = Draft(PartStarted(index), self.parts[index].id)
         if isinstance(self.parts[index], BreakPart):
-            return (started, Draft(SessionPaused("break")))  # no duration counts it
+            # No duration counts it; its part's key tells it from a pause by the moderator.
+            return (started, Draft(SessionPaused("break"), self.parts[index].id))
         return (started,)
 
     def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Sequence[Draft]:

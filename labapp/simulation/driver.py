@@ -50,6 +50,10 @@ FAST = Pace(stride_s=0.02, think_s=0.06, read_s=0.12)
 
 JUDGEMENT_SD = 0.03
 """How much the alignment that is close enough differs from question to question."""
+NOT_SURE = 0.1
+"""Nothing is marked between close enough and so much less."""
+SAYS_FAR_RATE = 0.1
+"""How often a stride on the way is marked far away."""
 
 HUMAN = Pace(stride_s=0.12, think_s=1.2, read_s=6.0)
 """About a person's speed, for simulations on a virtual clock."""
@@ -85,6 +89,7 @@ class Driver:
         self._pace = pace
         self._question: tuple[str, int, int] | None = None
         self._enough = 1.0
+        self._judging = self._rng
         self._strategy: Strategy | None = None
         self._steps: Iterator[Step] = iter(())
         self._step: Step | None = None
@@ -193,8 +198,8 @@ class Driver:
             self._question = (part.id, trial.number, trial.attempt)
             self._strategy = self._make(generator(*self._seed, part.id, trial.number))
             if part.marks:
-                judges = generator(*self._seed, part.id, trial.number, "close enough")
-                judged = float(judges.normal(part.target_alignment, JUDGEMENT_SD))
+                self._judging = generator(*self._seed, part.id, trial.number, "close enough")
+                judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
                 self._enough = min(judged, 0.99)
         assert self._strategy is not None
         if trial.z_seq > trial.decoded_seq:
@@ -226,10 +231,14 @@ class Driver:
             self._send(MoveDial(0, away(task.space, trial), "simulated"), self._pace.think_s)
 
     def _judge(self, trial: Trial) -> Command | None:
-        """What a calibration's participant says of the pictures now: far at the start, close once
-        they are near enough; None to turn on."""
+        """What a calibration's participant says of the pictures now: far at the start and at times
+        on the way, close once they are near enough; None to turn on."""
         if not trial.unmarked:
             return Next()
         if "far" in trial.unmarked:
             return MarkAlignment("far")
-        return MarkAlignment("close") if trial.alignment >= self._enough else None
+        if trial.alignment >= self._enough:
+            return MarkAlignment("close")
+        on_the_way = trial.alignment < self._enough - NOT_SURE
+        said = on_the_way and self._judging.random() < SAYS_FAR_RATE
+        return MarkAlignment("far") if said else None

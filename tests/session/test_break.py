@@ -9,6 +9,8 @@ import pytest
 from labapp.events import Source
 from labapp.events.commands import Command, Next, Pause, Resume, SkipStage
 from labapp.records.integrity import check_journal
+from labapp.records.journal import read_rows
+from labapp.records.outline import outline
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from tests.session.sessions import opened
@@ -69,6 +71,7 @@ def test_killed_in_a_break(tmp_path: Path, command: Command) -> None:
     assert pauses.working_ns(session.runner.clock.now_ns()) < worked + 60 * 10**9
     path = drop(session)
     assert not check_journal(path)
+    assert [pause.kind for pause in outline(read_rows(path)).pauses] == ["break"]
     kinds = [event.kind for event in read_past(path)]
     assert kinds.count("session.paused") == kinds.count("session.resumed") == 1
     assert "part.restarted" not in kinds
