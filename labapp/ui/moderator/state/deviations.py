@@ -34,6 +34,11 @@ WORDS = {
     "close_requested": N_("Participant wanted to stop"),
 }
 WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")}
+FORMS = {
+    "screen_changed": (N_("{screen} removed"), N_("{screen} added")),
+    "withdrawn": (N_("keep: {reason}"), N_("delete: {reason}")),
+}
+"""What the fold tells in English of some kinds."""
 
 
 class DeviationLog:
@@ -57,6 +62,8 @@ def words_of(one: Deviation) -> str:
     detail = tr(WAYS.get(one.detail, one.detail))
     if one.kind == "paused":
         detail = tr(wording.PAUSE_REASONS.get(detail, detail))
+    if one.kind in FORMS:
+        detail = told(detail, FORMS[one.kind])
     if one.kind == "alarm":
         code, _, detail = one.detail.partition(": ")
         text = tr(RAISED[code][1]) if code in RAISED else code.replace("_", " ").capitalize()
