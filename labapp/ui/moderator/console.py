@@ -32,6 +32,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.plan import QuestionsPart
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.language import tr
 from labapp.ui.moderator import style
 from labapp.ui.moderator.alarm_bar import AlarmBar
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
@@ -117,7 +118,7 @@ class ConsoleWindow(QMainWindow):
         self.voice = VoicePanel(PALETTE, study.recording.prompts, study.recording.silence_prompt_s)
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
-        self.setWindowTitle(f"labapp · {participant} · console")
+        self.setWindowTitle(f"labapp · {participant} · {tr('console')}")
         self._ground = self._body()
         self.setCentralWidget(self._ground)
         self._ground.setFocus()
