@@ -143,3 +143,20 @@ def test_the_mirror_counts_the_marks_of_a_calibration(
     assert mirror.state.text() == "· marked: far away 2, close enough 0"
     desk.console.shut()
     desk.console.deleteLater()
+
+
+def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_path: Path) -> None:
+    study = tmp_path / "rest.yaml"
+    study.write_text(
+        "id: rest\ntitle: A rest\nversion: 1\nflow:\n"
+        "  - break: texts/{language}/consent.md\n    at_least_s: 90\n  - questionnaire: seq\n"
+    )
+    clock = FakeClock()
+    desk = Desk(open_room(study, clock=clock), clock)
+    desk.room.session.begin()
+    desk.console.refresh()
+    quiet = desk.console.mirror.quiet
+    assert quiet.headline.text() == "Break"
+    assert "may go on after 1:30" in quiet.text.text()
+    desk.console.shut()
+    desk.console.deleteLater()

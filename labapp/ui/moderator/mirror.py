@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from labapp.clock import NS
 from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Array
 from labapp.session.runner import Runner
-from labapp.study.plan import QuestionnairePart, ReconstructionPart, TutorialPart
+from labapp.study.plan import BreakPart, QuestionnairePart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
@@ -233,6 +234,15 @@ def describe(runner: Runner) -> tuple[str, str]:
     part, state = runner.part, runner.state
     if runner.finished:
         return tr("The session is over"), tr("Everything that was recorded is kept.")
+    if isinstance(part, BreakPart):
+        text = tr("The participant rests and goes on when ready. Continue ends the break.")
+        if part.at_least_s:
+            least = wording.short_time(round(part.at_least_s * NS))
+            text = tr(
+                "The participant rests and may go on after {least}. Continue ends it at once.",
+                least=least,
+            )
+        return wording.part_title(part.title), text
     if state.pauses.paused:
         text = tr("The participant sees a quiet screen. Continue goes on where it was.")
         return tr("Paused"), text
