@@ -116,6 +116,20 @@ def test_the_overview_names_the_next_free_participants(tmp_path: Path) -> None:
     assert any("P03" in line and "→" in line for line in shown.lines())
 
 
+def test_a_calibration_is_introduced_as_one(tmp_path: Path) -> None:
+    text = GOOD.replace("      trials: 3", "      trials: 3\n      marks: true")
+    made = planner.realise(load(write(tmp_path, text)), "P01", space_of=space_of)
+    stages = [part for part in made.parts if isinstance(part, ReconstructionPart)]
+    assert [part.marks for part in stages] == [True, True]
+    documents = [part.document for part in made.parts if part.id.endswith("-intro")]
+    assert documents == ["texts/en/calibration-first.md", "texts/en/calibration-further.md"]
+    own = text.replace(
+        "      trials: 3", "      trials: 3\n      intro: texts/{language}/consent.md"
+    )
+    made = planner.realise(load(write(tmp_path, own)), "P01", space_of=space_of)
+    assert made.parts[1].document == "texts/en/consent.md"  # type: ignore[union-attr]
+
+
 def test_texts() -> None:
     assert pages("one\n\n---\ntwo\n---  \n\n") == ["one", "two"]
     assert fill("{trials} of {stages} {unknown}", {"trials": "5"}) == "5 of {stages} {unknown}"
