@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -99,7 +99,7 @@ def fields(text: str) -> set[str]:
     return {field for _, field, _, _ in Formatter().parse(text) if field is not None}
 
 
-def tr(text: str, **values: object) -> str:
+def tr(text: str, /, **values: object) -> str:
     """An English sentence in the language that is spoken, with its {values} filled in."""
     words = _Spoken.words.get(text, text)
     return words.format(**values) if values else words
@@ -110,7 +110,7 @@ def N_(text: str) -> str:
     return text
 
 
-def counted(n: int, one: str, many: str, **values: object) -> str:
+def counted(n: int, one: str, many: str, /, **values: object) -> str:
     """`tr` of the form for one or for any other number, with {n} filled in.
 
     The two forms do for English and German; a language with more of them needs more here.
@@ -123,15 +123,14 @@ def number(written: str) -> str:
     return written.translate({ord("."): tr("."), ord(","): tr(",")})
 
 
-def told(text: str, forms: Iterable[str]) -> str:
+def told(text: str, forms: Sequence[str]) -> str:
     """What another layer told in English, translated where it has one of these forms (sentences
-    with {values}), else as it is."""
+    with {values}, which may have them too), else as it is, but for how numbers are written."""
     for form in forms:
         if found := _pattern(form).fullmatch(text):
             values = found.groupdict()
-            plain = {k: number(v) if _NUMBER.fullmatch(v) else v for k, v in values.items()}
-            return tr(form, **plain)
-    return text
+            return tr(form, **{name: told(value, forms) for name, value in values.items()})
+    return number(text) if _NUMBER.fullmatch(text) else text
 
 
 @cache

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from labapp.errors import LabappError
 from labapp.representations.decoders import Decoder
 from labapp.representations.sheets import Sheet, traversals
+from labapp.ui.language import tr
 
 
 class SheetMaker(QObject):
@@ -58,7 +59,7 @@ class SheetMaker(QObject):
         try:
             sheet = done.result()
         except (LabappError, RuntimeError, ValueError) as error:
-            self.failed.emit(model, f"Its pictures cannot be made: {error}")
+            self.failed.emit(model, tr("Its pictures cannot be made: {error}", error=error))
             return
         self._kept[model] = sheet
         self.made.emit(model, sheet)

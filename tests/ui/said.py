@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QListWidget, QTableWidget, QWidget
 
 from labapp.ui.moderator.bits import ElidedLabel
 from labapp.ui.widgets.markdown import MarkdownView
@@ -33,6 +34,9 @@ def _texts(widget: QWidget) -> Iterator[str]:
             return
         case QComboBox():
             yield from (widget.itemText(index) for index in range(widget.count()))
+        case QListWidget():
+            role = Qt.ItemDataRole.AccessibleTextRole
+            yield from (widget.item(row).data(role) for row in range(widget.count()))
         case QTableWidget():
             columns, rows = range(widget.columnCount()), range(widget.rowCount())
             yield from (widget.horizontalHeaderItem(column).text() for column in columns)

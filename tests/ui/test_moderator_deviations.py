@@ -56,14 +56,14 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
     desk.wait(1)
     assert lines(notes.deviations) == [
         ("0:10", "Paused: Break, 2:10"),
-        ("0:15", "Sound lost: overflow, 0.5 s"),
+        ("0:15", "Sound lost: the computer was too slow, 0.5 s"),
         ("0:15", "Microphone gone: Jabra: unplugged, 0:07"),
         ("0:22", "Disk almost full: 12 MB free, 0:03"),
         ("0:22", "Participant’s window without keyboard, 0:03"),
         ("0:25", "Participant wanted to stop: pressed Escape"),
         ("0:25", "Part skipped"),
         ("0:25", "Part skipped"),
-        ("0:25", "Withdrew: keep: feels unwell"),
+        ("0:25", "Withdrew: the data are kept: feels unwell"),
     ]
     assert notes.tabs[DEVIATIONS].text() == "Deviations 10"
     stored = fold_deviations((event, body_of(event)) for event in events)

@@ -121,7 +121,7 @@ def test_the_sentences_of_the_alarms_differ() -> None:
     said = [shown((1, raised))[0] for raised, _ in CLEARED_BY]
     said += shown((1, AudioGap("f", 0, 480, "overflow"))) + shown((1, CloseRequested("escape")))
     assert len(set(said)) == len(said) == 12
-    assert "480 frames, filled with silence (overflow)" in said[-2]
+    assert "480 frames, filled with silence (the computer was too slow)" in said[-2]
     assert said[-1] == "The participant wants to stop: pressed Escape; ask, then Pause or End"
     assert "muted, or not allowed" in said[6]
 

@@ -16,9 +16,10 @@ from labapp.events.commands import Command, Pause, Resume
 from labapp.session.runner import Runner
 from labapp.study.plan import BreakPart
 from labapp.ui import theme
-from labapp.ui.language import N_, told, tr
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.header_questions import Questions, Reasons
+from labapp.ui.moderator.reports import reported
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -182,7 +183,7 @@ class ConsoleHeader(QFrame):
         if ended:
             if how == "completed":
                 return tr("✓ complete"), "good"
-            return tr("■ ended: {reason}", reason=told(how or "", wording.ENDS)), "warn"
+            return tr("■ ended: {reason}", reason=reported(how or "")), "warn"
         if self._runner.stalled:
             return tr("! waiting for the disk"), "alarm"
         if paused:
@@ -200,7 +201,8 @@ class ConsoleHeader(QFrame):
         since_ns = self._runner.state.pauses.open_since_ns
         assert since_ns is not None
         why = state.pause_reason
-        name = tr(wording.PAUSE_REASONS[why]) if why in wording.PAUSE_REASONS else why
+        known = wording.PAUSE_REASONS.get(why)
+        name = tr(known) if known else reported(why)
         if why in ("", wording.PAUSED):
             name = tr("paused")
         text = f"‖ {name}, {wording.short_time(now_ns - since_ns)}"

@@ -18,7 +18,6 @@ from labapp.ui.widgets.painting import font, metrics
 ROW_PX = 32
 ICON_PX = 16
 MOST_ROWS = 9
-RIGHT_PX = 44
 STATES = {
     "todo": N_("to come"),
     "current": N_("now"),
@@ -83,9 +82,11 @@ class PlanList(QWidget):
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(small))
         painter.setPen(p.color("secondary"))
-        time = QRectF(right - RIGHT_PX, box.top(), RIGHT_PX, ROW_PX)
-        painter.drawText(time, middle | Qt.AlignmentFlag.AlignRight, self._time(view))
-        right = time.left() - theme.SPACE_S if self._time(view) else right
+        if time := self._time(view):
+            width = metrics(small).horizontalAdvance(time)
+            where = QRectF(right - width, box.top(), width, ROW_PX)
+            painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, time)
+            right = where.left() - theme.SPACE_S
         if view.progress:
             width = metrics(small, True).horizontalAdvance(view.progress)
             painter.setFont(font(small, True))

@@ -41,7 +41,12 @@ def _whether(item: Item, value: Any) -> str:
 
 def _said(item: Item, value: Any) -> str:
     """An answer on one line."""
+    if isinstance(item, Rating):
+        marked = value if item.answered(value) else "–"
+        if item.first:
+            return tr("{value} of {last}", value=marked, last=item.last)
+        return tr("{value} of 0 to {last}", value=marked, last=item.last)
     if not item.answered(value):
-        return item.said("–") if isinstance(item, Rating) else "–"
+        return "–"
     said = " ".join(item.said(value).split())
     return said if len(said) <= SAID_CHARACTERS else f"{said[:SAID_CHARACTERS]}…"

@@ -21,6 +21,7 @@ from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.moderator.prompt_box import FIRST_KEY, PromptBox
+from labapp.ui.moderator.reports import reported
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.moderator.watch import SLOW_MS
 from labapp.ui.theme import Palette
@@ -58,11 +59,15 @@ def hearing_of(
     silence; not so in a pause, or while a text is read.
     """
     if sound.off is not None:
-        return Hearing(tr("No sound"), tr("Recorded without sound: {why}", why=sound.off), "warn")
+        return Hearing(
+            tr("No sound"), tr("Recorded without sound: {why}", why=reported(sound.off)), "warn"
+        )
     if level is None:
         return Hearing(tr("Not recording"), tr("Sound is recorded once consent is given."), "")
     if sound.lost or level.state == "lost":
-        return Hearing(tr("Microphone gone"), level.problem or tr("Looking for it …"), "alarm")
+        return Hearing(
+            tr("Microphone gone"), reported(level.problem) or tr("Looking for it …"), "alarm"
+        )
     match level.state:
         case "zeros":
             return Hearing(tr("Exact zeros"), tr("Muted, or not allowed by the system."), "alarm")
@@ -71,9 +76,9 @@ def hearing_of(
         case "starting":
             return Hearing(tr("Listening …"), "", "")
         case "stopped":
-            return Hearing(tr("Stopped"), level.problem, "")
+            return Hearing(tr("Stopped"), reported(level.problem), "")
     if level.problem:
-        return Hearing(tr("Sound is not written"), level.problem, "alarm")
+        return Hearing(tr("Sound is not written"), reported(level.problem), "alarm")
     if level.silent_for_s >= prompt_after_s and talking:
         return Hearing(_silent(level), "", "warn", prompt=True)
     if level.silent_for_s >= 2.0:

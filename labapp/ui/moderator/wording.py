@@ -47,13 +47,6 @@ PART_TITLES = (
 )
 """As a plan names its parts; questionnaires bring their own titles."""
 
-AUDIO_STATES = {
-    "heard": "voice heard",
-    "silent": "silent",
-    "zeros": "exact silence: muted, or not allowed",
-    "clipping": "too loud",
-}
-
 
 def pause(reason: str) -> str:
     """A pause with its reason, as the journal keeps it."""

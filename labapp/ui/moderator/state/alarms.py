@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labapp.events import Event
-from labapp.ui.language import N_, counted, told, tr
+from labapp.ui.language import N_, counted, tr
+from labapp.ui.moderator.reports import gap, reported
 
 Severity = Literal["alarm", "warn"]
 
@@ -24,6 +25,9 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "sound_disk_low": ("warn", N_("Disk almost full")),
     "sound_write_failed": ("alarm", ""),
     "disk_low": ("warn", N_("Disk almost full")),
+    "microphone_failed": ("alarm", N_("Microphone failed")),
+    "consent_not_stored": ("alarm", N_("Consent not stored")),
+    "program_error": ("alarm", N_("Program error")),
     "decoder_slow": ("warn", N_("Pictures follow the dials slowly")),
 }
 """Severity and words of the codes of alarm.raised; empty where the detail says it all. Any other
@@ -51,13 +55,6 @@ LEAVING = {
 }
 """Words for the ways of close.requested."""
 
-DETAILS = (
-    N_("{size} free"),
-    N_("one in a hundred takes {ms} ms or more"),
-    N_("Only {size} MB free: {minutes} min of sound"),
-)
-"""What alarms of ours tell in the journal."""
-
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
@@ -75,6 +72,12 @@ class Alarm:
     @property
     def sentence(self) -> str:
         return ": ".join(part for part in (self.text, self.detail) if part)
+
+
+def raised(code: str) -> tuple[Severity, str]:
+    """Severity and words of an alarm."""
+    severity, text = RAISED.get(code, ("alarm", code.replace("_", " ").capitalize()))
+    return severity, tr(text)
 
 
 class Alarms:
@@ -108,16 +111,15 @@ class Alarms:
                 return changed
             case "alarm.raised":
                 code, detail = str(p["code"]), str(p["detail"])
-                severity, text = RAISED.get(code, ("alarm", code.replace("_", " ").capitalize()))
-                text, detail = tr(text), told(detail, DETAILS)
-                return self._raise(event, code, severity, text, detail, lasting=True)
+                severity, text = raised(code)
+                return self._raise(event, code, severity, text, reported(detail), lasting=True)
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
             case "audio.device_lost":
                 text = tr("The microphone is gone")
                 detail = tr(
                     "{what}; when it is back, recording goes on by itself",
-                    what=p["detail"] or p["device"],
+                    what=reported(str(p["detail"] or p["device"])),
                 )
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
             case "audio.device_back" | "audio.started":
@@ -146,7 +148,7 @@ class Alarms:
             int(event.payload["frames"]),
             "{n} frame, filled with silence ({cause})",
             "{n} frames, filled with silence ({cause})",
-            cause=event.payload["cause"],
+            cause=gap(str(event.payload["cause"])),
         )
         return self._raise(event, "gap", "warn", tr("Sound was lost"), detail, lasting=False)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from labapp.analysis.deviations import Deviation, Deviations
 from labapp.clock import NS
 from labapp.events import Event, body_of
-from labapp.ui.language import N_, number, told, tr
+from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.state.alarms import DETAILS, RAISED
+from labapp.ui.moderator.reports import gap, reported
+from labapp.ui.moderator.state.alarms import raised
 
 FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
 """Kinds that are no deviations and come by the ten thousand."""
@@ -22,6 +23,8 @@ WORDS = {
     "part_skipped": N_("Part skipped"),
     "ended_early": N_("Ended early"),
     "withdrawn": N_("Withdrew"),
+    "unfinished": N_("No end is recorded"),
+    "attempt_interrupted": N_("Attempt without an end"),
     "noted": "",
     "aligned_at_start": N_("Target and start agreed already"),
     "no_sound": N_("Without sound"),
@@ -33,12 +36,8 @@ WORDS = {
     "focus_lost": N_("Participant’s window without keyboard"),
     "close_requested": N_("Participant wanted to stop"),
 }
+KEPT = {"keep": N_("the data are kept"), "delete": N_("the data are deleted")}
 WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")}
-FORMS = {
-    "screen_changed": (N_("{screen} removed"), N_("{screen} added")),
-    "withdrawn": (N_("keep: {reason}"), N_("delete: {reason}")),
-}
-"""What the fold tells in English of some kinds."""
 
 
 class DeviationLog:
@@ -59,15 +58,23 @@ class DeviationLog:
 def words_of(one: Deviation) -> str:
     """One deviation on a line: what, the detail, how long."""
     text = tr(WORDS.get(one.kind, one.kind.replace("_", " ").capitalize()))
-    detail = tr(WAYS.get(one.detail, one.detail))
-    if one.kind == "paused":
-        detail = tr(wording.PAUSE_REASONS.get(detail, detail))
-    if one.kind in FORMS:
-        detail = told(detail, FORMS[one.kind])
-    if one.kind == "alarm":
-        code, _, detail = one.detail.partition(": ")
-        text = tr(RAISED[code][1]) if code in RAISED else code.replace("_", " ").capitalize()
-        detail = told(detail, DETAILS)
+    head, _, rest = one.detail.partition(": ")
+    detail = reported(one.detail)
+    match one.kind:
+        case "noted":
+            detail = one.detail
+        case "paused":
+            detail = tr(wording.PAUSE_REASONS.get(one.detail, detail))
+        case "alarm":
+            text, detail = raised(head)[1], reported(rest)
+        case "withdrawn":
+            detail = f"{tr(KEPT.get(head, head))}: {reported(rest)}"
+        case "microphone_lost":
+            detail = f"{head}: {reported(rest)}"
+        case "sound_lost":
+            detail = gap(one.detail)
+        case "close_requested":
+            detail = tr(WAYS.get(one.detail, one.detail))
     said = ": ".join(part for part in (text, detail) if part)
     if one.duration_s is None:
         return said

@@ -13,6 +13,7 @@ from labapp.events import Event
 from labapp.study.plan import PlannedPart, QuestionsPart
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
+from labapp.ui.moderator.reports import gap, reported
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
@@ -98,7 +99,7 @@ class Timeline:
                 since = work.working_ns(int(p["since_ns"]))
                 self.hearing.append(Hearing(since, str(p["state"])))
             case "alarm.raised":
-                self.marks.append(Mark(at, "alarm", str(p["detail"])))
+                self.marks.append(Mark(at, "alarm", reported(str(p["detail"]))))
             case "audio.device_lost":
                 self.marks.append(Mark(at, "alarm", tr("The microphone was gone")))
             case "screen.changed" if p["change"] == "removed":
@@ -117,7 +118,7 @@ class Timeline:
                     int(p["frames"]),
                     "{n} frame of sound lost ({cause})",
                     "{n} frames of sound lost ({cause})",
-                    cause=p["cause"],
+                    cause=gap(str(p["cause"])),
                 )
                 self.marks.append(Mark(at, "alarm", lost))
             case _:

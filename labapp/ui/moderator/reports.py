@@ -1,0 +1,61 @@
+"""What other layers tell in English, in forms that can be translated where it is shown.
+
+Journals and the sound recorder say the same whoever sits at the console, so that the data of one
+study read alike. A sentence that has none of these forms is shown as it came.
+"""
+
+from __future__ import annotations
+
+from labapp.ui.language import N_, told, tr
+from labapp.ui.moderator.wording import ENDS
+
+REASONS = (
+    *ENDS,
+    N_("consent not stored"),
+    N_("the microphone could not be opened"),
+    N_("the study records no sound"),
+    N_("the session clock does not run at the speed of sound (--speed)"),
+    N_("switched off (--audio off)"),
+)
+"""Why a session paused or ended, or has no sound."""
+
+FINDINGS = (
+    N_("the disk does not answer"),
+    N_("Only {size} MB free: {minutes} min of sound"),
+    N_("{size} free"),
+    N_("one in a hundred takes {ms} ms or more"),
+    N_("Sound cannot be written: {error}"),
+    N_("Microphone lost: {reason}"),
+    N_("the device ended the recording"),
+    N_("no sound arrived for {seconds} s"),
+    N_("the sound server no longer knows our recording"),
+    N_("the recording from {source} ended"),
+    N_("{source} is gone; the sound server moved the recording to {other}"),
+    N_("{device} gives no sound"),
+    N_("{screen} removed"),
+    N_("{screen} added"),
+    N_("segment {number} began"),
+    N_("attempt {number}"),
+)
+"""Details of alarms and deviations, and what is wrong with the microphone."""
+
+KNOWN = (*REASONS, *FINDINGS)
+
+GAPS = {
+    "overflow": N_("the computer was too slow"),
+    "queue": N_("the computer was too slow"),
+    "stalled": N_("the sound stood still"),
+    "write_failed": N_("it could not be written"),
+    "device_lost": N_("the microphone was gone"),
+    "reopened": N_("the microphone was opened anew"),
+}
+
+
+def reported(text: str) -> str:
+    """A reason, a detail of an alarm or deviation, or a problem of the microphone."""
+    return told(text, KNOWN)
+
+
+def gap(cause: str) -> str:
+    """Why sound was lost."""
+    return tr(GAPS.get(cause, cause))
