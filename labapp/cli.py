@@ -22,6 +22,7 @@ from labapp.cli_options import (
     Simulate,
     Speed,
     Windowed,
+    Withdrawn,
     data_folder,
     positive_speed,
     session_path,
@@ -149,9 +150,7 @@ def export(
         bool, typer.Option("--deidentify", help="Without demographics and free text.")
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
-    withdrawn: Annotated[
-        bool, typer.Option("--withdrawn", help="Also who withdrew and let the data be kept.")
-    ] = False,
+    withdrawn: Withdrawn = False,
     data: Data = None,
 ) -> None:
     """Export sessions as one bundle, a valid BIDS folder.
@@ -175,6 +174,7 @@ def export(
 def analyze(
     paths: Annotated[list[str], typer.Argument(help="Sessions or bundles.")],
     out: Out,
+    withdrawn: Withdrawn = False,
     data: Data = None,
 ) -> None:
     """Tables, figures and report.html from sessions or bundles.
@@ -183,7 +183,7 @@ def analyze(
     """
     from labapp.analysis.analyze import analyze as write_analysis
 
-    report = write_analysis([session_path(p, data) for p in paths], out)
+    report = write_analysis([session_path(p, data) for p in paths], out, withdrawn=withdrawn)
     typer.echo(f"report: {report}")
 
 

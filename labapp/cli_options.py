@@ -25,6 +25,9 @@ Audio = Annotated[
 ]
 Screen = Annotated[str | None, typer.Option("--screen", help="The participant's screen.")]
 Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
+Withdrawn = Annotated[
+    bool, typer.Option("--withdrawn", help="Also who withdrew and let the data be kept.")
+]
 Simulate = Annotated[
     str | None, typer.Option("--simulate", metavar="STRATEGY", help="A simulated participant.")
 ]

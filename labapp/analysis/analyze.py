@@ -13,12 +13,19 @@ from labapp.analysis.writing import file_names, refuse_existing, unwritable, wri
 REPORT = "report.html"
 
 
-def analyze(paths: Sequence[Path | str], out: Path, progress: Progress | None = None) -> Path:
+def analyze(
+    paths: Sequence[Path | str],
+    out: Path,
+    progress: Progress | None = None,
+    *,
+    withdrawn: bool = False,
+) -> Path:
     """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`.
 
     Returns the report's path. progress: called with the share done (0..1) and what is being done;
-    what it raises ends the work. Raises ExportExists when `out` holds an analysis already,
-    RecordError when a session cannot be read, DataFolderError when `out` cannot be written.
+    what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
+    data be kept. Raises ExportExists when `out` holds an analysis already, RecordError when a
+    session cannot be read or is withdrawn, DataFolderError when `out` cannot be written.
     """
     refuse_existing(out, (*file_names(), REPORT))
 
@@ -27,7 +34,7 @@ def analyze(paths: Sequence[Path | str], out: Path, progress: Progress | None = 
             return None
         return lambda share, what: progress(start + share * (end - start), what)
 
-    tables = load(list(paths), part(0.0, 0.5))
+    tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn)
     text = report(tables, progress=part(0.5, 0.8))
     if progress is not None:
         progress(0.8, "writing tables")

@@ -1,7 +1,8 @@
 """Whether one session counts, what was achieved in it, and what it earned: a fold over its events.
 
-What the session decided at its end is taken as it is. A session without a decision was recorded by
-an older program, or has not come to its end; it is judged by the default rule: it was completed.
+What the session decided at its end is taken as it is, unless the participant withdrew later. A
+session without a decision was recorded by an older program, or has not come to its end; it is
+judged by the default rule: it was completed.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from labapp.events.lifecycle import (
 from labapp.study.inclusion import Achieved, Tally, achieved, decide, planned
 from labapp.study.rules import Inclusion
 
+WITHDRAWN = "withdrawn"
 RULES = {
     "completed": "the session did not come to its end, or the moderator skipped a stage of it",
     "practice_correct": "a practice question was not answered correctly",
     "min_solved": "too few questions were solved",
-    "withdrawn": "the participant withdrew",
+    WITHDRAWN: "the participant withdrew",
 }
 """The rules that a study can set, and what it means not to meet them."""
 KINDS = frozenset(
@@ -62,12 +64,15 @@ class Standing:
         }
 
 
-def fold_standing(events: Iterable[tuple[Event, Body]]) -> Standing:
-    """The standing of one session; events: all of it, its plan first."""
+def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = False) -> Standing:
+    """The standing of one session; events: all of it, its plan first.
+
+    withdrawn: whether the participant withdrew, be it after the session decided.
+    """
     tally, plan = Tally(), planned(())
     decided: InclusionDecided | None = None
     payment: PaymentComputed | None = None
-    completed = withdrawn = False
+    completed = False
     for event, body in events:
         tally = tally.apply(event, body)
         match body:
@@ -80,11 +85,14 @@ def fold_standing(events: Iterable[tuple[Event, Body]]) -> Standing:
             case SessionCompleted():
                 completed = True
             case SessionEnded():
-                withdrawn = bool(body.withdrawal)
+                withdrawn = withdrawn or bool(body.withdrawal)
     found = achieved(plan, tally)
     if decided is None:
         decided = decide(Inclusion(), found, completed=completed, withdrawn=withdrawn)
-    return Standing(decided.included, tuple(decided.failed), found, payment)
+    failed = tuple(decided.failed)
+    if withdrawn and WITHDRAWN not in failed:
+        failed = (*failed, WITHDRAWN)
+    return Standing(decided.included and not withdrawn, failed, found, payment)
 
 
 def conditions(assignment: Mapping[str, Any]) -> str:

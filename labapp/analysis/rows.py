@@ -49,9 +49,17 @@ class SessionRecords:
 
     @classmethod
     def of(
-        cls, events: Sequence[tuple[Event, Body]], source: str, *, deidentified: bool = False
+        cls,
+        events: Sequence[tuple[Event, Body]],
+        source: str,
+        *,
+        deidentified: bool = False,
+        withdrawn: bool = False,
     ) -> SessionRecords:
-        """Fold all events of one session. Raises RecordError when its plan cannot be read."""
+        """Fold all events of one session; withdrawn: see `fold_standing`.
+
+        Raises RecordError when its plan cannot be read.
+        """
         course = fold_course(events)
         parts = Parts.of(course.planned.plan)
         trials = fold_trials(events, parts.stages.values())
@@ -88,7 +96,7 @@ class SessionRecords:
             source,
             deidentified,
             course,
-            fold_standing(events),
+            fold_standing(events, withdrawn=withdrawn),
             parts,
             tuple(trials),
             tuple(questions),

@@ -18,13 +18,15 @@ Progress = Callable[[float, str], None]
 
 
 def read_sessions(
-    paths: Sequence[Path], progress: Progress | None = None
+    paths: Sequence[Path], progress: Progress | None = None, *, withdrawn: bool = False
 ) -> tuple[list[SessionRecords], list[str]]:
     """Every session at the paths, folded, and notes on what the reader should know.
 
     A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
-    the data root, the data root itself), or else a folder of bundles. Raises RecordError when a
-    path holds none, one cannot be read, or two different sessions have the same labels.
+    the data root, the data root itself), or else a folder of bundles. withdrawn: read sessions too
+    whose participants withdrew and let the data be kept; they do not count. Raises RecordError when
+    a path holds no session, one cannot be read or is withdrawn, or two different sessions have the
+    same labels.
     """
     places = [place for path in paths for place in _places(path)]
     chosen: dict[tuple[str, str, str], _Read] = {}
@@ -33,6 +35,7 @@ def read_sessions(
         if progress is not None:
             progress(done / len(places), f"reading {place.name}")
         for record in iter_records(place):
+            _refuse_withdrawn(record, withdrawn)
             if broken := check_chain(record.rows):
                 raise RecordError(
                     f"{record.source}: the journal is not what was written ({broken}).",
@@ -71,6 +74,7 @@ class _Read:
                 list(record.bodies()),
                 f"{record.name} ({record.kind})",
                 deidentified=record.redacted,
+                withdrawn=bool(record.withdrawn),
             ),
             record.source,
             record.running,
@@ -89,6 +93,25 @@ class _Read:
             # A de-identified copy has a hash chain of its own.
             return self.stamps[:shared] == other.stamps[:shared]
         return self.chain[shared - 1] == other.chain[shared - 1]
+
+
+def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
+    """A bundle was made with leave to keep such data; a session folder needs that leave here."""
+    if record.kind == "bundle" or not record.withdrawn:
+        return
+    if record.withdrawn == "delete":
+        raise RecordError(
+            f"The participant of {record.name} withdrew and wants the data deleted.",
+            safe="No analysis was made.",
+            todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
+        )
+    if not withdrawn:
+        raise RecordError(
+            f"The participant of {record.name} withdrew; the data were kept.",
+            safe="No analysis was made.",
+            todo="Leave the session out; or, where your consent form covers it, say --withdrawn: "
+            "it is in the tables then and counts in no metric.",
+        )
 
 
 def _places(path: Path) -> list[Path]:

@@ -65,17 +65,23 @@ class Tables:
         return Tables(**frames, notes=self.notes)
 
 
-def load(paths: Path | str | Sequence[Path | str], progress: Progress | None = None) -> Tables:
+def load(
+    paths: Path | str | Sequence[Path | str],
+    progress: Progress | None = None,
+    *,
+    withdrawn: bool = False,
+) -> Tables:
     """Read sessions and bundles (folders or zips, in any mixture) into tables.
 
     paths: one path or several. A session that is given twice (as a session and in a bundle) is
-    read once, with a note. Raises RecordError when something cannot be read, or when two
-    different sessions have the same labels.
+    read once, with a note. withdrawn: sessions too whose participants withdrew and let the data be
+    kept; they are marked and do not count. Raises RecordError when something cannot be read or is
+    withdrawn, or when two different sessions have the same labels.
 
     >>> load("exports/quickstart").stages  # doctest: +SKIP
     """
     given = [paths] if isinstance(paths, Path | str) else list(paths)
-    sessions, notes = read_sessions([Path(path) for path in given], progress)
+    sessions, notes = read_sessions([Path(path) for path in given], progress, withdrawn=withdrawn)
     return tables_of(sessions, notes)
 
 

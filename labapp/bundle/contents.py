@@ -111,6 +111,7 @@ def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> Non
         "folder": str(record.name),
         "study": record.study,
         "state": record.state,
+        **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
         "deidentified": redacted,
         "sound": bool(audio and record.audio),
         "chain": "made at export" if redacted else "of the recording",

@@ -41,7 +41,8 @@ SESSIONS = (
     Column(
         "included",
         "Whether it counts, as the session decided at its end by the study's rules; without that "
-        "decision (no end, or recorded by an older labapp) whether it was completed.",
+        "decision (no end, or recorded by an older labapp) whether it was completed. Whoever "
+        "withdrew, in the session or later, does not count.",
         levels={"true": "It counts.", "false": "It does not; see excluded_because."},
     ),
     Column("excluded_because", f"Rules that were not met. {_RULES}"),
@@ -68,7 +69,8 @@ def session_line(record: Record) -> Mapping[str, object]:
     """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
     outline, planned = record.outline, record.planned
     kinds = [pause.kind for pause in outline.pauses]
-    standing = fold_standing(bodies([row for row in record.rows if row.kind in KINDS]))
+    told = bodies([row for row in record.rows if row.kind in KINDS])
+    standing = fold_standing(told, withdrawn=bool(record.withdrawn))
     paid = standing.payment
     return {
         "participant": planned.participant,

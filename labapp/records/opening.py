@@ -113,7 +113,8 @@ def bundled_record(tree: Tree, source: str) -> Record:
     from labapp.records.arrow import rows_of
 
     rows = rows_of(tree.read(JOURNAL_PARQUET), f"{source}/{JOURNAL_PARQUET}")
-    return Record("bundle", source, name, tree, rows)
+    left = str(facts.get("withdrawn", ""))
+    return Record("bundle", source, name, tree, rows, bundled_withdrawal=left)
 
 
 def session_facts(tree: Tree, source: str) -> dict[str, object]:

@@ -29,7 +29,7 @@ class Record:
     kind: what it was read from; name: of the session folder; source: path of the session folder or
     bundle, for messages; tree: its files (`audio/…`, `study/…`, `environment.json`); rows: the
     journal; state: complete, ended_early, interrupted (no orderly end), or running (held by a
-    process right now).
+    process right now); bundled_withdrawal: what a bundle says of a withdrawal (see `withdrawn`).
     """
 
     kind: Literal["session", "bundle"]
@@ -38,6 +38,7 @@ class Record:
     tree: Tree
     rows: Sequence[Row]
     running: bool = False
+    bundled_withdrawal: str = ""
 
     def __post_init__(self) -> None:
         if not self.rows or not isinstance(self._first, SessionPlanned):
@@ -60,9 +61,11 @@ class Record:
 
     @property
     def withdrawn(self) -> str:
-        """Keep or delete where the participant withdrew, empty otherwise."""
+        """Keep or delete where the participant withdrew, in the session or later; else empty."""
         said = self.outline.withdrawal
-        return withdrawal_of(Path(self.source), said) if self.kind == "session" else said
+        if self.kind == "session":
+            return withdrawal_of(Path(self.source), said)
+        return self.bundled_withdrawal or said
 
     @property
     def participant(self) -> str:

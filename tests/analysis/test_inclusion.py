@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from labapp.analysis import load
+from labapp.analysis.analyze import analyze
 from labapp.analysis.inclusion import KINDS, conditions, fold_standing
 from labapp.bundle.export import export
+from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import (
     InclusionDecided,
     PartEnded,
@@ -20,6 +22,7 @@ from labapp.events.lifecycle import (
     SessionEnded,
 )
 from labapp.events.trials import TrialSolved
+from labapp.session.withdrawal import withdraw
 from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
 
@@ -121,6 +124,35 @@ def test_a_bundle_says_who_counts_also_without_identities(tmp_path: Path) -> Non
     assert (one["solved"], one["payment"], one["payment_currency"]) == ("1", "3.5", "€")
     tables = load(bundle)
     assert tables.participants["excluded_because"].tolist() == ["min_solved"]
+
+
+def test_who_withdrew_after_the_decision_does_not_count(tmp_path: Path) -> None:
+    folders = [decided(session(label)).write(tmp_path / "data") for label in ("P01", "P02")]
+    withdraw(folders[1], tmp_path / "private", delete=False)
+    with pytest.raises(RecordError, match=r"sub-P02.* withdrew; the data were kept"):
+        load(tmp_path / "data")
+    bundle = export(folders, tmp_path / "bundle", withdrawn=True)
+    reduced = export([bundle], tmp_path / "reduced", withdrawn=True, deidentify=True)
+    for source in (tmp_path / "data", bundle, reduced):
+        tables = load(source, withdrawn=True)
+        assert tables.participants["included"].tolist() == [True, False]
+        assert tables.participants["excluded_because"].tolist()[1] == "withdrawn"
+        assert tables.included().stages["participant"].tolist() == ["P01"]
+    for made in (bundle, reduced):
+        assert cells(made / "sub-P02" / "sub-P02_sessions.tsv")["excluded_because"] == "withdrawn"
+    with pytest.raises(BundleError, match="withdrew"):
+        export([bundle], tmp_path / "again")
+    with pytest.raises(RecordError, match="withdrew"):
+        analyze([folders[1]], tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_what_is_to_be_deleted_is_never_analysed(tmp_path: Path) -> None:
+    made = session()
+    made.at(21, SessionEnded("left", "delete"))
+    made.write(tmp_path)
+    with pytest.raises(RecordError, match="wants the data deleted"):
+        load(tmp_path, withdrawn=True)
 
 
 def test_the_golden_session_counts(tmp_path: Path) -> None:
