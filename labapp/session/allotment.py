@@ -27,14 +27,19 @@ from labapp.records.layout import FolderName
 from labapp.records.lock import held
 from labapp.records.withdrawn import withdrawals
 from labapp.session import folder
+from labapp.session.resuming import forbids_resume
 from labapp.study.assignment import shuffled
 from labapp.study.conditions import RESERVED, Cells, cells_of
 from labapp.study.loading import LoadedStudy
 
-State = Literal["reserved", "open", "included", "excluded", "ended", "withdrawn", "gone"]
+State = Literal[
+    "reserved", "open", "included", "excluded", "declined", "ended", "withdrawn", "gone"
+]
 HOLDING = ("reserved", "open", "included")
 """States in which a session holds its cells."""
-FINAL = ("included", "excluded", "ended", "withdrawn")
+FINAL = ("included", "excluded", "declined", "withdrawn")
+"""States that no journal is looked at for again; one that ended may only have seemed to (a lock
+that another machine does not see)."""
 
 ASSIGNMENTS = "assignments.sqlite"
 ASSIGNMENTS_LOCK = "assignments.lock"
@@ -46,7 +51,13 @@ CREATE TABLE IF NOT EXISTS allotted (
     state TEXT NOT NULL
 ) STRICT
 """
-_KINDS = ("session.planned", "session.completed", "session.ended", "inclusion.decided")
+_KINDS = (
+    "session.planned",
+    "consent.declined",
+    "session.completed",
+    "session.ended",
+    "inclusion.decided",
+)
 
 
 class DrawnOtherwise(SessionError):
@@ -104,7 +115,6 @@ def allotted(data: Path, loaded: LoadedStudy) -> list[Allotted]:
     stored = {row.folder: row for row in _stored(study / ASSIGNMENTS)}
     there = {home.path.name for home in folder.sessions_of(data, study.name)}
     left = withdrawals(study)
-    blocks = loaded.study.when_interrupted == "block"
     rows = []
     for name in sorted({*stored, *there, *left}, key=lambda n: (n.rsplit("_", 1)[-1], n)):
         row = stored.get(name)
@@ -114,13 +124,13 @@ def allotted(data: Path, loaded: LoadedStudy) -> list[Allotted]:
         elif name not in there:
             row = replace(row, state="gone") if row and row.state != "reserved" else None
         elif row is None or row.state not in FINAL:
-            row = _looked_at(study / name, row, blocks)
+            row = _looked_at(study / name, row)
         if row is not None and row.cells:
             rows.append(row)
     return rows
 
 
-def _looked_at(path: Path, row: Allotted | None, blocks: bool) -> Allotted | None:
+def _looked_at(path: Path, row: Allotted | None) -> Allotted | None:
     """A session as its journal tells it; None where nothing was ever recorded."""
     running = held(path)
     try:
@@ -131,7 +141,9 @@ def _looked_at(path: Path, row: Allotted | None, blocks: bool) -> Allotted | Non
         return row if begun else None
     if not events:
         return row if running else None
-    state = outcome(events, running=running, blocks=blocks)
+    state = outcome(events, running=running)
+    if state == "open" and not running and forbids_resume(path):
+        state = "ended"  # by the study as the session has it, which decides on going on
     return Allotted(path.name, drawn_cells(events[0]), state)
 
 
@@ -143,16 +155,16 @@ def drawn_cells(planned: Event) -> tuple[str, ...]:
     return next((tuple(cells) for cells in lists if isinstance(cells, list | tuple)), ())
 
 
-def outcome(events: Sequence[Event], *, running: bool, blocks: bool = False) -> State:
-    """What became of a session, by its plan, end and inclusion.
-
-    running: a process holds it; blocks: one that was interrupted may not be resumed.
-    """
+def outcome(events: Sequence[Event], *, running: bool) -> State:
+    """What became of a session, by its plan, end and inclusion; running: a process holds it."""
     end: State | None = None
     included: bool | None = None
+    declined = False
     for event in events:
         if event.kind == "inclusion.decided":
             included = bool(event.payload["included"])
+        elif event.kind == "consent.declined":
+            declined = True
         elif event.kind == "session.completed":
             end = "included"
         elif event.kind == "session.ended":
@@ -160,7 +172,9 @@ def outcome(events: Sequence[Event], *, running: bool, blocks: bool = False) -> 
     if end == "withdrawn":
         return end
     if end is None or (running and included is None):
-        return "ended" if blocks and not running else "open"
+        return "open"
+    if declined:
+        return "declined"
     if included is None:  # an older program did not decide
         return end
     return "included" if included else "excluded" if end == "included" else "ended"
@@ -228,20 +242,25 @@ def _stored(path: Path) -> list[Allotted]:
     """The rows as they were stored; none where the file is lost or damaged."""
     if not path.is_file():
         return []
+    # A program that was killed while it stored leaves a journal of SQLite's beside the table, which
+    # only somebody who may write can undo.
+    mode = "rw" if path.with_name(f"{path.name}-journal").exists() else "ro"
+    uri = f"{path.resolve().as_uri()}?mode={mode}"
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("PRAGMA busy_timeout=5000")
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 return []
             rows = connection.execute("SELECT folder, cells, state FROM allotted").fetchall()
+        return [
+            Allotted(str(name), tuple(json.loads(cells)), cast(State, state))
+            for name, cells, state in rows
+            if FolderName.parse(str(name))
+        ]
     except sqlite3.OperationalError as error:
         raise _unusable(path, error) from error
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, ValueError, TypeError):
         return []
-    return [
-        Allotted(str(name), tuple(json.loads(cells)), cast(State, state))
-        for name, cells, state in rows
-    ]
 
 
 def _store(path: Path, rows: Sequence[Allotted]) -> None:

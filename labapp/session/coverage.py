@@ -13,7 +13,7 @@ from labapp.session.allotment import Allotted, allotted, draw, held_counts
 from labapp.study.conditions import Cells, cells_of
 from labapp.study.loading import LoadedStudy
 
-_SHOWN = ("included", "running", "excluded", "ended", "withdrawn", "gone")
+_SHOWN = ("included", "running", "excluded", "ended", "withdrawn", "declined", "gone")
 _WORDS = {"ended": "ended early"}
 
 
@@ -31,9 +31,16 @@ class Coverage:
         for row in self.sessions:
             state = "running" if row.state in ("reserved", "open") else row.state
             for cell in row.cells:
-                if cell in found:  # the study may have been changed meanwhile
+                if cell in found:  # else see `former`
                     found[cell][state] += 1
         return found
+
+    def former(self) -> dict[str, int]:
+        """Sessions by cells that the study had once, and has no more (or calls otherwise): they
+        fill no place."""
+        cells = (cell for row in self.sessions for cell in row.cells)
+        found = Counter(cell for cell in cells if cell not in self.rule.cells)
+        return dict(sorted(found.items()))
 
     @property
     def places(self) -> int | None:
@@ -49,7 +56,8 @@ class Coverage:
         return wanted is not None and all(count["included"] >= wanted for count in counts)
 
     def retention(self) -> tuple[int, int]:
-        """Sessions that are included, of all that came to an end."""
+        """Sessions that are included, of all that came to an end. Who did not agree to take part
+        was never recruited, here as in the report."""
         ends = Counter(row.state for row in self.sessions)
         over = sum(ends[state] for state in ("included", "excluded", "ended", "withdrawn"))
         return ends["included"], over
@@ -78,6 +86,7 @@ class Coverage:
             "included": included,
             "finished": over,
             "cells": cells,
+            "former": self.former(),
             "gone": [row.folder for row in self.sessions if row.state == "gone"],
         }
 
@@ -88,7 +97,11 @@ class Coverage:
         for cell, count in self.counts().items():
             of = f" of {wanted}" if wanted is not None else ""
             others = [f"{count[s]} {_WORDS.get(s, s)}" for s in _SHOWN[1:5]]
+            others += [f"{count['declined']} declined"] * bool(count["declined"])
             out.append(f"  {cell:{width}}  {count['included']}{of} included, {', '.join(others)}")
+        if former := self.former():
+            said = ", ".join(f"{cell} ({n})" for cell, n in former.items())
+            out.append(f"  Of conditions that the study does not have any more: {said}.")
         included, over = self.retention()
         if over:
             share = f"{included / over * 100:.0f} %"

@@ -26,7 +26,7 @@ assignment:
     cells: {{{cells}}}
 {lines}
 flow:
-  - each: condition
+{consent}  - each: condition
     flow:
       - stages: {{task: reconstruction, models: ["sinelines/{{kind}}"], trials: 1, skip: always}}
 """
@@ -34,13 +34,21 @@ KINDS = ("gt", "vae", "ae")
 
 
 def drawn_study(
-    folder: Path, cells: str = "abcdef", draw: int = 2, included: int = 1, lines: str = ""
+    folder: Path,
+    cells: str = "abcdef",
+    draw: int = 2,
+    included: int = 1,
+    lines: str = "",
+    *,
+    consent: bool = False,
 ) -> LoadedStudy:
     """A study whose cells are named by single letters; included: participants each needs."""
     named = ", ".join(f"{cell}: {{kind: {KINDS[n % 3]}}}" for n, cell in enumerate(cells))
     path = folder / "drawn.yaml"
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(STUDY.format(cells=named, draw=draw, included=included, lines=lines))
+    asked = "  - consent: texts/{language}/consent.md\n" * consent
+    text = STUDY.format(cells=named, draw=draw, included=included, lines=lines, consent=asked)
+    path.write_text(text)
     return load(path)
 
 

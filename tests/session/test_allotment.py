@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, StudyFull
 from labapp.events import Event
+from labapp.events.commands import DeclineConsent, EndSession, Resume
 from labapp.session import allotment, folder, opening
 from labapp.session.allotment import allotted, held_counts, outcome, preview
 from labapp.session.coverage import coverage
@@ -105,19 +108,74 @@ COUNTS, COUNTS_NOT = (event("inclusion.decided", included=said) for said in (Tru
         ([PLANNED, COUNTS_NOT, AWAY], "withdrawn"),
         ([PLANNED, DONE], "included"),
         ([PLANNED, LEFT], "ended"),
+        ([PLANNED, event("consent.declined"), COUNTS_NOT, LEFT], "declined"),
     ],
 )
 def test_what_becomes_of_a_session(events: list[Event], state: str) -> None:
     assert outcome(events, running=False) == state
 
 
-def test_who_may_not_resume_holds_nothing() -> None:
-    assert outcome([PLANNED], running=True, blocks=True) == "open"
-    assert outcome([PLANNED], running=False, blocks=True) == "ended"
-
-
 def states(tmp_path: Path, loaded: LoadedStudy) -> dict[str, str]:
     return {row.name.participant: row.state for row in allotted(tmp_path / "data", loaded)}
+
+
+def test_who_may_not_resume_holds_nothing(tmp_path: Path) -> None:
+    blocking = drawn_study(tmp_path, included=9, lines="when_interrupted: block")
+    running = begun(blocking, tmp_path, "P01")
+    assert states(tmp_path, blocking) == {"P01": "open"}
+    running.close("interrupted")
+    assert states(tmp_path, blocking) == {"P01": "ended"}
+    patient = drawn_study(tmp_path / "other", included=9)
+    path = interrupted(patient, tmp_path, "P02")
+    interrupted(blocking, tmp_path, "P03")  # writes down what became of the others
+    assert states(tmp_path, blocking)["P02"] == "open", "the study as it was then lets it go on"
+    again = opening.resume(path, lambda study, models: surroundings(tmp_path))
+    again.begin()
+    for command in (Resume("goes on"), EndSession("tired")):
+        again.runner.send(command)
+    again.close("ended")
+    assert states(tmp_path, blocking) == {"P01": "ended", "P02": "ended", "P03": "ended"}
+
+
+def test_what_seemed_to_have_ended_is_looked_at_again(tmp_path: Path) -> None:
+    """As where another machine does not see the lock of a session that is running."""
+    loaded = drawn_study(tmp_path, included=9, lines="when_interrupted: block")
+    running = begun(loaded, tmp_path, "P01")
+    lock = running.folder.path / "session.lock"
+    lock.rename(tmp_path / "unseen")
+    interrupted(loaded, tmp_path, "P02")
+    assert states(tmp_path, loaded)["P01"] == "ended"
+    (tmp_path / "unseen").rename(lock)
+    assert states(tmp_path, loaded)["P01"] == "open"
+    running.close("interrupted")
+
+
+def test_a_condition_of_another_name_is_told(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    interrupted(drawn_study(tmp_path, cells="ab", draw=1), tmp_path, "P01")
+    ((cell,),) = (row.cells for row in allotted(data, drawn_study(tmp_path, cells="ab", draw=1)))
+    later = drawn_study(tmp_path, cells="xy", draw=1)
+    covered = coverage(data, later)
+    assert covered is not None
+    told = f"Of conditions that the study does not have any more: {cell} (1)."
+    assert told in "\n".join(covered.lines())
+    assert covered.to_json()["former"] == {cell: 1}
+    assert held_counts(covered.sessions) == {cell: 1}
+    assert len(overview(str(later.path), 6, data).plans) == 2, "both places are open"
+
+
+def test_who_did_not_agree_was_not_recruited(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path, included=9, consent=True), tmp_path / "data"
+    session = begun(loaded, tmp_path, "P01")
+    session.runner.send(DeclineConsent())
+    session.close("declined")
+    ended(loaded, tmp_path, "P02")
+    covered = coverage(data, loaded)
+    assert covered is not None
+    assert states(tmp_path, loaded) == {"P01": "declined", "P02": "ended"}
+    assert covered.retention() == (0, 1)
+    assert "1 declined" in "\n".join(covered.lines())
+    assert not held_counts(covered.sessions)
 
 
 def test_sessions_hold_their_cells_until_they_end_otherwise(tmp_path: Path) -> None:
@@ -166,6 +224,41 @@ def test_a_lost_or_damaged_table_is_made_anew(tmp_path: Path, damage: bytes | No
     ]
     interrupted(loaded, tmp_path, "P04")
     assert len(held_counts(allotted(data, loaded))) == 4
+
+
+def killed_in_the_midst(table: Path) -> None:
+    """Leave the table as a program that is killed while SQLite writes it."""
+    with closing(sqlite3.connect(table)) as connection:
+        connection.execute("PRAGMA cache_size=1")
+        connection.execute("DELETE FROM allotted")
+        rows = [(f"sub-X{n}_ses-1_20260102T030405Z", "[]" + " " * 99, "open") for n in range(999)]
+        connection.executemany("INSERT INTO allotted VALUES (?, ?, ?)", rows)
+        journal = table.with_name(f"{table.name}-journal")
+        half = {path: path.read_bytes() for path in (table, journal)}
+        connection.rollback()
+    for path, content in half.items():
+        path.write_bytes(content)
+
+
+def test_a_program_that_was_killed_while_it_stored_stops_nobody(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    interrupted(loaded, tmp_path, "P01")
+    before = allotted(data, loaded)
+    killed_in_the_midst(data / "drawn" / allotment.ASSIGNMENTS)
+    assert allotted(data, loaded) == before
+    killed_in_the_midst(data / "drawn" / allotment.ASSIGNMENTS)
+    interrupted(loaded, tmp_path, "P02")
+    assert set(states(tmp_path, loaded)) == {"P01", "P02"}
+
+
+def test_a_table_of_something_else_is_passed_over(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    interrupted(loaded, tmp_path, "P01")
+    before = allotted(data, loaded)
+    for row in (("notes", '["a"]', "open"), ("sub-P09_ses-1_20260102T030405Z", "?", "open")):
+        with closing(sqlite3.connect(data / "drawn" / allotment.ASSIGNMENTS)) as table, table:
+            table.execute("INSERT INTO allotted VALUES (?, ?, ?)", row)
+        assert allotted(data, loaded) == before
 
 
 def test_a_table_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
