@@ -90,6 +90,7 @@ def forget_consent(private: Path, study: str, participant: str, session: str) ->
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA secure_delete=ON")
+            connection.execute(_SCHEMA)  # a program killed before its first record leaves none
             found = connection.execute(
                 "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
             )

@@ -17,22 +17,25 @@ from pathlib import Path
 
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError, RecordError
+from labapp.events import Event
 from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
 from labapp.records.sessions import exports_of
 from labapp.records.withdrawn import Withdrawal, withdrawals
 from labapp.session import private
 from labapp.session.allotment import drawn_cells
-from labapp.session.folder import SessionFolder
+from labapp.session.folder import SessionFolder, sessions_of
 
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """What was done. exported: bundles made of the session before, which are not touched."""
+    """What was done. exported: bundles made of the session before, which are not touched; others:
+    session folders of the same participant, which are not touched either."""
 
     withdrawal: Withdrawal
     consents: int
     exported: tuple[str, ...]
+    others: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -44,6 +47,8 @@ class Withdrawn:
             done.append(f"Free again: {', '.join(left.cells)}.")
         if self.exported and not left.kept:
             done.append(f"Bundles that still hold it: {', '.join(self.exported)}")
+        if self.others:
+            done.append(f"Other sessions of the participant: {', '.join(self.others)}.")
         return done
 
 
@@ -51,8 +56,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
     """Write down that the participant of a session withdrew, and delete the data if so wanted.
 
     folder: the session folder; of one whose deletion was interrupted, its former path. Raises
-    SessionBusy while it is open, RecordError when it is no session, DataFolderError when something
-    could not be written or removed.
+    SessionBusy while it is open, RecordError when it is no session or was renamed, DataFolderError
+    when something could not be written or removed.
     """
     name = FolderName.parse(folder.name)
     study = folder.parent
@@ -63,31 +68,53 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
         home.require_journal()
         home.lock().release()
         name = home.name
+    planned = _planned(leaving if interrupted else folder)
+    if planned is not None:
+        _refuse_renamed(name, planned)
     left = Withdrawal(
         folder.name,
         name.participant,
         name.session,
         utc_text(datetime.now(UTC)),
         not delete and not interrupted,
-        _cells(leaving if interrupted else folder),
+        () if planned is None else drawn_cells(planned),
     )
     if not left.kept and not interrupted:
         _rename(folder, leaving)
     _write_down(study, left)
     consents = 0
     if not left.kept:
-        consents = private.forget_consent(private_root, study.name, left.participant, left.session)
+        # The journal's study: a folder may have been moved to where another name stands above it.
+        consented = study.name if planned is None else str(planned.payload["study"])
+        consents = private.forget_consent(private_root, consented, left.participant, left.session)
         _remove(leaving)
-    return Withdrawn(left, consents, exports_of(folder))
+    others = tuple(
+        home.path.name
+        for home in sessions_of(study.parent, study.name)
+        if home.name.participant == left.participant and home.path.name != left.folder
+    )
+    return Withdrawn(left, consents, exports_of(folder), others)
 
 
-def _cells(folder: Path) -> tuple[str, ...]:
-    """The drawn cells of a session; none where its journal cannot be read any more."""
+def _planned(folder: Path) -> Event | None:
+    """The first event of a session; None where its journal cannot be read any more."""
     try:
         rows = read_rows(folder, ("session.planned",))
-        return drawn_cells(rows[0].event()) if rows else ()
+        return rows[0].event() if rows else None
     except RecordError:
-        return ()
+        return None
+
+
+def _refuse_renamed(name: FolderName, planned: Event) -> None:
+    """By a wrong name, somebody else's consent would be deleted."""
+    whose = (planned.payload["participant"], planned.payload["session"])
+    if whose != (name.participant, name.session):
+        raise RecordError(
+            f"The session folder {name} was renamed: its journal is of participant {whose[0]}, "
+            f"session {whose[1]}.",
+            safe="Nothing was changed.",
+            todo="Give the folder its name back, and withdraw it then.",
+        )
 
 
 def _rename(folder: Path, leaving: Path) -> None:

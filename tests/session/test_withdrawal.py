@@ -121,6 +121,45 @@ def test_a_deletion_that_was_interrupted_goes_on(
     assert not withdrawals(path.parent)[path.name].kept, "what was begun is finished"
 
 
+def test_a_renamed_folder_costs_nobody_the_consent(tmp_path: Path) -> None:
+    path, other = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
+    before = snapshot(tmp_path / "private")
+    shutil.rmtree(other)
+    wrong = path.rename(path.with_name(path.name.replace("P01", "P02")))
+    with pytest.raises(RecordError, match="is of participant P01, session 1"):
+        withdraw(wrong, tmp_path / "private", delete=True)
+    assert wrong.is_dir()
+    assert snapshot(tmp_path / "private") == before
+    assert not withdrawals(wrong.parent)
+
+
+def test_the_consent_goes_wherever_the_session_lies(tmp_path: Path) -> None:
+    """A lab may put sessions aside, into a folder of another name than their study's."""
+    path = agreed(tmp_path).folder.path
+    aside = tmp_path / "aside" / path.name
+    aside.parent.mkdir()
+    path.rename(aside)
+    withdraw(aside, tmp_path / "private", delete=True)
+    assert names(tmp_path) == []
+
+
+def test_other_sessions_of_the_participant_are_told(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    second = path.with_name(path.name.replace("ses-1", "ses-2"))
+    shutil.copytree(path, second)
+    third = path.with_name(path.name.replace("P01", "P11"))
+    shutil.copytree(path, third)
+    done = withdraw(path, tmp_path / "private", delete=True)
+    assert done.lines()[-1] == f"Other sessions of the participant: {second.name}."
+
+
+def test_private_records_that_were_never_made_stop_nothing(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    (tmp_path / "private" / "quickstart.sqlite").write_bytes(b"")
+    assert withdraw(path, tmp_path / "private", delete=True).consents == 0
+    assert not path.exists()
+
+
 def test_a_cut_line_harms_no_other(tmp_path: Path) -> None:
     one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
     withdraw(one, tmp_path / "private", delete=True)
