@@ -170,7 +170,7 @@ class Alarms:
         if event.payload["change"] != "removed":
             return self._clear(f"screen {name}")
         text = tr("Screen {name} is gone", name=name)
-        detail = counted(left, "{n} screen is left", "{n} screens are left")
+        detail = counted(left, "one screen is left", "{n} screens are left")
         return self._raise(event, f"screen {name}", "alarm", text, detail, lasting=True)
 
     def _raise(
