@@ -89,6 +89,22 @@ def names(assignment: Mapping[str, ByNumber | Cells]) -> list[str]:
     return found
 
 
+def values_of(
+    assignment: Mapping[str, ByNumber | Cells], *, inside: bool
+) -> dict[str, tuple[Value, ...]]:
+    """Every value that each variable can have; inside: within `each`. What is drawn several times
+    has no single value outside it."""
+    found: dict[str, tuple[Value, ...]] = {}
+    for name, rule in assignment.items():
+        if isinstance(rule, ByNumber):
+            found[name] = (rule.odd, rule.even)
+        elif inside or rule.draw == 1:
+            found[name] = tuple(rule.cells)
+            for variable in next(iter(rule.cells.values())):
+                found[variable] = tuple(cell[variable] for cell in rule.cells.values())
+    return found
+
+
 def cells_of(assignment: Mapping[str, ByNumber | Cells]) -> tuple[str, Cells] | None:
     """The drawn variable and its cells, if the study has one."""
     found = ((name, rule) for name, rule in assignment.items() if isinstance(rule, Cells))

@@ -146,15 +146,11 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
                 f"{_place(path, located.line_of_text(item.each))}: each: {item.each!r}: {known}.",
                 todo="Name a variable that has cells under `assignment`.",
             )
-    known_names = conditions.names(study.assignment)
-    for item in items_of(study.flow):
-        for name in item.only_if:
-            if name not in known_names:
-                raise StudyError(
-                    f"{path}: only_if: there is no variable {name!r}; there are: "
-                    f"{', '.join(known_names) or 'none'}.",
-                    todo="Correct it, or declare it under `assignment`.",
-                )
+    for item in study.flow:
+        _check_only_if(path, study, item, inside=False)
+        if isinstance(item, EachItem):
+            for inner in item.flow:
+                _check_only_if(path, study, inner, inside=True)
     for item, scope in _every_item(study):
         if isinstance(item, StagesItem):
             for model in item.stages.models:
@@ -163,6 +159,27 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
                 except KeyError as error:
                     line = located.line_of_text(model)
                     raise _unknown_variable(path, line, model, error, scope) from error
+
+
+def _check_only_if(path: Path, study: Study, item: Item, *, inside: bool) -> None:
+    """Refuse what nobody would ever be shown: a variable that is not known where the item stands,
+    or a value that it never has."""
+    known = conditions.values_of(study.assignment, inside=inside)
+    for name, wanted in item.only_if.items():
+        if name not in known:
+            raise StudyError(
+                f"{path}: only_if: there is no variable {name!r} here; there are: "
+                f"{', '.join(known) or 'none'}.",
+                todo="Correct it, or declare it under `assignment`. What is drawn several times "
+                "at once is known inside `each` only.",
+            )
+        for value in wanted if isinstance(wanted, tuple) else (wanted,):
+            if value not in known[name]:
+                possible = ", ".join(dict.fromkeys(map(repr, known[name])))
+                raise StudyError(
+                    f"{path}: only_if: {name} is never {value!r}; it is one of: {possible}.",
+                    todo="Correct the value, or the variable under `assignment`.",
+                )
 
 
 def _unknown_variable(

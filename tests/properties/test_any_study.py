@@ -130,11 +130,11 @@ def studies(draw: st.DrawFn) -> Tree:
         inside = st.one_of(inside, st.just(["{dataset}/gt"]))
         if drawn == 1:
             models = inside
-            variables |= {"condition": names, "task": TASKS}
+            variables |= {"condition": names, "task": tuple(c["task"] for c in cells.values())}
     flow = draw(st.lists(items(models, variables), max_size=3))
     flow.insert(draw(st.integers(0, len(flow))), draw(stages(models)))
     if drawn and draw(st.booleans()):
-        known = {**variables, "condition": ("one", "two", "three"), "task": TASKS}
+        known = {**variables, "condition": names, "task": tuple(c["task"] for c in cells.values())}
         part = draw(st.lists(items(inside, known), min_size=1, max_size=2))
         flow.insert(draw(st.integers(0, len(flow))), {"each": "condition", "flow": part})
     if draw(st.booleans()):

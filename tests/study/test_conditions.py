@@ -111,6 +111,11 @@ def test_every_condition_is_among_the_variants(tmp_path: Path) -> None:
         ("each: condition", "each: cond", "the drawn variable is 'condition'"),
         ("{dataset}/vae", "{data}/vae", "there is no variable 'data' here"),
         ("{task: reconstruction}\n      - stages", "{tusk: 1}\n      - stages", "'tusk'"),
+        ("{task: reconstruction}\n      - stages", "{task: r}\n      - stages", "is never 'r'"),
+        ("[traversals, exemplars]", "[traversals, exemplar]", "task is never 'exemplar'"),
+        ("at_least_s: 30", "only_if: {task: exemplars}", "no variable 'task' here"),
+        ("at_least_s: 30", "only_if: {condition: a}", "no variable 'condition' here"),
+        ("at_least_s: 30", "only_if: {kind: ea}", "kind is never 'ea'; it is one of: 'vae', 'ae'"),
         ("draw: 2", "draw: 4", "draw is 4, but there are 3 cells"),
         ("c: {task: exemplars, dataset", "c: {task: exemplars, data", "the same variables"),
         ("kind: {odd", "task: {odd", "'task': the name is taken"),
@@ -123,6 +128,18 @@ def test_wrong_variables_are_refused(tmp_path: Path, old: str, new: str, said: s
     with pytest.raises(StudyError) as refused:
         check(write(tmp_path, text))
     assert said in str(refused.value)
+
+
+def test_what_is_drawn_once_is_known_in_the_whole_flow(tmp_path: Path) -> None:
+    text = STUDY.replace("draw: 2", "draw: 1")
+    path = write(tmp_path, text.replace("at_least_s: 30", "only_if: {task: exemplars, kind: ae}"))
+    check(path)
+    asked = {
+        (label, cell): any(isinstance(part, BreakPart) for part in planned(path, label, cell).parts)
+        for label in ("P01", "P02")
+        for cell in "abc"
+    }
+    assert [key for key, found in asked.items() if found] == [("P02", "c")]
 
 
 def test_a_condition_matches_by_value_or_by_several() -> None:
