@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labapp.events.lifecycle import PaymentComputed
 from labapp.study.inclusion import Achieved
-from labapp.study.rules import Incentive
+from labapp.study.rules import Incentive, to_the_cent
 
 
 def earned(paid: Incentive, found: Achieved) -> PaymentComputed:
@@ -14,5 +14,5 @@ def earned(paid: Incentive, found: Achieved) -> PaymentComputed:
     then is the lab's decision.
     """
     bonus = paid.bonus(found.solved, found.correct)
-    total = round(paid.base + bonus, 2)
+    total = to_the_cent((paid.base, 1), (bonus, 1))
     return PaymentComputed(paid.currency, paid.base, bonus, total, found.solved, found.correct)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from decimal import ROUND_HALF_UP, Decimal
+
+from pydantic import ConfigDict, Field
 
 from labapp.study.strict import Strict
+
+CENT = Decimal("0.01")
 
 
 class Inclusion(Strict):
@@ -26,6 +30,8 @@ class Incentive(Strict):
     cannot earn is left out. per_solved: for a reconstruction question; per_correct: for a
     single-dimension question, practice not counted."""
 
+    model_config = ConfigDict(allow_inf_nan=False)
+
     text: str
     currency: str = Field(default="$", min_length=1, max_length=5)
     base: float = Field(default=0.0, ge=0)
@@ -34,13 +40,21 @@ class Incentive(Strict):
 
     def bonus(self, solved: int, correct: int) -> float:
         """What is paid beyond the base, to the cent."""
-        return round(solved * self.per_solved + correct * self.per_correct, 2)
+        return to_the_cent((self.per_solved, solved), (self.per_correct, correct))
 
     def amount(self, value: float) -> str:
         """An amount for people, such as $3.75."""
         return amount(self.currency, value)
 
 
+def to_the_cent(*counted: tuple[float, int]) -> float:
+    """The sum of amounts, each so many times: of the decimals as they are written, half a cent
+    rounded up, in the participant's favour."""
+    exact = sum((Decimal(str(each)) * times for each, times in counted), Decimal(0))
+    return float(exact.quantize(CENT, ROUND_HALF_UP))
+
+
 def amount(currency: str, value: float) -> str:
-    """An amount for people, such as $3.75."""
-    return f"{currency}{value:.2f}"
+    """An amount for people, such as $3.75; $0.125 where a study pays by less than a cent."""
+    exact = Decimal(str(value)).normalize()
+    return f"{currency}{exact.quantize(CENT) if exact == exact.quantize(CENT) else exact:f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from labapp import resources
 from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next, SkipStage
@@ -27,6 +28,30 @@ def test_a_bonus_is_paid_to_the_cent() -> None:
 def test_sums_have_no_more_than_cents() -> None:
     paid = Incentive(text="t.md", base=0.1, per_solved=0.07, per_correct=0.01)
     assert earned(paid, Achieved(3, 1, 0, 0, 0)).total == 0.32
+
+
+@pytest.mark.parametrize(
+    ("each", "times", "bonus"),
+    [(0.125, 1, 0.13), (0.145, 1, 0.15), (1.005, 1, 1.01), (0.035, 3, 0.11), (0.1, 3, 0.3)],
+)
+def test_half_a_cent_is_rounded_up(each: float, times: int, bonus: float) -> None:
+    """Binary fractions and rounding to even would pay 0.12, 0.14 and 1.00 of the first three."""
+    made = earned(Incentive(text="t.md", base=2, per_solved=each), Achieved(times, 0, 0, 0, 0))
+    assert (made.bonus, made.total) == (bonus, round(2 + bonus, 2))
+
+
+def test_nobody_is_paid_without_end() -> None:
+    for endless in (float("inf"), float("nan")):
+        with pytest.raises(ValidationError):
+            Incentive(text="t.md", base=endless)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(3.75, "$3.75"), (0.1, "$0.10"), (0, "$0.00"), (100, "$100.00"), (0.125, "$0.125")],
+)
+def test_the_amount_told_is_the_one_that_is_paid(value: float, said: str) -> None:
+    assert Incentive(text="t.md", base=value).amount(value) == said
 
 
 def play(alignment: float = 1.0) -> Play:
