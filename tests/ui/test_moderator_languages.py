@@ -240,6 +240,21 @@ def test_what_the_journal_told_is_translated_where_it_is_shown(speaks) -> None:
     assert told("Anything else", forms) == "Anything else"
 
 
+def test_reasons_of_pauses_are_told_as_they_were_given(speaks) -> None:
+    assert reports.pause_reason(wording.PAUSED) == ""
+    assert reports.pause_reason("technical problem") == "Technical problem"
+    speaks("de")
+    assert reports.pause_reason("technical problem") == "Technik"
+    assert reports.pause_reason("consent not stored") == "Einwilligung nicht gespeichert"
+    assert reports.pause_reason("fire drill") == "fire drill"
+
+
+def test_what_is_wrong_with_the_microphone_is_told_with_its_reason(speaks) -> None:
+    speaks("de")
+    lost = reports.reported("Microphone lost: no sound arrived for 1.5 s")
+    assert lost == "Mikrofon verloren: 1,5 s lang kam kein Ton an"
+
+
 def said_elsewhere() -> Iterator[str]:
     """The texts in the code of the other layers, with a 7 for each value."""
     for path in sorted(UI.parent.rglob("*.py")):

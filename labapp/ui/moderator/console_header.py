@@ -19,7 +19,7 @@ from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.header_questions import Questions, Reasons
-from labapp.ui.moderator.reports import reported
+from labapp.ui.moderator.reports import pause_reason, reported
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -200,11 +200,7 @@ class ConsoleHeader(QFrame):
         """Why and how long, and whether one is heard meanwhile."""
         since_ns = self._runner.state.pauses.open_since_ns
         assert since_ns is not None
-        why = state.pause_reason
-        known = wording.PAUSE_REASONS.get(why)
-        name = tr(known) if known else reported(why)
-        if why in ("", wording.PAUSED):
-            name = tr("paused")
+        name = pause_reason(state.pause_reason) or tr("paused")
         text = f"‖ {name}, {wording.short_time(now_ns - since_ns)}"
         part = self._runner.part
         if isinstance(part, BreakPart) and part.at_least_s:

@@ -7,7 +7,7 @@ study read alike. A sentence that has none of these forms is shown as it came.
 from __future__ import annotations
 
 from labapp.ui.language import N_, told, tr
-from labapp.ui.moderator.wording import ENDS
+from labapp.ui.moderator.wording import ENDS, PAUSE_REASONS, PAUSED
 
 REASONS = (
     *ENDS,
@@ -54,6 +54,13 @@ GAPS = {
 def reported(text: str) -> str:
     """A reason, a detail of an alarm or deviation, or a problem of the microphone."""
     return told(text, KNOWN)
+
+
+def pause_reason(reason: str) -> str:
+    """Why a session paused; empty where nobody said."""
+    if reason in PAUSE_REASONS:
+        return tr(PAUSE_REASONS[reason])
+    return "" if reason == PAUSED else reported(reason)
 
 
 def gap(cause: str) -> str:

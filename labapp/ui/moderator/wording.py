@@ -48,11 +48,6 @@ PART_TITLES = (
 """As a plan names its parts; questionnaires bring their own titles."""
 
 
-def pause(reason: str) -> str:
-    """A pause with its reason, as the journal keeps it."""
-    return tr("Paused: {reason}", reason=tr(PAUSE_REASONS.get(reason, reason)))
-
-
 def part_title(title: str) -> str:
     """The title of a part of the plan, which the journal keeps in English."""
     return told(title, PART_TITLES)

@@ -10,7 +10,7 @@ from labapp.clock import NS
 from labapp.events import Event, body_of
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.reports import gap, reported
+from labapp.ui.moderator.reports import gap, pause_reason, reported
 from labapp.ui.moderator.state.alarms import raised
 
 FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
@@ -64,7 +64,7 @@ def words_of(one: Deviation) -> str:
         case "noted":
             detail = one.detail
         case "paused":
-            detail = tr(wording.PAUSE_REASONS.get(one.detail, detail))
+            detail = pause_reason(one.detail)
         case "alarm":
             text, detail = raised(head)[1], reported(rest)
         case "withdrawn":

@@ -13,7 +13,7 @@ from labapp.events import Event
 from labapp.study.plan import PlannedPart, QuestionsPart
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.reports import gap, reported
+from labapp.ui.moderator.reports import gap, pause_reason, reported
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
@@ -90,7 +90,7 @@ class Timeline:
             case "trial.ended":
                 _close(self.trials, at, str(p["outcome"]))
             case "session.paused":
-                self.marks.append(Mark(at, "pause", wording.pause(str(p["reason"]))))
+                self.marks.append(Mark(at, "pause", _pause(str(p["reason"]))))
             case "session.resumed":
                 self._resumed(work)
             case "segment.started" if p["gap_from_ns"] is not None:
@@ -148,6 +148,11 @@ class Timeline:
                 length = wording.short_time(end - start)
                 self.marks[index] = replace(mark, text=f"{mark.text}, {length}")
                 return
+
+
+def _pause(reason: str) -> str:
+    why = pause_reason(reason)
+    return tr("Paused: {reason}", reason=why) if why else tr("Paused")
 
 
 def _close(blocks: list[Block], at: int, outcome: str | None) -> None:
