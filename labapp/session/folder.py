@@ -25,6 +25,7 @@ from labapp.errors import (
 )
 from labapp.records.layout import AUDIO, CREATING, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
 from labapp.records.withdrawn import withdrawals
+from labapp.session.relations import related
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Study
 
@@ -115,7 +116,8 @@ def taken(data: Path, study: str) -> Mapping[str, list[str]]:
 def refused(data: Path, study: Study) -> dict[str, str]:
     """Participants who may have no (further) session in this study, each with the reason: the id
     of a related study they took part in, or empty where they withdrew from this one."""
-    out = {participant: other for other in study.related for participant in taken(data, other)}
+    others = related(data, study)
+    out = {participant: other for other in others for participant in taken(data, other)}
     withdrew = (left.participant for left in withdrawals(data / study.id).values())
     return out | dict.fromkeys(withdrew, "")
 

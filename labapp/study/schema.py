@@ -87,8 +87,9 @@ class Recording(Strict):
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
 
-    related: studies of which a person takes part in one only; when_interrupted: how a session goes
-    on after a crash (at the last event, with the stage from its beginning, or not at all).
+    related: studies of which a person takes part in one only, which holds both ways though one of
+    them names the other; when_interrupted: how a session goes on after a crash (at the last event,
+    with the stage from its beginning, or not at all).
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -322,7 +323,25 @@ def test_a_person_takes_part_in_one_of_related_studies(tmp_path: Path) -> None:
             begun(other, tmp_path, participant)
     assert next_free(other, tmp_path / "data", 2) == ["P03", "P04"]
     interrupted(other, tmp_path, "P03")
-    interrupted(one, tmp_path, "P03")  # said in one direction only
+    with pytest.raises(ParticipantTaken, match="P03 took part in other"):
+        interrupted(one, tmp_path, "P03")
+    assert next_free(one, tmp_path / "data", 2) == ["P04", "P05"]
+    alone = drawn_study(tmp_path / "alone", included=9).study.model_copy(update={"id": "draw"})
+    assert folder.refused(tmp_path / "data", alone) == {}, "a part of the name is another name"
+
+
+def test_a_shipped_study_is_related_without_any_session_left(tmp_path: Path) -> None:
+    crowd, aloud = load("mnist-crowd"), load("mnist-think-aloud")
+    assert "mnist-crowd" in aloud.study.related
+    clock, data = FakeClock(), tmp_path / "data"
+    home = folder.create(data, aloud, "P01", "1", clock)
+    alone = crowd.study.model_copy(update={"related": ()})
+    assert folder.refused(data, alone) == {"P01": "mnist-think-aloud"}
+    (data / "mnist-think-aloud" / "withdrawn.jsonl").write_text(
+        json.dumps({"session": home.path.name, "utc": "", "data": "deleted", "cells": []}) + "\n"
+    )
+    shutil.rmtree(home.path)
+    assert folder.refused(data, alone) == {"P01": "mnist-think-aloud"}
 
 
 def started(loaded: LoadedStudy, folder: Path) -> subprocess.Popen[str]:
