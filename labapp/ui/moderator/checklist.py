@@ -16,6 +16,7 @@ from labapp.study.strict import LABEL
 from labapp.study.texts import placeholders
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording
+from labapp.ui.moderator.reports import reported
 
 State = Literal["ok", "warn", "missing", "busy"]
 
@@ -143,7 +144,7 @@ def microphone_row(policy: Literal["required", "optional", "off"], found: Microp
             return Row(key, "missing", text)
         return Row(key, "warn", tr("Will be recorded without sound."), required=False)
     if found.problem:
-        return Row(key, "missing", found.problem)
+        return Row(key, "missing", reported(found.problem))
     if found.state == "zeros":
         text = tr("Exact silence: it is muted, or the system does not allow it.")
         return Row(key, "missing", text)
