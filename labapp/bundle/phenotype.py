@@ -8,7 +8,7 @@ it: `ses_1_stage_2_model`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.bundle.tsv import Column, Table
@@ -31,6 +31,7 @@ class Phenotype:
 @dataclass
 class _Collected:
     tool: dict[str, Any] = field(default_factory=dict)
+    versions: set[int] = field(default_factory=set)
     columns: dict[str, Column] = field(default_factory=dict)
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -56,6 +57,7 @@ class Phenotypes:
             known = instruments.get(body.instrument)
             into = self._found.setdefault(body.instrument, _Collected())
             into.tool = into.tool or _tool(body, known)
+            into.versions.add(body.instrument_version)
             _collect(into, record, event.stage, abouts.get(event.stage), body, known)
 
     def finished(self) -> list[Phenotype]:
@@ -100,7 +102,7 @@ def _collect(
     for item, value in body.answers.items():
         name = f"{prefix}_{_snake(item)}"
         column = _described(name, item, _known(known, item), where)
-        into.columns[name] = column
+        into.columns[name] = _together(into.columns.get(name), column)
         if isinstance(value, dict):
             row[name] = _chosen(value)
             if "described" in value:
@@ -139,6 +141,13 @@ def _described(name: str, item: str, known: Item | None, where: str) -> Column:
     return Column(name, f"{words})")
 
 
+def _together(known: Column | None, column: Column) -> Column:
+    """A column of several versions of an instrument: every option that there was."""
+    if known is None or not column.levels:
+        return column
+    return replace(column, levels={**known.levels, **column.levels})
+
+
 def _range(known: Rating) -> str:
     return f"{known.first}-{known.last}"
 
@@ -147,7 +156,11 @@ def _finished(instrument: str, collected: _Collected) -> Phenotype:
     participant = Column("participant_id", "The participant.")
     columns = (participant, *(collected.columns[name] for name in sorted(collected.columns)))
     rows = [{"participant_id": who} | row for who, row in sorted(collected.rows.items())]
-    return Phenotype(instrument, Table(columns, rows), collected.tool)
+    tool = collected.tool
+    if len(collected.versions) > 1:
+        # Nothing here says who answered which; journal and table of answers do.
+        tool = {**tool, "Version": sorted(collected.versions)}
+    return Phenotype(instrument, Table(columns, rows), tool)
 
 
 def _snake(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from labapp import resources
 from labapp.bundle.export import export
 from labapp.bundle.redaction import WITHHELD, redact_payload
 from labapp.events.commands import Answer, Next
@@ -71,6 +72,25 @@ def test_the_tables_are_valid_bids(session: Path, tmp_path: Path, deidentify: bo
     issues = json.loads(done.stdout)["issues"]["issues"]
     assert [issue for issue in issues if issue["severity"] == "error"] == []
     assert done.returncode == 0, done.stderr
+
+
+def test_two_versions_of_an_instrument_are_both_told(session: Path, tmp_path: Path) -> None:
+    study = questionnaire_study(tmp_path / "study", ["demographics"])
+    shipped = (resources.assets() / "instruments" / "demographics.yaml").read_text()
+    later = study.parent / "instruments" / "demographics.yaml"
+    later.parent.mkdir()
+    text = shipped.replace("version: 1", "version: 2").replace("from_70", "old")
+    assert text.count("old") > shipped.count("old")
+    later.write_text(text)
+    one = opened(tmp_path, study=study, participant="P02")
+    one.begin()
+    one.runner.send(Answer("age", {"chosen": ["old"]}))
+    one.runner.send(Next())
+    one.close("test over")
+    bundle = export([session, one.folder.path], tmp_path / "bundle")
+    sidecar = json.loads((bundle / "phenotype" / "demographics.json").read_text())
+    assert sidecar["MeasurementToolMetadata"]["Version"] == [1, 2]
+    assert {"old", "from_70"} <= sidecar["ses_1_questionnaire_1_age"]["Levels"].keys()
 
 
 def test_nothing_written_is_in_a_deidentified_copy(session: Path, tmp_path: Path) -> None:
