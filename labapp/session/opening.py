@@ -25,33 +25,19 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.voice import AudioOff
-from labapp.representations.space import LatentSpace
 from labapp.session import allotment, environment, folder, private, resuming
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
-from labapp.session.machine import SessionMachine
 from labapp.session.past import read_past
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
+from labapp.session.tasks import machine_of
 from labapp.session.withdrawal import withdraw
-from labapp.study import plan, planner, texts
+from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import (
-    BreakPart,
-    ConsentPart,
-    PagesPart,
-    PlannedPart,
-    QuestionnairePart,
-    ReconstructionPart,
-    TutorialPart,
-)
+from labapp.study.plan import ConsentPart, PlannedPart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
-from labapp.tasks.base import Task
-from labapp.tasks.pages import ConsentTask, PagesTask
-from labapp.tasks.questionnaire import QuestionnaireTask
-from labapp.tasks.reconstruction.task import ReconstructionTask
-from labapp.tasks.single_dimension.task import SingleDimensionTask
 
 EmitBody = Callable[[Body], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
@@ -360,63 +346,3 @@ def _microphone(runner: Runner) -> dict[str, Any] | None:
         return None
     device = runner.recorder.device
     return {"name": device.label, "host_api": device.host_api, "rate_hz": device.default_rate}
-
-
-def machine_of(
-    loaded: LoadedStudy, planned: SessionPlanned, decoders: Mapping[str, Decoder]
-) -> SessionMachine:
-    """The state machine of a planned session."""
-    parts = plan.parts_of(planned)
-    tasks = [_task(loaded, planned, part, index, decoders) for index, part in enumerate(parts)]
-    study = loaded.study
-    return SessionMachine(
-        parts,
-        tasks,
-        dict(study.flags),
-        study.inclusion,
-        study.incentive,
-        restarts=study.when_interrupted == "restart_stage",
-    )
-
-
-def _task(
-    loaded: LoadedStudy,
-    planned: SessionPlanned,
-    part: PlannedPart,
-    index: int,
-    decoders: Mapping[str, Decoder],
-) -> Task[Any]:
-    match part:
-        case ConsentPart():
-            return ConsentTask(part, index)
-        case PagesPart() | ExamplePart() | BreakPart():
-            return PagesTask(part, index, len(texts.pages(loaded.text(part.document))))
-        case TutorialPart():
-            return PagesTask(
-                part,
-                index,
-                len(texts.pages(loaded.text(part.document))),
-                tuple(LatentSpace.from_json(box.dimensions) for box in part.boxes),
-            )
-        case QuestionnairePart():
-            return QuestionnaireTask(part, index, loaded.instruments[part.instrument])
-        case ReconstructionPart():
-            return ReconstructionTask(
-                part,
-                index,
-                LatentSpace.from_json(part.dimensions),
-                decoders[part.model].latents if part.model in decoders else None,
-                planned.seed,
-                planned.participant,
-            )
-        case SingleDimensionPart():
-            known = decoders.get(part.model)
-            return SingleDimensionTask(
-                part,
-                index,
-                LatentSpace.from_json(part.dimensions),
-                known.latents if known else None,
-                known.percentiles if known else {},
-                planned.seed,
-                planned.participant,
-            )
