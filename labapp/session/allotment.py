@@ -96,6 +96,10 @@ class Allotted:
     state: State
 
     @property
+    def participant(self) -> str:
+        return self.name.participant
+
+    @property
     def name(self) -> FolderName:
         parsed = FolderName.parse(self.folder)
         assert parsed is not None
@@ -103,8 +107,9 @@ class Allotted:
 
 
 def held_counts(rows: Sequence[Allotted]) -> Counter[str]:
-    """How many sessions hold each cell."""
-    return Counter(cell for row in rows if row.state in HOLDING for cell in row.cells)
+    """How many participants hold each cell; one with several sessions holds it once."""
+    holding = (row for row in rows if row.state in HOLDING)
+    return Counter(cell for _, cell in {(r.participant, c) for r in holding for c in r.cells})
 
 
 def allotted(data: Path, loaded: LoadedStudy) -> list[Allotted]:
@@ -223,10 +228,17 @@ class Book:
         self._rows = allotted(data, loaded)
 
     def draw(self, participant: str, seed: int | None = None) -> tuple[str, ...]:
-        """The participant's cells; () in a study without. Raises StudyFull."""
+        """The participant's cells; () in a study without. Raises StudyFull.
+
+        A further session of a participant is in the condition of the one before.
+        """
         drawn = cells_of(self._study.assignment)
         if drawn is None:
             return ()
+        for row in reversed(self._rows):
+            known = len(row.cells) == drawn[1].draw and drawn[1].cells.keys() >= set(row.cells)
+            if row.participant == participant and known:
+                return row.cells
         used = self._study.seed if seed is None else seed
         return draw(drawn[1], held_counts(self._rows), used, self._study.id, participant)
 

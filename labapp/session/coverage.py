@@ -26,13 +26,18 @@ class Coverage:
     sessions: Sequence[Allotted]
 
     def counts(self) -> dict[str, Counter[str]]:
-        """Sessions by cell, then by state; one that can be resumed counts as running."""
-        found: dict[str, Counter[str]] = {cell: Counter() for cell in self.rule.cells}
+        """Participants by cell, then by state; one that can be resumed counts as running. Of
+        several sessions the one that counts most."""
+        best: dict[tuple[str, str], str] = {}
         for row in self.sessions:
-            state = "running" if row.state in ("reserved", "open") else row.state
+            state: str = "running" if row.state in ("reserved", "open") else row.state
             for cell in row.cells:
-                if cell in found:  # else see `former`
-                    found[cell][state] += 1
+                other = best.setdefault((cell, row.participant), state)
+                best[cell, row.participant] = min(state, other, key=_SHOWN.index)
+        found: dict[str, Counter[str]] = {cell: Counter() for cell in self.rule.cells}
+        for (cell, _), state in best.items():
+            if cell in found:  # else see `former`
+                found[cell][state] += 1
         return found
 
     def former(self) -> dict[str, int]:

@@ -138,6 +138,27 @@ def test_who_may_not_resume_holds_nothing(tmp_path: Path) -> None:
     assert states(tmp_path, blocking) == {"P01": "ended", "P02": "ended", "P03": "ended"}
 
 
+def test_a_further_session_is_in_the_same_condition(tmp_path: Path) -> None:
+    loaded, data = drawn_study(tmp_path, cells="abcdef", included=1), tmp_path / "data"
+    first = begun(loaded, tmp_path, "P01")
+    cells = first.planned.assignment["condition"]
+    first.close("interrupted")
+    for label in ("P02", "P03"):
+        interrupted(loaded, tmp_path, label)
+    again = begun(loaded, tmp_path, "P01", session="2")
+    assert again.planned.assignment["condition"] == cells, "though the study is full"
+    again.runner.send(EndSession("tired"))
+    again.close("ended")
+    assert set(held_counts(allotted(data, loaded)).values()) == {1}, "one person, one place"
+    covered = coverage(data, loaded)
+    assert covered is not None
+    assert {cell: dict(count) for cell, count in covered.counts().items()} == {
+        cell: {"running": 1} for cell in "abcdef"
+    }
+    with pytest.raises(StudyFull):
+        begun(loaded, tmp_path, "P04")
+
+
 def test_what_seemed_to_have_ended_is_looked_at_again(tmp_path: Path) -> None:
     """As where another machine does not see the lock of a session that is running."""
     loaded = drawn_study(tmp_path, included=9, lines="when_interrupted: block")
