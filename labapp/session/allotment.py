@@ -9,6 +9,7 @@ ended early or withdrew frees the cells, and is replaced.
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 from collections import Counter
@@ -213,6 +214,8 @@ def book(data: Path, loaded: LoadedStudy) -> Iterator[Book]:
             f"Another program is starting a session of {loaded.study.id} and does not get on.",
             todo="Try again in a moment.",
         ) from error
+    except OSError as error:
+        raise _unusable(Path(lock.lock_file), error) from error
     try:
         yield Book(data, loaded)
     finally:
@@ -298,6 +301,13 @@ def _replace_rows(path: Path, values: Sequence[tuple[Any, ...]]) -> None:
 
 
 def _unusable(path: Path, error: Exception) -> DataFolderError:
+    full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    if full or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
+        return DataFolderError(
+            f"The disk is full: who gets which condition cannot be written to {path}.",
+            safe="No session was started; what was recorded is untouched.",
+            todo="Make room, or choose another data folder (--data).",
+        )
     return DataFolderError(
         f"{path} cannot be used ({error}).",
         safe="No session was started; what was recorded is untouched.",

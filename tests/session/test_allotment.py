@@ -288,7 +288,34 @@ def test_a_table_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
     (data / "drawn" / allotment.ASSIGNMENTS).mkdir(parents=True)
     with pytest.raises(DataFolderError, match="assignments"):
         begun(loaded, tmp_path, "P01")
+    (data / "drawn" / allotment.ASSIGNMENTS).rmdir()
+    (data / "drawn" / allotment.ASSIGNMENTS_LOCK).unlink(missing_ok=True)
+    (data / "drawn" / allotment.ASSIGNMENTS_LOCK).mkdir()
+    with pytest.raises(DataFolderError, match=r"assignments\.lock cannot be used"):
+        begun(loaded, tmp_path, "P01")
     assert not folder.taken(data, "drawn")
+
+
+def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, data = drawn_study(tmp_path), tmp_path / "data"
+    interrupted(loaded, tmp_path, "P01")
+    before = allotted(data, loaded)
+
+    def small(path: Path, values: Any) -> None:
+        with closing(sqlite3.connect(path)) as table, table:
+            (pages,) = table.execute("PRAGMA page_count").fetchone()
+            table.execute(f"PRAGMA max_page_count={pages}")
+            table.execute("CREATE TABLE more AS SELECT zeroblob(9999)")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(allotment, "_replace_rows", small)
+        with pytest.raises(DataFolderError, match="The disk is full"):
+            begun(loaded, tmp_path, "P02")
+    assert list(folder.taken(data, "drawn")) == ["P01"]
+    assert allotted(data, loaded) == before
+    interrupted(loaded, tmp_path, "P02")
 
 
 def test_a_session_that_never_began_holds_nothing(tmp_path: Path) -> None:
