@@ -23,7 +23,7 @@ from labapp.datasets.split import ArrayRows
 from labapp.errors import ModelError
 from labapp.representations import card, catalog, evaluation, files, heldout, package
 
-DSPRITES = ["dsprites/gt", "dsprites/vae"]
+DSPRITES = [f"dsprites/{name}" for name in ("ae", "gt", "vae")]
 DIGITS = [
     f"mnist8k/{name}" for name in ("ae10", "ae5", "ig5", "ss10", "ss5", "tc10", "tc5", "vae5")
 ]
