@@ -17,7 +17,7 @@ import pytest
 from labapp import resources
 from labapp.representations.space import LatentSpace
 from labapp.session.overview import overview as overview_of
-from labapp.study import overview, planner
+from labapp.study import inclusion, overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
 from labapp.study.plan import (
@@ -26,10 +26,11 @@ from labapp.study.plan import (
     QuestionnairePart,
     QuestionsPart,
     ReconstructionPart,
+    to_rows,
 )
 from labapp.study.single_dimension import SingleDimensionPart
 
-PUBLISHED = ("mnist-think-aloud", "mnist-crowd")
+PUBLISHED = ("mnist-think-aloud", "mnist-crowd", "synthetic-think-aloud", "synthetic-crowd")
 SHIPPED = (*PUBLISHED, "calibration")
 MNIST_CELLS = ("ae5", "vae5", "ig5", "tc5", "ss5", "ae10", "ss10")
 SYNTHETIC_CELLS = tuple(
@@ -101,8 +102,81 @@ def test_seeds_differ() -> None:
 def test_who_took_part_in_a_study_of_the_same_pictures_takes_part_in_no_other() -> None:
     related = {name: study(name).study.related for name in PUBLISHED}
     for name, others in related.items():
-        assert all(name in related[other] for other in others if other in related), "both ways"
-    assert "mnist-crowd" in related["mnist-think-aloud"]
+        assert all(name in related[other] for other in others), "both ways"
+    assert "mnist-crowd" in related["synthetic-crowd"]
+    for data in ("mnist", "synthetic"):
+        assert f"{data}-crowd" in related[f"{data}-think-aloud"]
+
+
+def test_the_synthetic_studies_are_as_published() -> None:
+    """5.1.1, 5.1.2, 4.3: all three models in random order, 5 or 10 questions, 90 %, 30 s."""
+    for name, aloud in (("synthetic-think-aloud", True), ("synthetic-crowd", False)):
+        orders: Counter[tuple[str, ...]] = Counter()
+        for made in plans(name):
+            found, cells = stages(made), made.assignment["condition"]
+            assert len(found) == 3 * len(cells)
+            for index, cell in enumerate(cells):
+                task, dataset = cell.split("-")
+                three = found[3 * index : 3 * index + 3]
+                models = [stage.model for stage in three]
+                assert sorted(models) == [f"{dataset}/{m}" for m in ("ae", "gt", "vae")]
+                orders[tuple(model.split("/")[1] for model in models)] += 1
+                for stage in three:
+                    check_synthetic(stage, task, aloud)
+            end = ["synthetic-end", "demographics"]
+            assert asked(made) == ["seq*"] * len(found) + end
+        assert len(orders) == 6, "every order comes about"
+
+
+def check_synthetic(stage: QuestionsPart, task: str, aloud: bool) -> None:
+    assert stage.think_aloud == aloud
+    assert stage.time_limit_s is None
+    if isinstance(stage, SingleDimensionPart):
+        assert stage.visualisation == task
+        assert stage.trials == 10
+        assert set(Counter(stage.asked).values()) == {2}, "two questions a dimension"
+        assert all(a == b for a, b in zip(stage.asked[::2], stage.asked[1::2], strict=True))
+        return
+    assert task == "reconstruction"
+    assert stage.trials == 5
+    assert stage.target_alignment == 0.9
+    assert (stage.skip, stage.skip_after_s) == (("always" if aloud else "after"), 30)
+    assert stage.inactivity_s == 3
+    assert stage.active_time == "paused"
+    assert stage.overlay_at_start
+    assert not stage.labels_editable
+    assert stage.distance == stage.model.split("/")[0]
+
+
+def test_three_people_cover_the_synthetic_pilot() -> None:
+    found = cells_of(study("synthetic-think-aloud").study.assignment)
+    assert found is not None
+    rule = found[1]
+    assert tuple(rule.cells) == SYNTHETIC_CELLS
+    assert (rule.draw, rule.included) == (2, 1)
+    assert len(rule.cells) == 3 * rule.draw, "N = 3"
+
+
+def test_ninety_people_fill_the_synthetic_crowd_study() -> None:
+    found = cells_of(study("synthetic-crowd").study.assignment)
+    assert found is not None
+    assert tuple(found[1].cells) == SYNTHETIC_CELLS
+    assert (found[1].draw, found[1].included) == (1, 15)
+    incentive = study("synthetic-crowd").study.incentive
+    assert incentive is not None
+    assert incentive.amount(incentive.base) == "$6.00"
+
+
+@pytest.mark.parametrize("cell", SYNTHETIC_CELLS)
+def test_practice_excludes_from_the_single_dimension_task_only(cell: str) -> None:
+    """5.2.2: reconstruction cannot be gone on with before the practice is solved."""
+    rules = study("synthetic-crowd").study.inclusion
+    assert rules.practice_correct
+    made = next(made for made in plans("synthetic-crowd") if made.assignment["condition"] == [cell])
+    found = inclusion.achieved(inclusion.planned(to_rows(made.parts)), inclusion.Tally())
+    included = inclusion.decide(rules, found, completed=True).included
+    assert included == cell.startswith("reconstruction")
+    assert found.practice_asked == (0 if included else 3)
 
 
 def test_mnist_aloud_is_as_published() -> None:
@@ -202,7 +276,7 @@ def test_the_words_before_a_stage_say_what_they_must(name: str) -> None:
                 assert ("{minutes}" in said) == (stage.time_limit_s is not None)
 
 
-@pytest.mark.parametrize(("name", "hourly"), [("mnist", "$20")])
+@pytest.mark.parametrize(("name", "hourly"), [("synthetic", "$15"), ("mnist", "$20")])
 def test_who_thinks_aloud_is_told_the_pay_before_agreeing(name: str, hourly: str) -> None:
     consent = study(f"{name}-think-aloud").text(f"texts/{{language}}/consent-{name}-think-aloud.md")
     assert f"{hourly} for each hour" in consent, "5.2.1"
