@@ -287,7 +287,8 @@ PARTICIPANTS = (
     _yes(
         "included",
         "it counts, as the session decided at its end by the study's rules; without that decision "
-        "(unfinished, or recorded by an older labapp): it was completed",
+        "(unfinished, or recorded by an older labapp): it was completed; nobody counts who "
+        "withdrew, in the session or later",
     ),
     _text(
         "excluded_because",
