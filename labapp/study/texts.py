@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 _VALUE = re.compile(r"\{(\w+)\}")
-_PLACEHOLDER = re.compile(r"\[(?:your|name of|insert)[^\]\n]*\](?!\()", re.IGNORECASE)
+_BEGINS = r"your|name of|insert|ihre?[mnrs]?\b|name de[rs]\b|name ihre[rs]\b|bitte\b"
+_PLACEHOLDER = re.compile(rf"\[(?:{_BEGINS})[^\]\n]*\](?!\()", re.IGNORECASE)
 
 
 def pages(text: str) -> list[str]:
@@ -23,5 +24,5 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def placeholders(text: str) -> list[str]:
-    """What is still to be filled in by the lab, such as [your institution]."""
+    """What is still to be filled in by the lab, such as [your institution] or [Ihre Hochschule]."""
     return _PLACEHOLDER.findall(text)

@@ -135,3 +135,7 @@ def test_texts() -> None:
     assert fill("{trials} of {stages} {unknown}", {"trials": "5"}) == "5 of {stages} {unknown}"
     found = placeholders("by [your institution], [name of lab] [a link](x) [Insert date](y)")
     assert found == ["[your institution]", "[name of lab]"]
+    found = placeholders(
+        "[Ihre Hochschule], [Name der Leitung], [Name des Labors], [Ihrem](x) [ja]"
+    )
+    assert found == ["[Ihre Hochschule]", "[Name der Leitung]", "[Name des Labors]"]
