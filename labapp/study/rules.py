@@ -33,7 +33,7 @@ class Incentive(Strict):
     model_config = ConfigDict(allow_inf_nan=False)
 
     text: str
-    currency: str = Field(default="$", min_length=1, max_length=5)
+    currency: str = Field(default="$", max_length=5, pattern=r"^[^.,0-9]+$")
     base: float = Field(default=0.0, ge=0)
     per_solved: float = Field(default=0.0, ge=0)
     per_correct: float = Field(default=0.0, ge=0)

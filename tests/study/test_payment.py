@@ -40,6 +40,14 @@ def test_half_a_cent_is_rounded_up(each: float, times: int, bonus: float) -> Non
     assert (made.bonus, made.total) == (bonus, round(2 + bonus, 2))
 
 
+@pytest.mark.parametrize("currency", ["", "Fr.", "1", "a,b", "dollars"])
+def test_a_currency_is_not_taken_for_a_part_of_the_number(currency: str) -> None:
+    """Some languages write another mark for the point."""
+    with pytest.raises(ValidationError):
+        Incentive(text="t.md", currency=currency)
+    assert Incentive(text="t.md", currency="CHF ").amount(3) == "CHF3.00"
+
+
 def test_nobody_is_paid_without_end() -> None:
     for endless in (float("inf"), float("nan")):
         with pytest.raises(ValidationError):
