@@ -315,7 +315,9 @@ class HomeController(QObject):
 
     def _show_sessions(self) -> None:
         found = list(reversed(list_sessions(self.data)))
-        self.view.set_all_sessions(found)
+        open_ended = [one for one in found if one.state == "interrupted" and not one.withdrawn]
+        forbidden = {one.path for one in open_ended if resuming.forbids_resume(one.path)}
+        self.view.set_all_sessions(found, forbidden)
         own = self._loaded.study.id if self._loaded else None
         self.view.set_sessions([one for one in found if one.study == own])
         self.view.set_interrupted(
@@ -325,10 +327,10 @@ class HomeController(QObject):
                     one.study,
                     one.participant,
                     last_utc(one.path),
-                    resuming.forbids_resume(one.path),
+                    one.path in forbidden,
                 )
-                for one in found
-                if one.state == "interrupted" and not one.withdrawn and one.path not in self._left
+                for one in open_ended
+                if one.path not in self._left
             ]
         )
 

@@ -251,6 +251,9 @@ def test_an_interrupted_session_can_be_resumed_from_the_list(
     with qtbot.waitSignal(view.resume_requested) as caught:
         qtbot.mouseClick(view.resume_selected, Qt.MouseButton.LeftButton)
     assert caught.args == [Path("/data/quickstart/P02")]
+    view.set_all_sessions(view.all_sessions.lines, {Path("/data/quickstart/P02")})
+    assert not view.resume_selected.isEnabled()
+    assert "forbids to go on" in view.about_selected.text()
 
 
 def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbot: QtBot) -> None:

@@ -6,7 +6,7 @@ person asked for; it reads no file, opens no device and starts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -88,6 +88,7 @@ class HomeView(QWidget):
             key: Row(key, "busy", tr("Checking …")) for key in checklist.ORDER
         }
         self._starting = False
+        self._forbidden: frozenset[Path] = frozenset()
         self.session = SessionCard(PALETTE)
         self.ready = ReadyCard(PALETTE)
         self.interrupted = InterruptedBanner(PALETTE)
@@ -302,8 +303,12 @@ class HomeView(QWidget):
         self.so_far.setVisible(bool(lines))
         self.none_yet.setVisible(not lines)
 
-    def set_all_sessions(self, lines: Sequence[SessionSummary]) -> None:
-        """Every session under the data folder, newest first."""
+    def set_all_sessions(
+        self, lines: Sequence[SessionSummary], forbidden: Collection[Path] = ()
+    ) -> None:
+        """Every session under the data folder, newest first; forbidden: those that their study does
+        not let go on."""
+        self._forbidden = frozenset(forbidden)
         self.all_sessions.set_lines(lines)
         self._selected()
 
@@ -367,9 +372,13 @@ class HomeView(QWidget):
 
     def _selected(self) -> None:
         line = self.all_sessions.selected()
-        resumable = line is not None and line.state == "interrupted" and not line.withdrawn
-        self.resume_selected.setEnabled(resumable)
-        bits.set_text(self.about_selected, str(line.path) if line else tr("Choose a session."))
+        forbidden = line is not None and line.path in self._forbidden
+        interrupted = line is not None and line.state == "interrupted" and not line.withdrawn
+        self.resume_selected.setEnabled(interrupted and not forbidden)
+        text = str(line.path) if line else tr("Choose a session.")
+        if forbidden:
+            text = tr("Its study forbids to go on with it: {path}", path=text)
+        bits.set_text(self.about_selected, text)
 
     def _resume_selected(self) -> None:
         line = self.all_sessions.selected()
