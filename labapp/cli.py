@@ -120,6 +120,9 @@ def run(
     simulate: Simulate = None,
     seed: Seed = None,
     speed: Speed = 1.0,
+    careless: Annotated[
+        bool, typer.Option("--careless", help="The simulated participant does not try.")
+    ] = False,
 ) -> None:
     """Run a session: console and participant's window, without the home.
 
@@ -137,6 +140,7 @@ def run(
         simulate=strategy_name(simulate),
         seed=seed,
         speed=positive_speed(speed),
+        careless=careless,
     )
     raise typer.Exit(run_session(study, participant, session, options))
 

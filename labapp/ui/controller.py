@@ -102,6 +102,7 @@ class SessionController(QObject):
                 opened.planned.seed,
                 opened.planned.participant,
                 pace,
+                careless=options.careless,
             )
         self._signals = QTimer(self)
         self._signals.timeout.connect(_let_python_run)

@@ -36,6 +36,7 @@ class RunOptions:
     seed: int | None = None
     speed: float = 1.0
     accept_version: bool = False
+    careless: bool = False
 
 
 def surroundings(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from labapp.records.journal import read_rows
 from tests.end_to_end.conftest import Labapp, environment
 
 STUDY = Path(__file__).with_name("short.yaml")
@@ -20,8 +21,6 @@ SIMULATED = ("--simulate", "understanding", "--audio", "off", "--windowed")
 
 
 def kinds(session: Path) -> list[str]:
-    from labapp.records.journal import read_rows
-
     return [row.kind for row in read_rows(session)]
 
 
@@ -63,6 +62,22 @@ def test_a_session_from_start_to_report(labapp: Labapp, tmp_path: Path) -> None:
     assert (
         list(trials["model"]) == ["circles/gt"] * 3 + ["sinelines/gt"] * 2 + ["sinelines/vae"] * 2
     )
+
+
+def test_whoever_does_not_try_is_excluded_by_the_rules(labapp: Labapp, tmp_path: Path) -> None:
+    study = tmp_path / "short.yaml"
+    study.write_text(STUDY.read_text() + "inclusion: {min_solved: 1}\n")
+    options = (*SIMULATED, "--speed", "20")
+    assert labapp("run", study, "--participant", "P01", *options).returncode == 0
+    assert labapp("run", study, "--participant", "P02", *options, "--careless").returncode == 0
+    rows = json.loads(labapp("sessions", "list", "--json").stdout)
+    decided = {
+        row["participant"]: json.loads(stored.payload)
+        for row in rows
+        for stored in read_rows(Path(row["path"]), ("inclusion.decided",))
+    }
+    assert decided["P01"]["included"]
+    assert decided["P02"]["failed"] == ["min_solved"]
 
 
 def test_an_interrupted_session_is_resumed(labapp: Labapp, tmp_path: Path) -> None:
