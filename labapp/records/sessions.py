@@ -116,16 +116,28 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 def exports_of(folder: Path) -> tuple[str, ...]:
     """Bundles made of a session, from the log beside it; foreign lines are passed over."""
+    return tuple(
+        str(entry.get("bundle", ""))
+        for entry in _exports(folder.parent)
+        if folder.name in entry["sessions"]
+    )
+
+
+def exported_from(study: Path) -> list[FolderName]:
+    """The sessions of a study that were exported, also those whose folders are gone."""
+    names = (str(name) for entry in _exports(study) for name in entry["sessions"])
+    return [name for name in map(FolderName.parse, dict.fromkeys(names)) if name is not None]
+
+
+def _exports(study: Path) -> Iterator[dict[str, Any]]:
     try:
-        lines = (folder.parent / EXPORTS).read_text(encoding="utf-8").splitlines()
+        lines = (study / EXPORTS).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        return ()
-    bundles = []
+        return
     for line in lines:
         try:
             entry = json.loads(line)
         except ValueError:
             continue
-        if isinstance(entry, dict) and folder.name in entry.get("sessions", ()):
-            bundles.append(str(entry.get("bundle", "")))
-    return tuple(bundles)
+        if isinstance(entry, dict) and isinstance(entry.get("sessions"), list):
+            yield entry

@@ -24,6 +24,7 @@ from labapp.errors import (
     SessionError,
 )
 from labapp.records.layout import AUDIO, CREATING, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
+from labapp.records.sessions import exported_from
 from labapp.records.withdrawn import withdrawals
 from labapp.session.relations import related
 from labapp.study.loading import LoadedStudy
@@ -102,14 +103,17 @@ def sessions_of(data: Path, study: str) -> Iterator[SessionFolder]:
 
 
 def taken(data: Path, study: str) -> Mapping[str, list[str]]:
-    """Participants with a session in this study, withdrawn ones too, and their session labels."""
+    """Participants with a session in this study, and their session labels; withdrawn ones too, and
+    those that are gone but in a bundle: a label that left the lab is never somebody else's."""
     out: dict[str, list[str]] = {}
     for folder in sessions_of(data, study):
         out.setdefault(folder.name.participant, []).append(folder.name.session)
-    for left in withdrawals(data / study).values():
-        sessions = out.setdefault(left.participant, [])
-        if left.session not in sessions:
-            sessions.append(left.session)
+    left = [(one.participant, one.session) for one in withdrawals(data / study).values()]
+    left += [(name.participant, name.session) for name in exported_from(data / study)]
+    for participant, session in left:
+        sessions = out.setdefault(participant, [])
+        if session not in sessions:
+            sessions.append(session)
     return out
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from labapp.bundle.export import export
 from labapp.clock import NS, FakeClock
 from labapp.errors import (
     DataFolderError,
@@ -22,6 +23,7 @@ from labapp.errors import (
 )
 from labapp.session import folder, opening
 from labapp.session.folder import SessionFolder
+from labapp.session.overview import next_free
 from labapp.session.private import Consent, consents, store_consent
 from labapp.session.recovery import recover
 from labapp.study.loading import load
@@ -60,6 +62,22 @@ def test_a_session_is_never_made_twice(tmp_path: Path) -> None:
         made.path,
         other.path,
     ]
+
+
+def test_a_label_that_is_in_a_bundle_is_never_given_again(tmp_path: Path) -> None:
+    """A lab may move sessions to an archive, and their labels are still those of these people."""
+    session = opened(tmp_path, data=tmp_path / "data")
+    session.begin()
+    session.close("interrupted")
+    export([session.folder.path], tmp_path / "bundle")
+    log = session.folder.path.parent / "exports.jsonl"
+    with log.open("a") as file:
+        file.write('{"sessions": 3}\n{"sessions": ["notes", 5]}\nnot json\n')
+    session.folder.path.rename(tmp_path / "archive")
+    assert folder.taken(tmp_path / "data", "quickstart") == {"P01": ["1"]}
+    with pytest.raises(ParticipantTaken, match="P01 already has session 1"):
+        folder.create(tmp_path / "data", QUICK, "P01", "1", FakeClock())
+    assert next_free(QUICK, tmp_path / "data", 1) == ["P02"]
 
 
 def test_a_folder_in_the_way_is_not_touched(
