@@ -183,7 +183,7 @@ def study_in(folder: Path, language_: str, translate: Callable[[str], str]) -> s
     """The quickstart in another language, with what its own file says in it."""
     study = yaml.safe_load(find("quickstart").read_text("utf-8"))
     study |= {"language": language_, "title": translate(study["title"])}
-    study["recording"]["prompt"] = translate(study["recording"]["prompt"])
+    study["recording"]["prompts"] = [translate(one) for one in study["recording"]["prompts"]]
     study["flags"] = {number: translate(text) for number, text in study["flags"].items()}
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump(study, allow_unicode=True), "utf-8")
