@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -117,15 +117,9 @@ def _to_front(window: QWidget) -> None:
 class ScreenWatcher(QObject):
     """Puts the two windows on screens and keeps them on ones that are there.
 
-    lost(sentence) : a screen with one of the windows was unplugged, and where the window went.
-    back(sentence) : a screen was plugged in.
-
-    emit : takes the ScreenChanged events (Runner.emit).
+    emit : takes the ScreenChanged events (Runner.emit), which the console's alarms are made of.
     source : signals and list of the screens; the application by default.
     """
-
-    lost = Signal(str)
-    back = Signal(str)
 
     def __init__(
         self,
@@ -231,11 +225,6 @@ class ScreenWatcher(QObject):
         for window in hit:
             del self._on[window]
         self._place(left, None)
-        if hit:
-            whose = "The participant’s" if self._participant in hit else "The console’s"
-            new = self._on.get(hit[0])
-            where = f"its window is now on {name_of(new)}" if new else "there is no other"
-            self.lost.emit(f"{whose} screen {name} is gone; {where}.")
 
     def _added(self, screen: QScreen) -> None:
         screens = self._screens()
@@ -247,7 +236,6 @@ class ScreenWatcher(QObject):
             # Only the console moves: the participant is not disturbed a second time.
             del self._on[self._console]
             self._place(screens, None)
-        self.back.emit(f"Screen {name} is there.")
 
     def _tell(self, body: ScreenChanged) -> None:
         try:
