@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -120,8 +121,12 @@ def sessions_withdraw(
             "What is to become of the data?",
             todo="Say --delete or --keep, as the participant wants it.",
         )
-    leaving = list(data_folder(data).glob(f"*/{LEAVING}{session}")) if "/" not in session else []
-    path = leaving[0].with_name(session) if leaving else session_path(session, data)
+    given = Path(session)
+    studies = data_folder(data).glob("*") if given.name == session else [given.parent]
+    # What an interrupted deletion left lies under another name, and goes by its own here.
+    begun = (study for study in studies if (study / f"{LEAVING}{given.name}").is_dir())
+    study = next(begun, None)
+    path = session_path(session, data) if study is None else study / given.name
     if not yes:
         what = f"Delete {path} and its typed consent, for good?"
         kept = f"Write down that the participant of {path.name} withdrew?"

@@ -232,6 +232,18 @@ def test_a_participant_withdraws_later(
     assert two.is_dir()
 
 
+@pytest.mark.parametrize("by_path", [False, True])
+def test_an_interrupted_deletion_is_gone_on_with(cli: Any, tmp_path: Path, by_path: bool) -> None:
+    path = interrupted(drawn_study(tmp_path), tmp_path, "P01")
+    path.rename(path.with_name(f".withdrawn-{path.name}"))
+    named = str(path) if by_path else path.name
+    command = ("sessions", "withdraw", named, "--delete", "--yes")
+    status, out, err = cli(*command, "--data", str(tmp_path / "data"))
+    assert (status, err) == (0, "")
+    assert f"{path.name}: withdrawn, its data are deleted." in out
+    assert [child.name for child in path.parent.glob("*sub-*")] == []
+
+
 def test_a_study_is_simulated_until_it_is_full(cli: Any, tmp_path: Path) -> None:
     loaded = drawn_study(tmp_path, cells="abc", draw=1)
     out = tmp_path / "out"
