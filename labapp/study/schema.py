@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.study import conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells
@@ -26,6 +26,9 @@ def _number_in(pattern: str, label: str) -> int | None:
                 if pattern.format(number) == label:
                     return number
     return None
+
+
+StudyId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
 class Participants(Strict):
@@ -92,7 +95,7 @@ class Study(Strict):
     with the stage from its beginning, or not at all).
     """
 
-    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    id: StudyId
     title: str = Field(min_length=1)
     version: int = Field(ge=1)
     language: str = Field(default="en", pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")
@@ -101,7 +104,7 @@ class Study(Strict):
     participants: Participants = Participants()
     recording: Recording = Recording()
     assignment: Assignment = Field(default_factory=dict)
-    related: tuple[str, ...] = ()
+    related: tuple[StudyId, ...] = ()
     inclusion: Inclusion = Inclusion()
     incentive: Incentive | None = None
     when_interrupted: Interrupted = "resume"
@@ -116,6 +119,13 @@ class Study(Strict):
         if wrong := [number for number in flags if not 1 <= number <= 9]:
             raise ValueError(f"flags are numbered 1 to 9, found {wrong[0]}")
         return flags
+
+    @field_validator("related")
+    @classmethod
+    def _others(cls, related: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if info.data.get("id") in related:
+            raise ValueError(f"{info.data['id']!r} is this study itself")
+        return related
 
     @field_validator("flow")
     @classmethod

@@ -82,6 +82,8 @@ def test_shipped_studies_are_in_order() -> None:
         ('"P{:02d}"', '"P-{:02d}"', 4, ["pattern", "letters and digits"]),
         ('"P{:02d}"', '"P{:x}"', 4, ["pattern", "letters and digits"]),
         ("version: 1", "version: 1\nflags: {12: much}", 4, ["flags", "1 to 9"]),
+        ("version: 1", "version: 1\nrelated: [mine]", 4, ["related", "'mine' is this study"]),
+        ("version: 1", "version: 1\nrelated: [../other]", 4, ["related", "'../other'"]),
         ("version: 1", "version: 1\nrecording: {audio: maybe}", 4, ["audio", "'maybe'", "'off'"]),
         (
             "  - debrief",
