@@ -147,7 +147,9 @@ def run(
 
 @app.command()
 def export(
-    sessions: Annotated[list[str], typer.Argument(help="Sessions: names or folders.")],
+    sessions: Annotated[
+        list[str], typer.Argument(help="Sessions: names or folders, or a study's folder.")
+    ],
     out: Out,
     zip_: Annotated[bool, typer.Option("--zip", help="Write one .zip instead.")] = False,
     deidentify: Annotated[

@@ -10,7 +10,7 @@ from pathlib import Path
 from labapp.analysis.rows import SessionRecords
 from labapp.errors import RecordError
 from labapp.records.integrity import check_chain
-from labapp.records.opening import bundle_tree, is_session, iter_records
+from labapp.records.opening import iter_records, places
 from labapp.records.record import Record
 
 Progress = Callable[[float, str], None]
@@ -28,12 +28,12 @@ def read_sessions(
     a path holds no session, one cannot be read or is withdrawn, or two different sessions have the
     same labels.
     """
-    places = [place for path in paths for place in _places(path)]
+    found = [place for path in paths for place in places(path)]
     chosen: dict[tuple[str, str, str], _Read] = {}
     notes: list[str] = []
-    for done, place in enumerate(places):
+    for done, place in enumerate(found):
         if progress is not None:
-            progress(done / len(places), f"reading {place.name}")
+            progress(done / len(found), f"reading {place.name}")
         for record in iter_records(place):
             _refuse_withdrawn(record, withdrawn)
             if broken := check_chain(record.rows):
@@ -112,23 +112,6 @@ def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
             todo="Leave the session out; or, where your consent form covers it, say --withdrawn: "
             "it is in the tables then and counts in no metric.",
         )
-
-
-def _places(path: Path) -> list[Path]:
-    """The sessions and bundles at a path; the path itself where there is nothing else to try."""
-    if not path.is_dir() or is_session(path) or bundle_tree(path) is not None:
-        return [path]
-    inside = [
-        found
-        for pattern in ("*", "*/*")
-        for found in sorted(path.glob(pattern))
-        if is_session(found)
-    ]
-    return inside or [found for found in sorted(path.iterdir()) if _is_bundle(found)] or [path]
-
-
-def _is_bundle(path: Path) -> bool:
-    return (path.is_dir() or path.suffix == ".zip") and bundle_tree(path) is not None
 
 
 def _better(known: _Read, other: _Read, notes: list[str]) -> _Read:

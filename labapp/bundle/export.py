@@ -26,7 +26,7 @@ from labapp.clock import utc_text
 from labapp.errors import BundleError
 from labapp.records.integrity import check_chain
 from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
-from labapp.records.opening import iter_records
+from labapp.records.opening import iter_records, places
 from labapp.records.record import Record
 from labapp.study.instruments import Instrument
 
@@ -48,7 +48,8 @@ def export(
     withdrawn: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Write a bundle of sessions (folders, or bundles to be reduced further) and return its path.
+    """Write a bundle of sessions (their folders, or a folder of these; or bundles to be reduced
+    further) and return its path.
 
     out: the bundle's folder; with `zip` its archive, `.zip` added where it is missing.
     deidentify: drop demographics and reduce free text (see bundle.redaction). audio: with sound.
@@ -147,14 +148,15 @@ def _fill(
 def _records(
     sessions: Sequence[Path], withdrawn: bool, progress: Progress | None
 ) -> Iterator[tuple[Path, Record]]:
-    for index, path in enumerate(sessions):
+    found = [place for path in sessions for place in places(path)]
+    for index, path in enumerate(found):
         if progress is not None:
-            progress(index, len(sessions), path.name)
+            progress(index, len(found), path.name)
         for record in iter_records(path):
             _refuse_withdrawn(record, withdrawn)
             yield path, record
     if progress is not None:
-        progress(len(sessions), len(sessions), "")
+        progress(len(found), len(found), "")
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:

@@ -69,6 +69,25 @@ def is_session(path: Path) -> bool:
     return (path / JOURNAL).is_file() and FolderName.parse(path.resolve().name) is not None
 
 
+def places(path: Path) -> list[Path]:
+    """The sessions and bundles at a path: itself, or those in a folder of sessions (a study under
+    the data root, the data root itself), or of bundles; itself where there is nothing else to try.
+    """
+    if not path.is_dir() or is_session(path) or bundle_tree(path) is not None:
+        return [path]
+    inside = [
+        found
+        for pattern in ("*", "*/*")
+        for found in sorted(path.glob(pattern))
+        if is_session(found)
+    ]
+    return inside or [found for found in sorted(path.iterdir()) if _is_bundle(found)] or [path]
+
+
+def _is_bundle(path: Path) -> bool:
+    return (path.is_dir() or path.suffix == ".zip") and bundle_tree(path) is not None
+
+
 def bundle_tree(path: Path) -> Tree | None:
     """The root of the bundle at `path`, or None when there is no bundle."""
     if path.is_dir():

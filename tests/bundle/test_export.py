@@ -18,6 +18,7 @@ from labapp.bundle.verify import verify
 from labapp.errors import BundleError, ExportExists, RecordError
 from labapp.records.layout import EXPORTS, JOURNAL
 from labapp.records.opening import open_record
+from labapp.records.sessions import exports_of
 from labapp.session.folder import SessionFolder
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, SessionBuilder, golden_session
@@ -200,6 +201,17 @@ def test_twice_the_same_labels_or_two_studies_are_refused(tmp_path: Path) -> Non
     with pytest.raises(RecordError):
         export([tmp_path], tmp_path / "bundle")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "c"]
+
+
+def test_the_folder_of_a_study_is_exported_whole(tmp_path: Path) -> None:
+    one = golden_session(tmp_path / "data")
+    two = renamed("P02").write(tmp_path / "data")
+    (one.parent / "assignments.lock").touch()
+    (one.parent / f".withdrawn-{one.name.replace('P01', 'P03')}").mkdir()
+    bundle = export([one.parent], tmp_path / "bundle")
+    people = [row["participant_id"] for row in table(bundle / "participants.tsv")]
+    assert people == ["sub-P01", "sub-P02"]
+    assert [exports_of(folder) for folder in (one, two)] == [(str(bundle),)] * 2
 
 
 def test_several_participants_and_sessions(tmp_path: Path) -> None:
