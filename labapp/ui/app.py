@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labapp import resources
+from labapp.records.layout import LEAVING
 from labapp.ui.qtapp import make_app
 from labapp.ui.starting import RunOptions, open_again, open_new
 
@@ -53,8 +54,18 @@ def drive(opened: OpenSession, options: RunOptions) -> int:
     status = app.exec()
     ended = opened.runner.state.ended
     if ended not in (None, "completed"):
-        kept = f"What was recorded is kept in {opened.folder.path}."
-        there = opened.folder.path.is_dir()
-        done = kept if there else "What was recorded was deleted, as the participant wishes."
+        done = what_became(opened.folder.path)
         print(f"The session ended early: {ended}. {done}", file=sys.stderr)
     return status
+
+
+def what_became(folder: Path) -> str:
+    """Where the data of a session are that was ended early, in a sentence."""
+    if folder.is_dir():
+        return f"What was recorded is kept in {folder}."
+    if folder.with_name(f"{LEAVING}{folder.name}").is_dir():
+        return (
+            "Not all that was recorded is deleted yet; that goes on with: "
+            f"labapp sessions withdraw {folder} --delete"
+        )
+    return "What was recorded was deleted, as the participant wishes."
