@@ -150,6 +150,7 @@ class OpenSession:
         try:
             self.runner.close(reason)
         finally:
+            self._recording = False
             self._lock.release()
             if self.runner.journal.committed_seq == 0:
                 # The disk refused even the first event: an empty folder must not take the name.

@@ -164,6 +164,7 @@ class SessionController(QObject):
 
     def _finish(self) -> None:
         self._close_session(self.opened.runner.state.ended or "ended")
+        self._show_recording()
         if not self._stay:
             QTimer.singleShot(LINGER_MS, self._end)
 

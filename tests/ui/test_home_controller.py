@@ -175,3 +175,5 @@ def test_the_participant_sees_when_sound_is_recorded(
     assert top._recording.text() == "Recording"
     session.console.refresh()
     assert session.console.header.recording.text() == "● recording"
+    session.opened.runner.send(EndSession("enough"), Source.MODERATOR)
+    qtbot.waitUntil(lambda: top._recording.text() == "No sound recording")

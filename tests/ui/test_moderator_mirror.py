@@ -10,6 +10,7 @@ from labapp.events import Source
 from labapp.events.commands import (
     Answer,
     EditLabel,
+    EndSession,
     GiveConsent,
     MarkAlignment,
     MoveDial,
@@ -141,6 +142,7 @@ def test_the_mirror_counts_the_marks_of_a_calibration(
     mirror = desk.console.mirror.trial
     assert mirror.goal.text() == ""
     assert mirror.state.text() == "· marked: far away 2, close enough 0"
+    assert desk.console.timeline.signs.text().startswith("⬢ answer   ● note")
     desk.console.shut()
     desk.console.deleteLater()
 
@@ -160,3 +162,9 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
     assert "may go on after 1:30" in quiet.text.text()
     desk.console.shut()
     desk.console.deleteLater()
+
+
+def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:
+    desk.runner.send(EndSession("withdraws", "delete"), Source.MODERATOR)
+    desk.console.refresh()
+    assert desk.console.mirror.quiet.text.text() == "Nothing that was recorded is kept."

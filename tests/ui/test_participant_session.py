@@ -235,9 +235,18 @@ def test_focus_is_recorded(open_room, open_window, qapp):
     assert room.count("window.focus") == 3
     other.close()
     room.runner.send(EndSession("enough"))
+    assert "is saved" in window.cover.accessibleName()
     count = room.count("window.focus")
     QApplication.sendEvent(window, QEvent(QEvent.Type.ActivationChange))
     assert room.count("window.focus") == count
+
+
+def test_nothing_is_called_saved_that_is_deleted(open_room, open_window):
+    room = open_room()
+    window = open_window(room)
+    room.runner.send(EndSession("withdraws", "delete"))
+    assert "not kept" in window.cover.accessibleName()
+    assert "saved" not in window.cover.accessibleName()
 
 
 def test_the_moderator_can_be_called_from_this_window(open_room, open_window, qtbot):

@@ -233,6 +233,8 @@ def describe(runner: Runner) -> tuple[str, str]:
     """What the participant has on the screen: a headline and details."""
     part, state = runner.part, runner.state
     if runner.finished:
+        if state.withdrawal == "delete":
+            return tr("The session is over"), tr("Nothing that was recorded is kept.")
         return tr("The session is over"), tr("Everything that was recorded is kept.")
     if isinstance(part, BreakPart):
         text = tr("The participant rests and goes on when ready. Continue ends the break.")

@@ -238,7 +238,10 @@ class TimelinePanel(QFrame):
         head.addWidget(bits.label(tr("TIMELINE"), "section"))
         head.addStretch(1)
         signs = tr("● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause")
-        head.addWidget(bits.label(signs, "secondary"))
+        if timeline.answers:  # only a calibration has any
+            signs = f"{tr('⬢ answer')}   {signs}"
+        self.signs = bits.label(signs, "secondary")
+        head.addWidget(self.signs)
         head.addSpacing(theme.SPACE_M)
         head.addWidget(bits.label(tr("wheel zooms, drag moves"), "secondary"))
         for text, act in ((tr("Now"), self.view.show_newest), (tr("Show all"), self.view.show_all)):

@@ -197,7 +197,8 @@ class ParticipantWindow(QWidget):
         if runner.stalled:
             return words("problem_title"), words("problem_text")
         if runner.finished:
-            return words("ended_title"), words("ended_text")
+            deleted = runner.state.withdrawal == "delete"
+            return words("ended_title"), words("ended_deleted" if deleted else "ended_text")
         if runner.state.pauses.paused and not isinstance(part, BreakPart):
             return words("paused_title"), words("paused_text")
         if part is None or not self._ready(part):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from labapp.events import Event
-from labapp.study.plan import PlannedPart, QuestionsPart
+from labapp.study.plan import PlannedPart, QuestionsPart, ReconstructionPart
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.reports import gap, pause_reason, reported
@@ -58,6 +58,7 @@ class Timeline:
 
     def __init__(self, parts: Sequence[PlannedPart]) -> None:
         self._plan = parts
+        self.answers = any(isinstance(p, ReconstructionPart) and p.marks for p in parts)
         self.parts: list[Block] = []
         self.trials: list[Block] = []
         self.marks: list[Mark] = []
