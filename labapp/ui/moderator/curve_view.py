@@ -17,6 +17,7 @@ from labapp.ui.widgets.painting import brush, font
 
 SPANS_S = (15, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200)
 LEFT_PX = 38
+TOP_PX = 6
 DOT_PX = 7
 LINE_PX = 1.8
 
@@ -30,13 +31,14 @@ class CurveView(Plot):
         self._colour = palette.accent
         self._target: float | None = None
         self._now_ns = 0
-        self.setMinimumHeight(56)
+        self.setMinimumHeight(56 + TOP_PX)
         self.box.setYRange(-0.02, 1.04)
         self._scale = pg.AxisItem("left", pen=palette.hairline, textPen=palette.secondary)
         self._scale.setStyle(tickFont=font(theme.SECONDARY_PX - 2), tickLength=0)
         self._scale.setWidth(LEFT_PX)
         self._scale.linkToView(self.box)
         self.rows.addItem(self._scale, 0, 0)
+        self.rows.setContentsMargins(0, TOP_PX, 0, 0)  # half of a target's words above its line
         self._goal = pg.InfiniteLine(
             angle=0, pen=pg.mkPen(palette.good, style=Qt.PenStyle.DashLine)
         )
