@@ -314,7 +314,11 @@ PARTICIPANTS = (
     _whole("n_breaks", "breaks of the plan that were taken; they are no pauses"),
     _seconds("breaks_s", "their sum, as far as they came to an end"),
     _whole("n_gaps", "times the program stopped and the session was resumed"),
-    _seconds("gap_s", "time from each stop to going on, summed"),
+    _seconds(
+        "gap_s",
+        "time from each stop to going on, summed, outside pauses and breaks: with duration_s, "
+        "paused_s and breaks_s it makes up elapsed_s",
+    ),
     _seconds("sound_s", "length of the sound recorded"),
     _seconds("sound_lost_s", "of this, lost and filled with silence"),
     _text("no_sound_because", "why there is no sound"),

@@ -197,7 +197,11 @@ class SessionRecords:
             "n_breaks": len(course.breaks),
             "breaks_s": fsum(seconds or 0.0 for seconds in course.breaks.values()),
             "n_gaps": len(lasting["interrupted"]),
-            "gap_s": sum(lasting["interrupted"]),
+            "gap_s": fsum(
+                deviation.duration_s or 0.0
+                for deviation in self.deviations
+                if deviation.kind == "interrupted" and deviation.stage not in course.breaks
+            ),
             "sound_s": course.sound_s,
             "sound_lost_s": course.sound_lost_s,
             "no_sound_because": course.no_sound_because,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from labapp.events import Event
 from labapp.records.opening import open_records
 from labapp.records.record import Record
 from labapp.records.sessions import SessionSummary
@@ -40,7 +41,6 @@ def describe(path: Path) -> list[dict[str, Any]]:
 def _facts(record: Record) -> dict[str, Any]:
     planned = record.planned
     events = list(record.events())
-    outcomes = Counter(e.payload["outcome"] for e in events if e.kind == "trial.ended")
     return {
         "id": f"sub-{planned.participant}_ses-{planned.session}",
         "study": planned.study,
@@ -53,7 +53,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "segments": len(record.segments),
         "events": len(events),
         "assignment": planned.assignment,
-        "questions": dict(outcomes),
+        "questions": dict(_outcomes(events)),
         "notes": sum(event.kind == "note.added" for event in events),
         "flags": sum(event.kind == "flag.added" for event in events),
         "alarms": sum(event.kind == "alarm.raised" for event in events),
@@ -61,6 +61,17 @@ def _facts(record: Record) -> dict[str, Any]:
         "lost_s": round(record.outline.lost_s, 3),
         "redacted": record.redacted,
     }
+
+
+def _outcomes(events: Sequence[Event]) -> Counter[str]:
+    """How questions ended, each by its last attempt; a stage that began again asks anew."""
+    found: dict[tuple[str | None, int | None], str] = {}
+    for event in events:
+        if event.kind == "part.restarted":
+            found = {key: outcome for key, outcome in found.items() if key[0] != event.stage}
+        elif event.kind == "trial.ended":
+            found[event.stage, event.trial] = str(event.payload["outcome"])
+    return Counter(found.values())
 
 
 def text(facts: Sequence[dict[str, Any]]) -> list[str]:

@@ -54,8 +54,10 @@ def test_a_kill_in_a_break_is_an_interruption_as_long_as_the_program_was_away() 
     found = tables(session(killed=True))
     (person,) = found.participants.to_dict("records")
     assert (person["n_breaks"], person["breaks_s"]) == (1, 60.0)
-    assert (person["n_gaps"], person["gap_s"]) == (1, 10.0)
+    assert (person["n_gaps"], person["gap_s"]) == (1, 0.0), "its time is the break's"
     assert person["duration_s"] == 14.0
+    parts = ("duration_s", "paused_s", "breaks_s", "gap_s")
+    assert sum(person[part] for part in parts) == person["elapsed_s"]
     assert found.deviations["kind"].tolist() == ["paused", "interrupted"]
     assert found.deviations["duration_s"].tolist() == [5.0, 10.0]
 

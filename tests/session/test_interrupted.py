@@ -20,6 +20,7 @@ from labapp.events.commands import (
     Skip,
     SkipStage,
 )
+from labapp.records.describe import describe
 from labapp.records.integrity import check_journal
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
@@ -181,6 +182,9 @@ def test_earlier_attempts_are_kept_and_do_not_count(tmp_path: Path) -> None:
     single = tables.trials[tables.trials["stage"] == "stage-2"]
     assert single["attempt"].tolist()[:3] == [1, 1, 2]
     assert single["excluded_because"].tolist()[:2] == [again, again]
+    asked = tables.trials[tables.trials["excluded_because"].fillna("") != again]
+    (told_of,) = describe(session.folder.path)
+    assert told_of["questions"] == asked["outcome"].value_counts().to_dict()
     kinds = tables.deviations["kind"].tolist()
     assert kinds.count("stage_restarted") == 2
     assert kinds.count("interrupted") == 2
