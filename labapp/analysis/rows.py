@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
 
+from labapp.analysis.answer_rows import answer_row, score_row
 from labapp.analysis.calibration import MarkRecord, fold_marks
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
@@ -15,7 +16,7 @@ from labapp.analysis.inclusion import Standing, conditions, fold_standing
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
-from labapp.analysis.scores import ScoreRecord, fold_scores
+from labapp.analysis.scores import fold_scores
 from labapp.analysis.single_dimension import (
     QuestionRecord,
     fold_questions,
@@ -124,8 +125,8 @@ class SessionRecords:
                 [*map(_trial_row, self.trials), *(one.row() for one in self.questions)]
             ),
             "stages": self._by_part([*map(_stage_row, self.stages), *self._single_stages()]),
-            "answers": [_answer_row(answer, self.parts) for answer in self.answers],
-            "scores": [_score_row(score, self.parts) for score in scores],
+            "answers": [answer_row(answer, self.parts) for answer in self.answers],
+            "scores": [score_row(score, self.parts) for score in scores],
             "labels": list(self.labels),
             "marks": self._mark_rows(),
             "participants": [self._participant_row()],
@@ -309,76 +310,6 @@ def _stage_row(stage: StageRecord) -> Row:
         "duration_s": stage.duration_s,
         **{f"change_{name}": value for name, value in asdict(change).items()},
     }
-
-
-def _about(part_id: str, parts: Parts) -> Row:
-    """The stage that a questionnaire asks about, and its representation."""
-    part = parts.questionnaires.get(part_id)
-    about = None if part is None else part.about
-    stage = parts.represented.get(about) if about is not None else None
-    return {"about": about, "model": None if stage is None else stage.model}
-
-
-def _score_row(score: ScoreRecord, parts: Parts) -> Row:
-    limits = score.limits
-    return {
-        "stage": score.part,
-        **_about(score.part, parts),
-        "instrument": score.instrument,
-        "instrument_version": score.instrument_version,
-        "score": score.score,
-        "value": score.value,
-        "low": None if limits is None else limits.low,
-        "high": None if limits is None else limits.high,
-        "meaning": "the answer as it is" if limits is None else limits.meaning,
-    }
-
-
-def _answer_row(answer: AnswerRecord, parts: Parts) -> Row:
-    value, value_text = _number_or_text(answer.value)
-    first, first_text = _number_or_text(answer.first)
-    return {
-        "stage": answer.part,
-        **_about(answer.part, parts),
-        "instrument": answer.instrument,
-        "instrument_version": answer.instrument_version,
-        "item": answer.item,
-        "kind": _kind(answer.value),
-        "value": value,
-        "value_text": value_text,
-        "described": _described(answer.value),
-        "first_value": first,
-        "first_value_text": first_text,
-        "changes": answer.changes,
-        "first_s": answer.first_s,
-        "last_s": answer.last_s,
-        "submitted_s": answer.submitted_s,
-        "submitted": answer.submitted_s is not None,
-    }
-
-
-def _kind(value: Any) -> str | None:
-    """What kind of answer it is (labapp.study.instruments.items has their forms)."""
-    if value is None:
-        return None
-    if isinstance(value, dict):
-        return "choice"
-    return "written" if isinstance(value, str) else "rating"
-
-
-def _described(value: Any) -> str | None:
-    """What was written beside a chosen option (labapp.study.instruments.items has the form)."""
-    return value.get("described") or None if isinstance(value, dict) else None
-
-
-def _number_or_text(value: Any) -> tuple[float | None, str | None]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value), None
-    if value is None or isinstance(value, str):
-        return None, value or None
-    if isinstance(value, dict) and isinstance(value.get("chosen"), list | tuple):
-        return None, ";".join(value["chosen"]) or None
-    return None, json.dumps(value, ensure_ascii=False)
 
 
 def _snapshot_rows(trial: TrialRecord) -> list[Row]:
