@@ -87,7 +87,24 @@ class Located:
             return f"line {line}, {key}: found {found!r}; allowed: one of {allowed}"
         allowed = str(error["msg"]).removeprefix("Value error, ")
         allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
+        allowed = _TYPES.get(kind, allowed)
         return f"line {line}, {key}: found {_short(found)}; allowed: {allowed}"
+
+
+_TYPES = {
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "string_type": "a text",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "keys with values",
+}
+"""What pydantic calls by the names of Python's types, in plain words."""
 
 
 def _short(value: Any) -> str:

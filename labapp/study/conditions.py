@@ -51,17 +51,17 @@ class Cells(Strict):
         first, *others = cells
         for name in others:
             if cells[name].keys() != cells[first].keys():
-                raise ValueError(f"the cells {first!r} and {name!r} have not the same variables")
+                raise ValueError(f"the same variables in every cell; {first!r} and {name!r} differ")
         return cells
 
 
 def _rule(said: Any) -> str:
     keys = type(said).model_fields if isinstance(said, Strict) else said
-    return "cells" if "cells" in keys else "odd and even"
+    return "drawn" if "cells" in keys else "odd and even"
 
 
 Rule = Annotated[
-    Annotated[ByNumber, Tag("odd and even")] | Annotated[Cells, Tag("cells")], Discriminator(_rule)
+    Annotated[ByNumber, Tag("odd and even")] | Annotated[Cells, Tag("drawn")], Discriminator(_rule)
 ]
 Assignment = dict[Name, Rule]
 
@@ -70,14 +70,14 @@ def check(assignment: Mapping[str, ByNumber | Cells]) -> None:
     """Raises ValueError where names clash or more cells are drawn than there are."""
     drawn = [name for name, rule in assignment.items() if isinstance(rule, Cells)]
     if len(drawn) > 1:
-        raise ValueError(f"only one variable can be drawn, found {' and '.join(drawn)}")
+        raise ValueError(f"one drawn variable at most; there are {' and '.join(drawn)}")
     for rule in assignment.values():
         if isinstance(rule, Cells) and rule.draw > len(rule.cells):
-            raise ValueError(f"draw is {rule.draw}, but there are {len(rule.cells)} cells")
+            raise ValueError(f"a draw of at most {len(rule.cells)}, as many as there are cells")
     known = names(assignment)
     for name in known:
         if name in RESERVED or known.count(name) > 1:
-            raise ValueError(f"a variable cannot be called {name!r}: the name is taken")
+            raise ValueError(f"names that are not taken; {name!r} is")
 
 
 def names(assignment: Mapping[str, ByNumber | Cells]) -> list[str]:

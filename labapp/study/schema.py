@@ -43,12 +43,10 @@ class Participants(Strict):
         try:
             labels = [pattern.format(number) for number in numbers]
         except (ValueError, LookupError, AttributeError, TypeError) as error:
-            raise ValueError(
-                "must be a Python format for one number, for example 'P{:02d}'"
-            ) from error
+            raise ValueError("a Python format for one number, for example 'P{:02d}'") from error
         read = [_number_in(pattern, label) for label in labels]
         if not all(LABEL.fullmatch(label) for label in labels) or read != list(numbers):
-            raise ValueError("must give letters and digits with the number in them, like P01")
+            raise ValueError("letters and digits with the number in them, like P01")
         return pattern
 
     def label(self, number: int) -> str:
@@ -117,7 +115,7 @@ class Study(Strict):
     @classmethod
     def _one_digit(cls, flags: dict[int, str]) -> dict[int, str]:
         if wrong := [number for number in flags if not 1 <= number <= 9]:
-            raise ValueError(f"flags are numbered 1 to 9, found {wrong[0]}")
+            raise ValueError(f"flags numbered 1 to 9; {wrong[0]} is not")
         return flags
 
     @field_validator("related")

@@ -49,7 +49,7 @@ def test_a_good_recipe_is_read_with_the_published_defaults(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ("dimensions: 3", "dimensions: zero", ["line 5", "dimensions", "'zero'", "integer"]),
+        ("dimensions: 3", "dimensions: zero", ["line 5", "dimensions", "'zero'", "whole number"]),
         ("dimensions: 3", "dimensions: 0", ["line 5", "dimensions", "found 0", "greater"]),
         ("seed: 3", "seed: -1", ["line 8", "seed", "-1"]),
         ("seed: 3", "sed: 3", ["line 8, sed: unknown key", "did you mean 'seed'", "seed: missing"]),

@@ -116,10 +116,11 @@ def test_every_condition_is_among_the_variants(tmp_path: Path) -> None:
         ("at_least_s: 30", "only_if: {task: exemplars}", "no variable 'task' here"),
         ("at_least_s: 30", "only_if: {condition: a}", "no variable 'condition' here"),
         ("at_least_s: 30", "only_if: {kind: ea}", "kind is never 'ea'; it is one of: 'vae', 'ae'"),
-        ("draw: 2", "draw: 4", "draw is 4, but there are 3 cells"),
+        ("draw: 2", "draw: 4", "a draw of at most 3, as many as there are cells"),
+        ("included: 1", "included: 0", "assignment.condition.included: found 0; allowed"),
         ("c: {task: exemplars, dataset", "c: {task: exemplars, data", "the same variables"),
-        ("kind: {odd", "task: {odd", "'task': the name is taken"),
-        ("kind: {odd", "language: {odd", "'language': the name is taken"),
+        ("kind: {odd", "task: {odd", "names that are not taken; 'task' is"),
+        ("kind: {odd", "language: {odd", "names that are not taken; 'language' is"),
     ],
 )
 def test_wrong_variables_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:

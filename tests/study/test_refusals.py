@@ -57,7 +57,7 @@ def test_shipped_studies_are_in_order() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "parts"),
     [
-        ("version: 1", "version: one", 3, ["version", "'one'", "integer"]),
+        ("version: 1", "version: one", 3, ["version", "'one'", "whole number"]),
         (
             "      trials: 3",
             "      trials: 3\n      target_alignment: 0.9\n      marks: true",
@@ -67,7 +67,7 @@ def test_shipped_studies_are_in_order() -> None:
         ("version: 1", "version: 0", 3, ["version", "found 0", "greater than or equal to 1"]),
         ("title: My study", "titel: My study", 2, ["'titel'", "did you mean 'title'", "version"]),
         ("id: mine", "id: My Study", 1, ["id", "'My Study'", "pattern"]),
-        ("trials: 3", "trials: many", 10, ["stages.trials", "'many'", "integer"]),
+        ("trials: 3", "trials: many", 10, ["stages.trials", "'many'", "whole number"]),
         ("trials: 3", "trials: 3\n      skip: sometimes", 11, ["skip", "'sometimes'", "'always'"]),
         ("trials: 3", "trails: 3", 10, ["'trails'", "did you mean 'trials'", "time_limit_min"]),
         ("sinelines/gt,", "Sinelines,", 9, ["models", "'Sinelines'", "model id like"]),
