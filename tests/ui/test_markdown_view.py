@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.resources import assets
@@ -60,3 +60,28 @@ def test_a_text_without_room_scrolls_to_its_end(qtbot: QtBot, window: QWidget) -
     bar = view.verticalScrollBar()
     assert bar.isVisible()
     assert bar.maximum() + view.viewport().height() >= view.document().size().height() - 1
+
+
+def test_a_text_that_gets_room_as_it_appears_is_shown_whole(qtbot: QtBot, window: QWidget) -> None:
+    view, pages, other = MarkdownView(), QStackedWidget(), QWidget()
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.addWidget(view, 1)
+    column.addStretch(0)
+    pages.addWidget(other)
+    pages.addWidget(page)
+    banner = QWidget()
+    banner.setFixedHeight(200)
+    outside = QVBoxLayout(window)
+    outside.addWidget(banner)
+    outside.addWidget(pages, 1)
+    view.show_text((assets() / "texts" / "de" / "consent.md").read_text())
+    window.resize(1366, 600)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.grab()  # lays out the page that is not on the screen, too
+    banner.hide()
+    pages.setCurrentIndex(1)
+    qtbot.wait(1)
+    assert view.document().textWidth() == view.viewport().width()
+    assert view.document().size().height() <= view.viewport().height()

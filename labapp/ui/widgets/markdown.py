@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import (
     QFont,
     QResizeEvent,
+    QShowEvent,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -116,6 +117,13 @@ class MarkdownView(QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Lines as long as there is room: one that no longer scrolls is not laid out anew where its
+        size changed while it was hidden, and its last line would be left outside."""
+        super().showEvent(event)
+        if self.document().textWidth() != self.viewport().width():
+            self.document().setTextWidth(self.viewport().width())
 
     def _fit(self) -> None:
         """Ask for the height of the text; where it is not given, scroll."""
