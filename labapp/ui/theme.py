@@ -113,6 +113,7 @@ def stylesheet(p: Palette) -> str:
     QPushButton {{
         background: {p.card}; border: 1px solid {p.hairline}; border-radius: {RADIUS}px;
         padding: {SPACE_S}px {SPACE_L}px; min-height: {TARGET_HEIGHT - 2 * SPACE_S}px;
+        outline: none;
     }}
     QPushButton:hover {{ border-color: {p.accent}; }}
     QPushButton:focus {{ border: 2px solid {p.accent}; padding: {SPACE_S - 1}px {SPACE_L - 1}px; }}
@@ -127,6 +128,7 @@ def stylesheet(p: Palette) -> str:
     QPushButton[role="primary"][unready="true"] {{
         background: {p.accent_soft}; color: {p.secondary}; border-color: {p.hairline};
     }}
+    QPushButton[role="primary"][unready="true"]:focus {{ border: 2px solid {p.accent}; }}
     QPushButton[role="quiet"] {{ background: transparent; border-color: transparent; }}
     QPushButton[role="quiet"]:focus {{ border: 2px solid {p.accent}; }}
     QPushButton[role="link"] {{
