@@ -201,7 +201,8 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
         ["Model", *(two_lines(m.title, m.unit.replace("a stage", "a question")) for m in metrics)],
         rows,
         numeric=range(1, 1 + len(metrics)),
-        caption=f"Mean over participants of last minus first {either(sizes)} questions.",
+        caption=f"Mean over participants of last minus first {either(sizes)} "
+        f"{'question' if sizes == [1] else 'questions'}.",
     )
 
 

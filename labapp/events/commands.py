@@ -152,7 +152,10 @@ class HandIn(Command):
 
 @dataclass(frozen=True, slots=True)
 class SkipStage(Command):
-    """The moderator ends the current part."""
+    """The moderator ends the current part. index: the part that was asked about; when the session
+    has gone on to another one meanwhile, nothing is skipped. None: whichever runs."""
+
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

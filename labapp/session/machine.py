@@ -152,6 +152,8 @@ class SessionMachine:
                 return self._go_on(state, reason, "completed")
             case EndSession(reason, withdrawal):
                 return self._end(state, SessionEnded(reason, withdrawal))
+            case SkipStage(int(asked)) if asked != state.index:
+                return ()
             case Begin() if not state.running:
                 return () if state.pauses.paused else self._next_part(state)
         if isinstance(rest := self.part(state), BreakPart):

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.clock import FakeClock
 from labapp.events import Source
-from labapp.events.commands import EndSession, GiveConsent, Pause, Resume
+from labapp.events.commands import EndSession, GiveConsent, Pause, Resume, SkipStage
 from labapp.events.voice import AudioStarted
 from labapp.ui.moderator.wording import PAUSE_REASONS
 from tests.helpers.rooms import Room, skip_to
@@ -257,3 +257,33 @@ def test_every_question_of_the_line_fits(desk: Desk, qtbot: QtBot, width: int) -
     assert fits()
     detail = header.questions.detail
     assert detail.heightForWidth(detail.width()) <= detail.height()
+
+
+def test_a_part_that_ended_while_it_was_asked_about_skips_no_other(
+    desk: Desk, qtbot: QtBot
+) -> None:
+    header, runner = desk.console.header, desk.runner
+    skip_to(desk.room, "tutorial")
+    desk.wait(1)
+    qtbot.mouseClick(header.skip, LEFT)
+    asked = header.questions.yes
+    assert asked.isVisible()
+    before = runner.state.index
+    runner.send(SkipStage(), Source.PARTICIPANT)
+    assert runner.state.index == before + 1
+    qtbot.mouseClick(asked, LEFT)  # before the console saw that another part is on
+    assert runner.state.index == before + 1
+    assert runner.state.records[before + 1].outcome is None
+
+
+def test_the_question_goes_with_the_part_that_it_is_about(desk: Desk, qtbot: QtBot) -> None:
+    header = desk.console.header
+    skip_to(desk.room, "tutorial")
+    desk.wait(1)
+    qtbot.mouseClick(header.skip, LEFT)
+    desk.runner.send(SkipStage(), Source.PARTICIPANT)
+    desk.wait(1)
+    assert not header.questions.isVisible()
+    qtbot.mouseClick(header.end, LEFT)
+    desk.wait(1)
+    assert header.questions.isVisible()  # that one is about the session

@@ -44,6 +44,7 @@ class ConsoleHeader(QFrame):
     def __init__(self, palette: Palette, runner: Runner, participant: str, study: str) -> None:
         super().__init__()
         self._runner = runner
+        self._asked_of: int | None = None
         self.setProperty("role", "bar")
         self.setFixedHeight(HEIGHT)
         self.elapsed = bits.label("00:00:00", "clock")
@@ -117,7 +118,8 @@ class ConsoleHeader(QFrame):
         if part is not None:
             self._show_reasons(False)
             self.pages.setCurrentIndex(CONFIRM)
-            self.questions.ask_skip(part.title)
+            self._asked_of = self._runner.state.index
+            self.questions.ask_skip(part.title, self._asked_of)
 
     def _pause(self, reason: str) -> None:
         self._show_reasons(False)
@@ -132,6 +134,7 @@ class ConsoleHeader(QFrame):
         self._runner.send(command, Source.MODERATOR)
 
     def _back(self) -> None:
+        self._asked_of = None
         asked_why = not self.reasons.isHidden()
         self._show_reasons(False)
         self.pages.setCurrentIndex(RUN)
@@ -162,6 +165,8 @@ class ConsoleHeader(QFrame):
         self.pause.setToolTip(tr(tip, key=PAUSE_KEY))
         if paused or ended:
             self._show_reasons(False)
+        if self._asked_of is not None and self._asked_of != runner.state.index:
+            self._back()  # the part that the question is about is over
         # A part that cannot be skipped (consent) is left by its own buttons, or by End.
         part = runner.part
         rests = isinstance(part, BreakPart)

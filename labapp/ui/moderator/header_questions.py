@@ -123,11 +123,11 @@ class Questions(QWidget):
         self.other.clicked.connect(lambda: self._answer(1))
         self.no.clicked.connect(self.left)
 
-    def ask_skip(self, title: str) -> None:
-        """Whether to skip the rest of a part."""
+    def ask_skip(self, title: str, index: int) -> None:
+        """Whether to skip the rest of a part; index: its place in the plan."""
         self._ask(
             tr("Skip the rest of “{part}”?", part=wording.part_title(title)),
-            _Answer(tr("Skip it"), SkipStage()),
+            _Answer(tr("Skip it"), SkipStage(index)),
         )
 
     def ask_end(self) -> None:
