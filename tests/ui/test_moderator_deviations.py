@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from labapp.analysis.deviations import MEANINGS, fold_deviations
+from labapp.analysis.deviations import MEANINGS, Deviation, fold_deviations
 from labapp.clock import NS
 from labapp.events import Event, Source, body_of
 from labapp.events.commands import EndSession, Pause, Resume
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised, CloseRequested, WindowFocus
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
 from labapp.ui.moderator.notes_panel import DEVIATIONS
-from labapp.ui.moderator.state.deviations import WORDS
+from labapp.ui.moderator.state.deviations import WORDS, words_of
 from labapp.ui.moderator.timed_list import LINE_ROLE, TimedList
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
@@ -71,6 +71,11 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
         assert (shown.kind, shown.detail, shown.session_s, shown.duration_s) == (
             one.kind, one.detail, one.session_s, one.duration_s,
         )  # fmt: skip
+
+
+def test_a_withdrawal_without_another_reason_is_said_once() -> None:
+    told = Deviation("withdrawn", 0, "delete: the participant withdrew")
+    assert words_of(told) == "Withdrew: the data are deleted"
 
 
 def test_a_deviation_is_written_down_with_the_moment_its_typing_began(

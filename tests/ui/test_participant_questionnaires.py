@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QWidget
 
 from labapp import resources
 from labapp.study.instruments import Instrument
@@ -78,6 +79,29 @@ def test_every_shipped_instrument_fits_one_screen(name, language, qapp):
         assert page.verticalScrollBar().maximum() == 0
         assert page.views[-1].height() > 0
     holder.close()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("name", ALL)
+def test_what_is_missing_is_said_on_one_line(name, language, asked, tmp_path, qapp):
+    """On the narrowest screen: 1280 logical pixels."""
+    study = questionnaire_study(tmp_path / language, [name], language=language)
+    _, window = asked(study=study)
+    window.showNormal()
+    window.resize(1280, 720)
+    qapp.processEvents()
+    note = window.bottom.note
+    assert note.fontMetrics().horizontalAdvance(note.text()) <= note.width()
+
+
+def test_a_question_after_a_table_shares_its_hairline(asked, qapp):
+    _, window = asked("synthetic-end")
+    page = window.screen_shown.pages[0]
+    lines = [one for one in page.findChildren(QFrame) if one.property("role") == "hairline"]
+    heights = sorted(line.mapTo(page, QPoint(0, 0)).y() for line in lines)
+    assert len(heights) == len(page.views) + 1
+    gaps = [below - above for above, below in pairwise(heights)]
+    assert min(gaps) >= theme.TARGET_HEIGHT
 
 
 def test_the_workload_by_keyboard_alone(asked):

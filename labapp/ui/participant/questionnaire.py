@@ -13,7 +13,8 @@ from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.widgets.bars import Foot, Head
 
 MISSING_CHARACTERS = 40
-MOST_NAMED = 3
+MOST_NAMED, NAMED_CHARACTERS = 3, 84
+"""So many items, in so many characters, are named beside Next: that is one line of the bar."""
 
 
 class QuestionnaireScreen(Screen):
@@ -77,9 +78,11 @@ class QuestionnaireScreen(Screen):
         if not titles:
             return ""
         words = self.setting.words
-        names = ", ".join(words("quoted", text=_short(title)) for title in titles[:MOST_NAMED])
-        more = len(titles) - MOST_NAMED
-        if more > 0:
+        named = [words("quoted", text=_short(title)) for title in titles[:MOST_NAMED]]
+        while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
+            named.pop()
+        names, more = ", ".join(named), len(titles) - len(named)
+        if more:
             return words("answers_missing", items=names, more=more)
         return words("answer_missing", items=names)
 

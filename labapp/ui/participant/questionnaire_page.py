@@ -65,20 +65,23 @@ class Page(QScrollArea):
         self._column.addSpacing(theme.SPACE_M)
 
     def _group(self, items: list[Item], *, table: bool) -> None:
+        first_group = not self.views
         if table and isinstance(items[0], Statement):
+            if not first_group:
+                self._column.addSpacing(theme.SPACE_S)
             row = QHBoxLayout()
             row.addSpacing(TABLE_WORDS_WIDTH + theme.SPACE_XXL)
             first = items[0]
             row.addWidget(AnchorRow(first.points, first.anchors(), self._palette, over=True), 1)
             self._column.addLayout(row)
             self._column.addSpacing(theme.SPACE_XS)
+        if table or first_group:  # else the line that ends the group before begins this one
+            self._column.addWidget(_hairline())
         for item in items:
             view = view_of(item, self._words, self._palette, table=table)
             self.views.append(view)
-            self._column.addWidget(_hairline())
             self._column.addWidget(view)
-        self._column.addWidget(_hairline())
-        self._column.addSpacing(theme.SPACE_S)
+            self._column.addWidget(_hairline())
 
 
 def _table_of(item: Item) -> tuple[object, ...] | None:

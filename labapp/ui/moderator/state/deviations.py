@@ -68,7 +68,8 @@ def words_of(one: Deviation) -> str:
         case "alarm":
             text, detail = raised(head)[1], reported(rest)
         case "withdrawn":
-            detail = f"{tr(KEPT.get(head, head))}: {reported(rest)}"
+            reason = "" if rest == wording.WITHDREW else reported(rest)
+            detail = ": ".join(part for part in (tr(KEPT.get(head, head)), reason) if part)
         case "microphone_lost":
             detail = f"{head}: {reported(rest)}"
         case "sound_lost":
