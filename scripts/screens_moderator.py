@@ -359,7 +359,7 @@ def console(folder: Path, study: str = "quickstart") -> Iterator[Shot]:
         yield "m16-console-tutorial", desk.settled()
     with desk_of(folder / "d", study, blind=True) as desk:
         desk.go_to("stage-1")
-        desk.runner.emit(AlarmRaised("decoding_failed", "sinelines/vae does not answer."))
+        desk.runner.emit(AlarmRaised("program_error", "ValueError: sinelines/vae does not answer"))
         desk.clock.advance(1)
         yield "m17-console-blind", desk.settled()
 

@@ -132,7 +132,7 @@ FOREIGN = re.compile(
     # How models, devices, files and people are called, keys, units, and an English study's words.
     r"/\S+|labapp|quickstart|Rings that every dial changes|How.was.this.stage\?|USB headset|"
     r"ALSA|eDP-1|HDMI-1 \(DELL U2720Q\)|P\d\d|\w+/(gt|ae|vae|ss)\d*"
-    r"|[kMG]B|kHz|CPU|ms|dial\d|unplugged|SEQ|(Decoding failed: )?a model does not answer\."
+    r"|[kMG]B|kHz|CPU|ms|dial\d|unplugged|SEQ|ValueError: a model does not answer"
 )
 
 
