@@ -57,6 +57,10 @@ class Participants(Strict):
         return _number_in(self.pattern, label)
 
 
+GERMAN_PROMPTS = ("Bitte sprechen Sie weiter",)
+GERMAN_FLAGS = {1: "Einsicht", 2: "Aufforderung", 3: "Verwirrung", 4: "Technik"}
+
+
 class Recording(Strict):
     """audio: whether a session may run without sound; silence_prompt_s: when to prompt; prompts:
     what the moderator says then, the usual one first (`prompt: TEXT` names a single one)."""
@@ -110,6 +114,17 @@ class Study(Strict):
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
     flow: tuple[FlowItem, ...] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_its_language(cls, said: Any) -> Any:
+        """A German study that names no prompts or flags has German ones."""
+        if not isinstance(said, dict) or not str(said.get("language", "")).startswith("de"):
+            return said
+        recording = said.get("recording", {})
+        if isinstance(recording, dict) and not {"prompt", "prompts"} & recording.keys():
+            said = {**said, "recording": {**recording, "prompts": GERMAN_PROMPTS}}
+        return {"flags": GERMAN_FLAGS, **said}
 
     @field_validator("flags")
     @classmethod

@@ -18,7 +18,7 @@ from labapp.session.past import finished, read_past
 from labapp.simulation.driver import FAST
 from labapp.simulation.headless import simulate
 from labapp.study import texts
-from labapp.study.loading import WORDS, in_language, load
+from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check
 from labapp.ui.language import FILE as MODERATOR  # the English of these words is in the code
 from labapp.ui.strings import strings_of
@@ -185,3 +185,17 @@ def test_a_translation_that_lacks_words_is_refused_by_the_check(tmp_path: Path) 
     assert said.exit_code != 0
     assert isinstance(said.exception, StudyError)
     assert "texts/de/participant.yaml lacks the words for skip" in said.exception.what
+
+
+def test_a_german_study_prompts_and_flags_in_german(tmp_path: Path) -> None:
+    text = find("dsprites-demo").read_text()
+    path = tmp_path / "mine.yaml"
+    kept = [line for line in text.splitlines() if not line.startswith(("flags", "recording"))]
+    german = "\n".join(kept).replace("language: en", "language: de")
+    path.write_text(german + "\nrecording: {audio: required}\n")
+    study = load(path).study
+    assert study.recording.prompts == ("Bitte sprechen Sie weiter",)
+    assert (study.recording.audio, study.flags[4]) == ("required", "Technik")
+    path.write_text(german + "\nrecording: {prompt: Weiter}\nflags: {1: gut}\n")
+    study = load(path).study
+    assert (study.recording.prompts, study.flags) == (("Weiter",), {1: "gut"})
