@@ -15,6 +15,7 @@ from labapp.events.lifecycle import DecoderWarmed
 from labapp.session.decoding import decode_one
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import QUESTION, QUIET
+from labapp.ui.moderator.question_mirror import over
 from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from tests.helpers.packages import ring_model
@@ -254,6 +255,9 @@ def test_the_moderator_sees_the_question_and_the_right_choice(rings, qapp):
         assert mirror.stack.currentIndex() == QUESTION
         assert mirror.title.full() == "Stage 1 · question 1 of 12"
         assert "Chosen: –" in mirror.question.facts.text()
+        discrete = question_of(room).dimension == 0
+        names = tuple("ABCDEFGHIJ") if discrete else ("Low", "Medium", "High")
+        assert over(room.runner.part, question_of(room)) == names
         answer(room, right=False)
         console.refresh()
         assert "✗" in mirror.question.facts.text()

@@ -15,7 +15,7 @@ from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.participant.picture_panel import view_of
-from labapp.ui.participant.single_dimension import value_name
+from labapp.ui.participant.single_dimension import headings, value_name
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.example_sheet import ExampleSheet
 from labapp.ui.widgets.pictures import ImageView
@@ -23,7 +23,7 @@ from labapp.ui.widgets.series import SeriesView
 
 SIDE = 200.0
 REGIME_WORDS = {"low": N_("Low"), "medium": N_("Medium"), "high": N_("High")}
-FACTS_WIDTH = 230
+FACTS_WIDTH = 200
 
 
 class QuestionMirror(QWidget):
@@ -62,7 +62,7 @@ class QuestionMirror(QWidget):
         if examples is not self._shown:
             self._shown = examples
             self.picture.show_picture(examples.question)
-            self.sheet.show_rows(examples.rows, ())
+            self.sheet.show_rows(examples.rows, over(part, question))
             self._fit()
         bits.set_text(self.asked, tr("Dial {number}", number=question.dimension + 1))
         bits.set_text(self.facts, "\n".join(facts_of(part, question)))
@@ -90,6 +90,17 @@ class QuestionMirror(QWidget):
             return
         self.picture.set_side(self.picture.side_for(min(SIDE, self.height() / 2)))
         self.sheet.fit(self.width() - FACTS_WIDTH - theme.SPACE_L, self.height())
+
+
+def over(part: SingleDimensionPart, question: Question) -> tuple[str, ...]:
+    """What stands over the examples, in the moderator's language."""
+    space = LatentSpace.from_json(part.dimensions)
+    dimension = space.dimensions[question.dimension]
+    if isinstance(dimension, Discrete):
+        names = tuple(value_name(index) for index in range(dimension.k))
+    else:
+        names = tuple(tr(REGIME_WORDS[regime]) for regime in REGIMES)
+    return headings(part.visualisation, names, space, question.dimension)
 
 
 def facts_of(part: SingleDimensionPart, question: Question) -> list[str]:
