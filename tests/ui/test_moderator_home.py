@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.audio.devices import Device
@@ -16,7 +17,7 @@ from labapp.records.sessions import SessionSummary
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
+from labapp.ui.moderator.checklist import ORDER, Microphone, Row, ScreenChoice, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import NEW, READER, HomeView, HomeWindow
 from tests.helpers.rooms import decoder_of
@@ -143,7 +144,7 @@ def test_sound_off_is_offered_only_where_the_study_allows_it(window: HomeWindow)
     assert offered() == ["Jabra@ALSA"]
     view.set_audio("off", [MIC], None)
     assert offered() == [None]
-    assert not view.ready.device.isEnabled()
+    assert view.ready.device.isHidden()
 
 
 def test_choosing_tells_and_setting_does_not(window: HomeWindow, qtbot: QtBot) -> None:
@@ -306,6 +307,21 @@ def test_nothing_is_cut_off(window: HomeWindow, size: tuple[int, int]) -> None:
     hint = window.view.minimumSizeHint()
     assert hint.width() <= size[0]
     assert hint.height() <= size[1]
+
+
+def test_every_finding_is_read_in_full_below_the_banner(window: HomeWindow) -> None:
+    """At the size of a small screen, with texts as long as the German ones."""
+    view = window.view
+    fill(view)
+    view.set_interrupted(
+        [Interrupted(Path(name), "quickstart", "P05", "2026-01-02T03:04:05Z") for name in "ab"]
+    )
+    long = "Two lines that say what is the matter, and what to do about it."
+    view.set_checklist([Row(key, "warn", long) for key in ORDER])
+    window.resize(1280, 720)
+    QApplication.processEvents()
+    for row in view.ready.rows.values():
+        assert row.text.heightForWidth(row.text.width()) <= row.text.height()
 
 
 def test_closing_tells(window: HomeWindow, qtbot: QtBot) -> None:

@@ -41,7 +41,7 @@ class RowView(QWidget):
         name = bits.label(title, "strong", wrap=True)
         name.setFixedWidth(TITLE_WIDTH)
         self.grid = QGridLayout(self)
-        self.grid.setContentsMargins(0, theme.SPACE_M, 0, theme.SPACE_M)
+        self.grid.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
         self.grid.setHorizontalSpacing(theme.SPACE_M)
         self.grid.setVerticalSpacing(theme.SPACE_S)
         self.grid.setColumnStretch(2, 1)
@@ -128,7 +128,7 @@ class ReadyCard(QFrame):
         if not choices and policy == "required":
             choices.append((tr("No microphone was found"), None))
         self.device.set_choices(choices, current)
-        self.device.setEnabled(len(choices) > 0 and policy != "off")
+        self.device.setVisible(policy != "off")
         self.bars.setVisible(policy != "off" and current is not None)
 
     def set_screens(self, screens: Sequence[ScreenChoice], chosen: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -84,7 +84,7 @@ class SessionCard(QFrame):
         who.addWidget(self.session)
         grid.addLayout(who, 1, 1)
         grid.addWidget(self.verdict, 2, 1)
-        grid.addWidget(self._name(tr("Order")), 3, 0)
+        grid.addWidget(self._name(tr("Order")), 3, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.order, 3, 1)
         grid.addWidget(self.blind, 4, 1)
         layout.addLayout(grid)
