@@ -117,7 +117,9 @@ def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]
         ax.set_ylim(low - margin, high + margin)
         ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
     else:
-        ax.set_ylim(bottom=0)
+        known = values[np.isfinite(values)]
+        highest = float(known.max()) if known.size else 0.0
+        ax.set_ylim(0, 1.06 * highest or 1.0)  # room for the highest value's sign
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
 
 

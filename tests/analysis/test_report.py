@@ -9,7 +9,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from labapp.analysis import figures, load
 from labapp.analysis.analyze import REPORT, analyze
@@ -335,3 +337,14 @@ def test_interrupting_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         analyze([session], tmp_path / "out", stop)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_sign_of_the_highest_value_has_room() -> None:
+    times = {"participant": "P01", "session": "1", "model": ["m/ae", "m/gt"]}
+    stages = pd.DataFrame(times | {"response_time_s": [19.0, 14.0]})
+    metric = next(one for one in figures.METRICS if one.column == "response_time_s")
+    ax = Figure().subplots()
+    figures._strip(ax, stages, metric, ["m/ae", "m/gt"])
+    assert ax.get_ylim()[1] > 1.05 * 19
+    figures._strip(ax, stages.assign(response_time_s=np.nan), metric, ["m/ae", "m/gt"])
+    assert ax.get_ylim() == (0, 1)
