@@ -146,11 +146,13 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
                 f"{_place(path, located.line_of_text(item.each))}: each: {item.each!r}: {known}.",
                 todo="Name a variable that has cells under `assignment`.",
             )
-    for item in study.flow:
-        _check_only_if(path, study, item, inside=False)
+    for index, item in enumerate(study.flow):
+        at: tuple[str | int, ...] = ("flow", index)
+        _check_only_if(_place(path, located.line((*at, "only_if"))), study, item, inside=False)
         if isinstance(item, EachItem):
-            for inner in item.flow:
-                _check_only_if(path, study, inner, inside=True)
+            for place, inner in enumerate(item.flow):
+                where = _place(path, located.line((*at, "flow", place, "only_if")))
+                _check_only_if(where, study, inner, inside=True)
     for item, scope in _every_item(study):
         if isinstance(item, StagesItem):
             for model in item.stages.models:
@@ -161,14 +163,14 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
                     raise _unknown_variable(path, line, model, error, scope) from error
 
 
-def _check_only_if(path: Path, study: Study, item: Item, *, inside: bool) -> None:
+def _check_only_if(where: str, study: Study, item: Item, *, inside: bool) -> None:
     """Refuse what nobody would ever be shown: a variable that is not known where the item stands,
     or a value that it never has."""
     known = conditions.values_of(study.assignment, inside=inside)
     for name, wanted in item.only_if.items():
         if name not in known:
             raise StudyError(
-                f"{path}: only_if: there is no variable {name!r} here; there are: "
+                f"{where}: only_if: there is no variable {name!r} here; there are: "
                 f"{', '.join(known) or 'none'}.",
                 todo="Correct it, or declare it under `assignment`. What is drawn several times "
                 "at once is known inside `each` only.",
@@ -177,7 +179,7 @@ def _check_only_if(path: Path, study: Study, item: Item, *, inside: bool) -> Non
             if value not in known[name]:
                 possible = ", ".join(dict.fromkeys(map(repr, known[name])))
                 raise StudyError(
-                    f"{path}: only_if: {name} is never {value!r}; it is one of: {possible}.",
+                    f"{where}: only_if: {name} is never {value!r}; it is one of: {possible}.",
                     todo="Correct the value, or the variable under `assignment`.",
                 )
 
@@ -214,9 +216,13 @@ def _read(study_path: Path, name: str, line: int | None) -> bytes:
         content = path.read_bytes()
         decoded(content)
     except (OSError, UnicodeDecodeError) as error:
+        missing = isinstance(error, FileNotFoundError)
+        why = "is not there" if missing else f"cannot be read ({type(error).__name__})"
+        shipped = sorted(one.stem for one in (resources.assets() / name).parent.glob("*.yaml"))
+        known = f" Shipped are: {', '.join(shipped)}." if name.startswith("instruments/") else ""
         raise StudyError(
-            f"{where}: the file {name!r} cannot be read ({type(error).__name__}).",
-            todo=f"Put it (UTF-8) beside the study file, at {study_path.parent / name}.",
+            f"{where}: the file {name!r} {why}.",
+            todo=f"Put it (UTF-8) beside the study file, at {study_path.parent / name}.{known}",
         ) from error
     return content
 

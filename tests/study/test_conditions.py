@@ -115,7 +115,11 @@ def test_every_condition_is_among_the_variants(tmp_path: Path) -> None:
         ("[traversals, exemplars]", "[traversals, exemplar]", "task is never 'exemplar'"),
         ("at_least_s: 30", "only_if: {task: exemplars}", "no variable 'task' here"),
         ("at_least_s: 30", "only_if: {condition: a}", "no variable 'condition' here"),
-        ("at_least_s: 30", "only_if: {kind: ea}", "kind is never 'ea'; it is one of: 'vae', 'ae'"),
+        (
+            "at_least_s: 30",
+            "only_if: {kind: ea}",
+            "line 26: only_if: kind is never 'ea'; it is one of: 'vae'",
+        ),
         ("draw: 2", "draw: 4", "a draw of at most 3, as many as there are cells"),
         ("included: 1", "included: 0", "assignment.condition.included: found 0; allowed"),
         ("c: {task: exemplars, dataset", "c: {task: exemplars, data", "the same variables"),
