@@ -153,6 +153,8 @@ def test_declining_asks_inline_and_ends(open_room, open_window, qapp):
     QTest.mouseClick(window.bottom.left, LEFT)
     QTest.mouseClick(screen.leave.go, LEFT)
     assert room.count("consent.declined") == 1
+    assert "not recorded" in window.cover.accessibleName()
+    assert "saved" not in window.cover.accessibleName()
     assert room.runner.finished
     assert window.covered
 

@@ -197,8 +197,10 @@ class ParticipantWindow(QWidget):
         if runner.stalled:
             return words("problem_title"), words("problem_text")
         if runner.finished:
-            deleted = runner.state.withdrawal == "delete"
-            return words("ended_title"), words("ended_deleted" if deleted else "ended_text")
+            if runner.state.withdrawal == "delete":
+                return words("ended_title"), words("ended_deleted")
+            declined = any(record.outcome == "declined" for record in runner.state.records)
+            return words("ended_title"), words("ended_declined" if declined else "ended_text")
         if runner.state.pauses.paused and not isinstance(part, BreakPart):
             return words("paused_title"), words("paused_text")
         if part is None or not self._ready(part):
