@@ -78,7 +78,7 @@ def draw(
     emptiest = sorted(lot, key=lambda cell: counts.get(cell, 0))
     if rule.included is not None and counts.get(emptiest[0], 0) >= rule.included:
         raise StudyFull(
-            f"{study} is full: each of its {len(lot)} conditions has its {rule.included} "
+            f"{study} is full: each condition has {rule.included} of {rule.included} "
             "participants, included or still running.",
             safe="What was recorded is untouched; no session was started.",
             todo=f"`labapp studies show {study}` tells who holds the places; an interrupted "

@@ -48,7 +48,7 @@ def test_the_pilot_covers_each_of_six_cells_exactly_once(seed: int) -> None:
         assert len(set(drawn)) == 2
         counts.update(drawn)
     assert set(counts.values()) == {1}
-    with pytest.raises(StudyFull, match="each of its 6 conditions has its 1 participants"):
+    with pytest.raises(StudyFull, match="each condition has 1 of 1 participants"):
         allotment.draw(rule(6, 2, 1), counts, seed, "pilot", "P3")
 
 
