@@ -27,9 +27,12 @@ from labapp.events.commands import (
 )
 from labapp.events.lifecycle import CloseRequested, ScreenChanged, WindowFocus
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
+from labapp.ui import theme
 from labapp.ui.moderator import voice_panel
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.plan_panel import PlanList
 from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.state.plan import PlanRow, PlanView
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
@@ -238,6 +241,11 @@ def test_states_of_the_voice_are_told_apart(
     assert (said.headline, said.prompt) == (headline, prompt)
 
 
+def test_sound_that_is_over_is_not_said_to_come() -> None:
+    assert voice_panel.hearing_of(None, ON, 15.0).detail == ""
+    assert "once consent is given" in voice_panel.hearing_of(None, Sound(), 15.0).detail
+
+
 def test_the_facts_are_marked_when_they_are_wrong(desk: Desk) -> None:
     voice = desk.console.voice
     voice.show_facts(replace(HEARD, lost_frames=480), ON, 3.0, 10**6, 20.0)
@@ -443,3 +451,11 @@ def test_a_refresh_without_news_repaints_nothing_of_the_mirror(desk: Desk) -> No
     desk.console.refresh()
     QApplication.processEvents()
     assert painted == [1]
+
+
+def test_a_plan_row_gives_up_its_time_before_its_title(qtbot: QtBot) -> None:
+    rows = PlanList(theme.DARK)
+    qtbot.addWidget(rows)
+    view = PlanView(PlanRow("Before stage 1", "gt", (0,)), "skipped", "übersprungen", 26 * NS)
+    assert rows._has_room(view, 400)
+    assert not rows._has_room(view, 240)

@@ -48,7 +48,7 @@ def test_the_mirror_follows_the_participant(desk: Desk) -> None:
     assert mirror.title.full() == "Stage 1 · question 1 of 5"
     solve(desk.room)
     desk.console.refresh()
-    assert "matched" in mirror.trial.state.text()
+    assert "matched" in mirror.trial.state.full()
     runner.send(Pause("x"), Source.MODERATOR)
     desk.console.refresh()
     assert mirror.quiet.headline.text() == "Paused"
@@ -90,12 +90,12 @@ def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
     skip_to(desk.room, "stage-1-seq")
     desk.console.refresh()
     assert quiet.text.text().startswith("Answered: 0 of 1\n")
-    assert quiet.text.text().endswith("– of 7")
+    assert quiet.text.text().endswith("–\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}7")
     item = desk.room.loaded.instruments["seq"].items[0].id
     desk.runner.send(Answer(item, 6))
     desk.console.refresh()
     assert quiet.text.text().startswith("Answered: 1 of 1\n")
-    assert quiet.text.text().endswith("6 of 7")
+    assert quiet.text.text().endswith("6\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}7")
     assert quiet._boxes == []
 
 
@@ -141,7 +141,7 @@ def test_the_mirror_counts_the_marks_of_a_calibration(
     desk.console.refresh()
     mirror = desk.console.mirror.trial
     assert mirror.goal.text() == ""
-    assert mirror.state.text() == "· marked: far away 2, close enough 0"
+    assert mirror.state.full() == "· marked: far away 2, close enough 0"
     assert desk.console.timeline.signs.text().startswith("⬢ answer   ● note")
     desk.console.shut()
     desk.console.deleteLater()

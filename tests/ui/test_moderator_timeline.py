@@ -13,11 +13,12 @@ from pytestqt.qtbot import QtBot
 
 from labapp.clock import NS
 from labapp.study.plan import PagesPart
-from labapp.ui import theme
+from labapp.ui import language, theme
+from labapp.ui.moderator import style
 from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.timeline import Block, Hearing, Mark, Timeline
-from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TimelineView
+from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TimelinePanel, TimelineView
 
 MIN = 60 * NS
 DARK = theme.DARK
@@ -252,3 +253,21 @@ def test_the_curve_grows_up_to_now_and_begins_anew(qtbot: QtBot) -> None:
     assert columns() == []
     view.close()
     view.deleteLater()
+
+
+def test_the_meaning_of_every_sign_is_shown_whole_in_the_longer_language(qtbot: QtBot) -> None:
+    """On the narrowest screen, where the panel has 928 logical pixels, with a calibration."""
+    line = Timeline(())
+    line.answers = True
+    language.speak("de")
+    try:
+        panel = TimelinePanel(DARK, line)
+    finally:
+        language.speak(language.ENGLISH)
+    qtbot.addWidget(panel)
+    panel.setStyleSheet(style.stylesheet(DARK))
+    panel.resize(928, 200)
+    panel.show()
+    QApplication.processEvents()
+    assert panel.signs.width() >= panel.signs.sizeHint().width()
+    assert panel.hint.full() == "Rad vergrößert, Ziehen verschiebt"

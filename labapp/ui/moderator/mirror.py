@@ -57,7 +57,7 @@ class TrialMirror(QWidget):
         self.curve = CurveView(palette, curve)
         self.alignment = bits.label("", "number")
         self.goal = bits.label("", "secondary")
-        self.state = bits.label("", "secondary")
+        self.state = bits.ElidedLabel("", "secondary")
 
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -108,7 +108,7 @@ class TrialMirror(QWidget):
             words.append(tr("· marked: far away {far}, close enough {close}", **counts))
         if trial.overlay:
             words.append(tr("· overlay on"))
-        bits.set_text(self.state, " ".join(words))
+        self.state.set_full(" ".join(words))
 
     def show_curve(self, state: ConsoleState, now_ns: int, *, changed: bool) -> None:
         """The alignment curve; its time stands still in a pause and once solved."""
@@ -257,6 +257,8 @@ def describe(runner: Runner) -> tuple[str, str]:
         sheet = now if isinstance(now, QuestionnaireState) else QuestionnaireState()
         return part.title, "\n".join(sheet_lines(task.instrument, sheet))
     text = tr("On the screen: {progress}.", progress=progress) if progress else ""
+    if progress == tr("reading"):
+        text = tr("The participant reads a text.")
     if part.part == "consent":
         text = tr("The participant reads and signs the consent form.")
     return wording.part_title(part.title), text

@@ -60,6 +60,15 @@ class PlanList(QWidget):
             if x
         )
 
+    def _has_room(self, view: PlanView, room: float) -> bool:
+        """Whether a row can show its time beside its whole title; that tells stages apart."""
+        small, title = metrics(theme.SECONDARY_PX), metrics(theme.BODY_PX - 1)
+        bold = metrics(theme.SECONDARY_PX, True)
+        words = title.horizontalAdvance(wording.part_title(view.row.title))
+        told = small.horizontalAdvance(self._time(view)) + bold.horizontalAdvance(view.progress)
+        gaps = 4 * theme.SPACE_S + theme.SPACE_M + ICON_PX
+        return words + told + gaps <= room
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -82,7 +91,7 @@ class PlanList(QWidget):
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(small))
         painter.setPen(p.color("secondary"))
-        if time := self._time(view):
+        if (time := self._time(view)) and (current or self._has_room(view, box.width())):
             width = metrics(small).horizontalAdvance(time)
             where = QRectF(right - width, box.top(), width, ROW_PX)
             painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, time)

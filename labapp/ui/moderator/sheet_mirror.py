@@ -44,8 +44,10 @@ def _said(item: Item, value: Any) -> str:
     if isinstance(item, Rating):
         marked = value if item.answered(value) else "–"
         if item.first:
-            return tr("{value} of {last}", value=marked, last=item.last)
-        return tr("{value} of 0 to {last}", value=marked, last=item.last)
+            said = tr("{value} of {last}", value=marked, last=item.last)
+        else:
+            said = tr("{value} of 0 to {last}", value=marked, last=item.last)
+        return said.replace(" ", "\N{NO-BREAK SPACE}")
     if not item.answered(value):
         return "–"
     said = " ".join(item.said(value).split())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from math import ceil
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt
@@ -24,6 +25,7 @@ from labapp.ui.moderator.plots import Plot
 from labapp.ui.moderator.state.timeline import Block, Timeline
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.painting import metrics
 
 STEP_NS = 200_000_000
 """The least time between two pictures of what goes on."""
@@ -243,7 +245,11 @@ class TimelinePanel(QFrame):
         self.signs = bits.label(signs, "secondary")
         head.addWidget(self.signs)
         head.addSpacing(theme.SPACE_M)
-        head.addWidget(bits.label(tr("wheel zooms, drag moves"), "secondary"))
+        # What the signs mean is needed first; this takes the room that is left.
+        self.hint = bits.ElidedLabel(tr("wheel zooms, drag moves"), "secondary")
+        whole = metrics(theme.SECONDARY_PX).horizontalAdvance(self.hint.full())
+        self.hint.setMaximumWidth(ceil(whole) + 1)
+        head.addWidget(self.hint, 100)
         for text, act in ((tr("Now"), self.view.show_newest), (tr("Show all"), self.view.show_all)):
             button = Button(text)
             button.setProperty("role", "chip")

@@ -63,7 +63,9 @@ def hearing_of(
             tr("No sound"), tr("Recorded without sound: {why}", why=reported(sound.off)), "warn"
         )
     if level is None:
-        return Hearing(tr("Not recording"), tr("Sound is recorded once consent is given."), "")
+        # Without a device yet it is to come; with one it is over.
+        coming = "" if sound.device else tr("Sound is recorded once consent is given.")
+        return Hearing(tr("Not recording"), coming, "")
     if sound.lost or level.state == "lost":
         return Hearing(
             tr("Microphone gone"), reported(level.problem) or tr("Looking for it …"), "alarm"

@@ -8,6 +8,7 @@ from typing import Literal
 
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plan import (
+    BreakPart,
     PagesPart,
     PlannedPart,
     QuestionnairePart,
@@ -129,4 +130,4 @@ def progress_of(machine: SessionMachine, state: SessionState) -> str:
         return part.instrument.upper() if len(part.instrument) <= 4 else tr("asked")
     if isinstance(task, PagesTask) and isinstance(now, PagesState) and task.pages > 1:
         return tr("page {number} / {all}", number=now.page + 1, all=task.pages)
-    return tr("reading")
+    return "" if isinstance(part, BreakPart) else tr("reading")
