@@ -100,7 +100,7 @@ def bundle_tree(path: Path) -> Tree | None:
     except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
         raise RecordError(
             f"{path} is not a bundle: it is not a whole zip archive ({error}).",
-            todo="Give the folder of a session, of a whole study or of a bundle, or a bundle's .zip file.",
+            todo="Give the folder of a session, a study or a bundle, or a bundle's .zip file.",
         ) from error
     roots = {name.split(SOURCEDATA)[0] for name in names if f"{SOURCEDATA}/" in name}
     return ZipTree(path, min(roots, key=len)) if roots else None
