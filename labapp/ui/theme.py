@@ -141,6 +141,7 @@ def stylesheet(p: Palette) -> str:
         padding: {SPACE_XS}px {SPACE_M}px; min-height: {TARGET_HEIGHT - 2 * SPACE_XS}px;
         selection-background-color: {p.accent}; selection-color: {p.on_accent};
     }}
+    QLineEdit, QPlainTextEdit {{ placeholder-text-color: {p.secondary}; }}
     QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus {{ border: 2px solid {p.accent}; }}
     QPushButton[side="left"] {{ text-align: left; }}
     QTextBrowser[role="text"] {{
