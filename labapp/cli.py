@@ -31,6 +31,7 @@ from labapp.cli_options import (
 )
 from labapp.cli_sessions import sessions_app
 from labapp.errors import LabappError, UsageError
+from labapp.simulation.names import STRATEGY_NAMES
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -196,8 +197,10 @@ def analyze(
 @app.command("simulate")
 def simulate_(
     study: Annotated[str, typer.Argument(help="A study's id or file.")],
-    strategy: Annotated[str, typer.Option("--strategy")],
     out: Out,
+    strategy: Annotated[
+        str, typer.Option("--strategy", help=f"How they solve: {', '.join(STRATEGY_NAMES)}.")
+    ] = STRATEGY_NAMES[0],
     participants: Annotated[
         int | None, typer.Option("--participants", min=1, help="How many. Default: till full.")
     ] = None,

@@ -62,7 +62,10 @@ class VerifyReport:
 
     def lines(self) -> list[str]:
         """The report for people, the verdict last."""
-        checked = ", ".join(f"{number} {what}" for what, number in self.checked.items())
+        checked = ", ".join(
+            f"{number} {what.removesuffix('s') if number == 1 else what}"
+            for what, number in self.checked.items()
+        )
         count = len(self.problems)
         found = f"{count} problem{'' if count == 1 else 's'}; " if count else ""
         verdict = "is whole" if self.ok else "is NOT whole"
