@@ -53,7 +53,9 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
         yield paragraph("No session counts, so there are no metrics here.")
     for task, stages in counted.stages.groupby("task", sort=True):
         reconstructs, aligns = task == RECONSTRUCTION, task in METRICS_OF
-        metrics = METRICS_OF.get(str(task), SINGLE_METRICS)
+        # What a study does not ask (SEQ, in a calibration) is no empty column.
+        known = METRICS_OF.get(str(task), SINGLE_METRICS)
+        metrics = [one for one in known if stages[one.column].notna().any()] or known
         yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
         yield from comparability(stages)
         yield summary(stages, metrics)
