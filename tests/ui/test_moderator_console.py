@@ -459,3 +459,18 @@ def test_a_plan_row_gives_up_its_time_before_its_title(qtbot: QtBot) -> None:
     view = PlanView(PlanRow("Before stage 1", "gt", (0,)), "skipped", "übersprungen", 26 * NS)
     assert rows._has_room(view, 400)
     assert not rows._has_room(view, 240)
+
+
+def test_nothing_is_asked_for_any_more_when_the_session_is_over(desk: Desk) -> None:
+    emit, alarms = desk.runner.emit, desk.console.state.alarms
+    emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
+    emit(AudioDeviceLost("Jabra", "unplugged"))
+    emit(AudioState("silent", 0))
+    emit(WindowFocus(focused=False))
+    emit(ScreenChanged("removed", "HDMI-1", 1))
+    desk.console.refresh()
+    assert len(alarms.visible()) == 4
+    desk.runner.send(EndSession("tired"), Source.MODERATOR)
+    desk.console.refresh()
+    assert [alarm.text for alarm in alarms.visible()] == ["Screen HDMI-1 is gone"]
+    assert not desk.console.state.sound.lost

@@ -49,6 +49,9 @@ AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 """Keys of the alarms about what the microphone hears."""
 
+DURING = SOUND | {"device", "close", FOCUS}
+"""Keys of the alarms that ask for what only a running session needs."""
+
 LEAVING = {
     "escape": N_("pressed Escape; ask, then Pause or End"),
     "close": N_("tried to close the window; ask, then Pause or End"),
@@ -109,6 +112,11 @@ class Alarms:
                 changed = bool(self.standing)
                 self.standing.clear()
                 return changed
+            case "session.completed" | "session.ended":
+                over = DURING & self.standing.keys()
+                for key in over:
+                    self._clear(key)
+                return bool(over)
             case "alarm.raised":
                 code, detail = str(p["code"]), str(p["detail"])
                 severity, text = raised(code)

@@ -36,6 +36,8 @@ class Sound:
                 return replace(self, lost=True)
             case "audio.device_back":
                 return replace(self, lost=False, device=p["device"])
+            case "session.completed" | "session.ended":
+                return replace(self, lost=False)
             case "audio.state":
                 return replace(self, state=p["state"])
         return self
