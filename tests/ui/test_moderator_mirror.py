@@ -90,7 +90,7 @@ def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
     skip_to(desk.room, "stage-1-seq")
     desk.console.refresh()
     assert quiet.text.text().startswith("Answered: 0 of 1\n")
-    assert quiet.text.text().endswith("–\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}7")
+    assert quiet.text.text().endswith("  –")
     item = desk.room.loaded.instruments["seq"].items[0].id
     desk.runner.send(Answer(item, 6))
     desk.console.refresh()

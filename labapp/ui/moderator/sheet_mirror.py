@@ -41,14 +41,13 @@ def _whether(item: Item, value: Any) -> str:
 
 def _said(item: Item, value: Any) -> str:
     """An answer on one line."""
-    if isinstance(item, Rating):
-        marked = value if item.answered(value) else "–"
-        if item.first:
-            said = tr("{value} of {last}", value=marked, last=item.last)
-        else:
-            said = tr("{value} of 0 to {last}", value=marked, last=item.last)
-        return said.replace(" ", "\N{NO-BREAK SPACE}")
     if not item.answered(value):
         return "–"
+    if isinstance(item, Rating):
+        if item.first:
+            said = tr("{value} of {last}", value=value, last=item.last)
+        else:
+            said = tr("{value} of 0 to {last}", value=value, last=item.last)
+        return said.replace(" ", "\N{NO-BREAK SPACE}")
     said = " ".join(item.said(value).split())
     return said if len(said) <= SAID_CHARACTERS else f"{said[:SAID_CHARACTERS]}…"
