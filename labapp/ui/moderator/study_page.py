@@ -143,7 +143,7 @@ class StudyPage(QScrollArea):
         self.stack.setSpacing(theme.SPACE_L)
         inside = QWidget()
         column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        column.setContentsMargins(0, 0, 0, 0)  # in line with what stands above the page
         column.setSpacing(theme.SPACE_L)
         for part in (about, self.blind, self.sheets):
             column.addWidget(part)

@@ -112,6 +112,8 @@ def stylesheet(p: Palette) -> str:
     QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
     QScrollBar::handle:vertical {{ background: {p.hairline}; border-radius: 4px;
         min-height: 24px; }}
+    QScrollArea[role="page"] QScrollBar:vertical {{ width: {8 + theme.SPACE_S}px; }}
+    QScrollArea[role="page"] QScrollBar::handle:vertical {{ margin-left: {theme.SPACE_S}px; }}
     QScrollBar::add-line:vertical, QScrollBar::sub-line:vertical {{ height: 0; }}
     QScrollBar::add-page:vertical, QScrollBar::sub-page:vertical {{ background: transparent; }}
     """
