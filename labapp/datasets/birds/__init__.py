@@ -1,0 +1,1 @@
+"""Procedural birds: pictures of invented species whose marks, parts and visibility are known."""

@@ -1,0 +1,108 @@
+"""Birds by row number, painted when they are asked for: rows go through the species in turn.
+
+The parts draw from seeds of their own, so that no picture of one is in another, and taking more
+rows of a part leaves the first ones as they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labapp.datasets.birds.chance import OCCLUSION, bird
+from labapp.datasets.birds.parameters import Bird, Part
+from labapp.datasets.birds.picture import picture, visibility
+from labapp.datasets.birds.species import SPECIES, Mark
+from labapp.datasets.split import Float32, Float64, Int64, Split
+
+SIZE = 96
+"""Width and height of what a network sees, in pixels."""
+
+FACTORS: tuple[str, ...] = (
+    "species",
+    "genus",
+    *(mark.name.lower() for mark in Mark),
+    *(f"{mark.name.lower()}_visible" for mark in Mark),
+)
+"""Species and genus from 0, the way of each mark (0 or 1), its share that can be seen (0 to 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BirdRows:
+    """`per_species` pictures of each species of one part; row i is of species i modulo 20."""
+
+    part: Part
+    per_species: int
+    seed: int
+    size: int = SIZE
+    occlusion: float = OCCLUSION
+
+    def __len__(self) -> int:
+        return self.per_species * SPECIES
+
+    def bird(self, row: int) -> Bird:
+        """What the picture of a row is made of. IndexError: there is no such row."""
+        if not 0 <= row < len(self):
+            raise IndexError(f"row must lie between 0 and {len(self) - 1}, found {row}")
+        number, species = divmod(int(row), SPECIES)
+        return bird(self.seed, self.part, species, number, occlusion=self.occlusion)
+
+    def instances(self, rows: Int64) -> Float32:
+        """Pictures of the rows, float32 0 to 1, shape (n, 3, size, size)."""
+        made = np.empty((len(rows), 3, self.size, self.size), np.float32)
+        for i, row in enumerate(rows):
+            made[i] = picture(self.bird(row), self.size)
+        return made
+
+    def factors(self, rows: Int64) -> Float64:
+        """The `FACTORS` of the rows, float64, shape (n, 14)."""
+        made = np.empty((len(rows), len(FACTORS)))
+        for i, row in enumerate(rows):
+            one = self.bird(row)
+            made[i] = (one.species, one.genus, *one.marks, *visibility(one))
+        return made
+
+    def species(self, rows: Int64) -> Int64:
+        """Species of the rows, from 0, without painting anything: int64, shape (n,)."""
+        return np.asarray(rows, np.int64) % SPECIES
+
+
+@dataclass(frozen=True, slots=True)
+class Birds:
+    """The three parts of a data set of birds."""
+
+    train: BirdRows
+    validation: BirdRows
+    test: BirdRows
+
+    def split(self, held: Part = "test") -> Split:
+        """Training pictures against those of another part, as the other data sets have it."""
+        rows = {"train": self.train, "validation": self.validation, "test": self.test}[held]
+        return Split(train=self.train, held=rows, factor_names=FACTORS, generative=False)
+
+
+def birds(
+    *,
+    seed: int,
+    train: int = 28,
+    validation: int = 20,
+    test: int = 100,
+    size: int = SIZE,
+    occlusion: float = OCCLUSION,
+) -> Birds:
+    """A data set with so many pictures of each species in each part.
+
+    Raises ValueError where a part would be empty or the seed is negative.
+    """
+    counts: dict[Part, int] = {"train": train, "validation": validation, "test": test}
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must have a picture of each species or more, found {count}")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, found {seed}")
+
+    def part(name: Part) -> BirdRows:
+        return BirdRows(name, counts[name], seed, size, occlusion)
+
+    return Birds(part("train"), part("validation"), part("test"))
