@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,9 @@ from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 EmitBody = Callable[[Body], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
 MakeScheduler = Callable[[Clock], Scheduler]
+
+
+BEGAN_WITHOUT = "the session began without sound"
 
 
 @dataclass(frozen=True)
@@ -249,7 +252,7 @@ def resume(
     around_of: gives the surroundings for the study and its models. Recover the session first (see
     session.recovery). Raises SessionError when it was finished, when its study forbids it, when its
     study folder was changed, or (unless accept_version) when another version of labapp, or other
-    models, began it.
+    models, began it. A session that began without sound goes on without.
     """
     home = SessionFolder(path)
     home.require_journal()
@@ -263,6 +266,9 @@ def resume(
         resuming.check_version(past, accept_version)
         around = around_of(loaded, models_of(plan.parts_of(planned)))
         resuming.check_models(past, around.warmed, accept_version)
+        if planned.audio == "off":
+            # Perhaps the participant did not want it: a microphone that is there changes nothing.
+            around = replace(around, make_recorder=None, no_sound=BEGAN_WITHOUT)
         clocks: list[Clock] = []
 
         def clock_from(last: Event) -> Clock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.session.recovery import recover
+from labapp.session.runner import SoundRecorder
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.state import Trial
 from tests.session.sessions import opened, surroundings, trial_of
@@ -249,3 +251,19 @@ def test_a_damaged_environment_is_told_and_left_as_it_is(tmp_path: Path) -> None
         go_on(tmp_path, path)
     assert environment.read_text() == '[{"segment": 1'
     recover(path)  # the lock was let go
+
+
+def test_a_session_that_began_without_sound_goes_on_without(tmp_path: Path) -> None:
+    path = drop(at_stage_one(tmp_path))
+
+    def never(*_: object) -> SoundRecorder:
+        raise AssertionError("nobody was told of a recording")
+
+    again = opening.resume(
+        path, lambda loaded, models: replace(surroundings(tmp_path), make_recorder=never)
+    )
+    again.begin()
+    assert not again.recording
+    again.close("test over")
+    off = [event for event in read_past(path) if event.kind == "audio.off"]
+    assert off[-1].payload["reason"] == "the session began without sound"

@@ -14,6 +14,7 @@ REASONS = (
     N_("consent not stored"),
     N_("the microphone could not be opened"),
     N_("the study records no sound"),
+    N_("the session began without sound"),
     N_("the session clock does not run at the speed of sound (--speed)"),
     N_("switched off (--audio off)"),
 )
