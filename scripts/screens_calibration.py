@@ -27,9 +27,9 @@ flow:
 """
 BREAKS = {
     "en": "# A short break\n\nHalf of it is done. Stand up, have some water, rest your eyes.\n\n"
-    "Nothing is recorded of this time but its length.\n",
+    "Nothing of this time counts; your voice is recorded as before.\n",
     "de": "# Eine kurze Pause\n\nDie Hälfte ist geschafft. Stehen Sie auf, trinken Sie etwas, "
-    "schonen Sie Ihre Augen.\n\nVon dieser Zeit wird nur die Dauer festgehalten.\n",
+    "schonen Sie Ihre Augen.\n\nDiese Zeit zählt nicht; Ihre Stimme wird weiter aufgenommen.\n",
 }
 
 Shot = tuple[str, QWidget]
