@@ -83,11 +83,6 @@ class Recording(Strict):
         """YAML reads a bare off as false."""
         return "off" if audio is False else audio
 
-    @property
-    def prompt(self) -> str:
-        """The usual prompt."""
-        return self.prompts[0]
-
 
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
