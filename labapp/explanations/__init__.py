@@ -1,0 +1,1 @@
+"""Image classifiers and their explanations; the one that builds stimulus sets from them."""

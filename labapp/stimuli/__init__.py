@@ -1,0 +1,1 @@
+"""Stimulus sets: what is judged in the tasks of the HIVE studies, as folders with a manifest."""
