@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from labapp.errors import LabappError, StudyError
@@ -23,6 +23,15 @@ LARGEST = 256 * 1024
 """Bytes. A document of this kind is a few pages of text; anything larger is something else."""
 
 Path_ = tuple[str | int, ...]
+
+
+class Strict(BaseModel):
+    """The base of every model that is read from a file or kept in a plan.
+
+    Unknown keys are refused: a misspelt setting must not be ignored.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
 @dataclass

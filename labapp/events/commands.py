@@ -120,7 +120,8 @@ class Answer(Command):
 
 @dataclass(frozen=True, slots=True)
 class ShowQuestion(Command):
-    """The runner decoded the pictures of a single-dimension question and the screen shows them."""
+    """The pictures of a single-dimension question, or of a photo to judge, are there and the screen
+    shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,34 @@ class ShowMoreExamples(Command):
 @dataclass(frozen=True, slots=True)
 class HandIn(Command):
     """Hand in choice and ratings; the right choice is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge(Command):
+    """Answer a question about a photo, see `labapp.study.judging`."""
+
+    question: str
+    value: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSpecies(Command):
+    """Look at the rows of another class; option: its place among the options, from 1."""
+
+    option: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDescription(Command):
+    """Open the description of the method, or the whole tree. what: method or tree."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloseDescription(Command):
+    what: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
 
 def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
-    from labapp.events import lifecycle, single_dimension, trials, voice  # noqa: F401
+    from labapp.events import judging, lifecycle, single_dimension, trials, voice  # noqa: F401
 
 
 def registered() -> dict[str, type[Body]]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from labapp.study.strict import Strict
+from labapp.documents import Strict
 
 VARIABLE = re.compile(r"\{(\w+)\}")
 NAME = r"^[a-z][a-z0-9_]*$"

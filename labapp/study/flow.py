@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from labapp.documents import Strict
 from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
-from labapp.study.stages import SingleDimensionStages, Stages, Visualisation
-from labapp.study.strict import Strict
+from labapp.study.stages import JudgingStages, SingleDimensionStages, Stages, Visualisation
 
 
 class Item(Strict):
@@ -52,9 +52,11 @@ class PracticeItem(Item):
 
 
 class StagesItem(Item):
-    stages: Annotated[Stages | SingleDimensionStages, Field(discriminator="task")]
+    stages: Annotated[Stages | SingleDimensionStages | JudgingStages, Field(discriminator="task")]
 
     def texts(self) -> tuple[str, ...]:
+        if isinstance(self.stages, JudgingStages):
+            return (self.stages.intro, self.stages.description)
         return (self.stages.intro, self.stages.between)
 
     def instruments(self) -> tuple[str, ...]:
@@ -62,10 +64,35 @@ class StagesItem(Item):
 
 
 class QuestionnaireItem(Item):
+    """above: a text above the questions. It may hold {method}, {accuracy} and, behind a task that
+    judges explanations, what the participant achieved in it."""
+
     questionnaire: str
+    above: str | None = None
+
+    def texts(self) -> tuple[str, ...]:
+        return () if self.above is None else (self.above,)
 
     def instruments(self) -> tuple[str, ...]:
         return (self.questionnaire,)
+
+
+class MethodItem(Item):
+    """The introduction to the method of the study's judging stages, with their worked examples."""
+
+    method: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.method,)
+
+
+class WarmUpItem(Item):
+    """Exercises with a decision tree over fruits, before the studies of a tree of prototypes."""
+
+    warm_up: Literal["fruits"]
+
+    def texts(self) -> tuple[str, ...]:
+        return (f"texts/{{language}}/warm-up-{self.warm_up}.md",)
 
 
 class TextItem(Item):
@@ -105,6 +132,8 @@ KINDS: dict[str, type[Item]] = {
     "practice": PracticeItem,
     "stages": StagesItem,
     "questionnaire": QuestionnaireItem,
+    "method": MethodItem,
+    "warm_up": WarmUpItem,
     "text": TextItem,
     "break": BreakItem,
     "debrief": DebriefItem,
@@ -125,6 +154,8 @@ InnerItem = Annotated[
     | Annotated[PracticeItem, Tag("practice")]
     | Annotated[StagesItem, Tag("stages")]
     | Annotated[QuestionnaireItem, Tag("questionnaire")]
+    | Annotated[MethodItem, Tag("method")]
+    | Annotated[WarmUpItem, Tag("warm_up")]
     | Annotated[TextItem, Tag("text")]
     | Annotated[BreakItem, Tag("break")],
     Discriminator(_flow_key),
@@ -135,6 +166,8 @@ FlowItem = Annotated[
     | Annotated[PracticeItem, Tag("practice")]
     | Annotated[StagesItem, Tag("stages")]
     | Annotated[QuestionnaireItem, Tag("questionnaire")]
+    | Annotated[MethodItem, Tag("method")]
+    | Annotated[WarmUpItem, Tag("warm_up")]
     | Annotated[TextItem, Tag("text")]
     | Annotated[BreakItem, Tag("break")]
     | Annotated[DebriefItem, Tag("debrief")]

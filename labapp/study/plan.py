@@ -12,12 +12,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from labapp.documents import Strict
 from labapp.errors import SessionError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.study.defaults import Display
+from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.study.stages import SkipRule
-from labapp.study.strict import Strict
 
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
@@ -104,7 +105,8 @@ class QuestionnairePart(Strict):
 
     items: ids in the order they are asked where it is not the listed one, or where some are asked
     once a stage; empty for as listed. scoring: name of the scoring function, so that a journal can
-    be scored without the instrument.
+    be scored without the instrument. above: a text above the questions, with what stands in it in
+    braces in `values`, or in what the participant achieved.
     """
 
     part: Literal["questionnaire"] = "questionnaire"
@@ -114,6 +116,8 @@ class QuestionnairePart(Strict):
     about: str | None
     items: tuple[str, ...] = ()
     scoring: str | None = None
+    above: str | None = None
+    values: dict[str, str] = Field(default_factory=dict)
 
 
 PlannedPart = Annotated[
@@ -124,6 +128,9 @@ PlannedPart = Annotated[
     | ExamplePart
     | ReconstructionPart
     | SingleDimensionPart
+    | MethodPart
+    | WarmUpPart
+    | JudgingPart
     | QuestionnairePart,
     Field(discriminator="part"),
 ]

@@ -21,6 +21,7 @@ from labapp.study.flow import (
     TutorialItem,
     unrolled,
 )
+from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, in_language
 from labapp.study.plan import (
     BreakPart,
@@ -33,7 +34,6 @@ from labapp.study.plan import (
 )
 from labapp.study.representations import CIRCLES_PAIRS, PriorOf, Representations, SpaceOf
 from labapp.study.stages import MODEL_ID, VISUALISATIONS, SingleDimensionStages, Stages
-from labapp.study.strict import LABEL
 
 
 def participant_number(loaded: LoadedStudy, participant: str) -> int:

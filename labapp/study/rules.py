@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from pydantic import ConfigDict, Field
 
-from labapp.study.strict import Strict
+from labapp.documents import Strict
 
 CENT = Decimal("0.01")
 

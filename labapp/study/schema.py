@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from labapp.documents import Strict
 from labapp.study import conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells
 from labapp.study.flow import ConsentItem, DebriefItem, FlowItem
+from labapp.study.label import LABEL
 from labapp.study.rules import Incentive, Inclusion
-from labapp.study.strict import LABEL, Strict
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]

@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from labapp.documents import Strict
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.assignment import generator, shuffled
 from labapp.study.defaults import Display
 from labapp.study.stages import SingleDimensionStages, Visualisation
-from labapp.study.strict import Strict
 
 Regime = Literal["low", "medium", "high"]
 BaseSampling = Literal["held_out", "prior", "uniform"]

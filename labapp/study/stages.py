@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from labapp.documents import Strict
 from labapp.study.conditions import VARIABLE
-from labapp.study.strict import Strict
+from labapp.study.judging import ColourMap, JudgingTask
 
 SkipRule = Literal["after", "always", "never"]
 Visualisation = Literal["traversals", "exemplars"]
@@ -99,3 +100,25 @@ class SingleDimensionStages(AnyStages):
     sampling: Literal["held_out", "prior", "uniform"] | None = None
     intro: str = "texts/{language}/single-first.md"
     between: str = "texts/{language}/single-further.md"
+
+
+class JudgingStages(Strict):
+    """A task that judges explanations: the photos of one set, one after another (paper 003).
+
+    stimuli: id or folder of a stimulus set; set: its number, or a variable that gives it. labels:
+    the true class is told. order: of the photos, as the set lists them, or seeded by participant;
+    where the rows of a photo are to be shuffled, they always are. colour_map: of heatmaps, by
+    default the published one of their scale. description: what can be opened at any time.
+    """
+
+    task: JudgingTask
+    stimuli: str = Field(min_length=1)
+    set: int | str = "{set}"
+    labels: bool = False
+    order: Literal["as_listed", "random"] = "random"
+    colour_map: ColourMap | None = None
+    description: str
+    intro: str
+    time_limit_min: float | None = Field(default=None, gt=0, le=600)
+    think_aloud: bool = True
+    after: tuple[str, ...] = ()

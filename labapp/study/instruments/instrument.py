@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from labapp.documents import parse_yaml, refusal
+from labapp.documents import Strict, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating
 from labapp.study.instruments.scoring import RATED, SCORINGS, TLX_PAIRS
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
-from labapp.study.strict import Strict
 
 
 class SharedScale(Strict):

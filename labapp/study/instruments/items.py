@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from labapp.documents import Strict
 from labapp.study.instruments.wording import SomeWords, Words
-from labapp.study.strict import Strict
 
 ID = r"^[a-z][a-z0-9_]*$"
 MOST_CIRCLES = 11
@@ -125,6 +125,36 @@ class Statement(Rating):
 
     kind: Literal["statement"]
     text: SomeWords
+
+
+class Slider(Item):
+    """A whole number on a slider that stands somewhere before it is touched.
+
+    With `about: accuracy` it begins at the accuracy of the explained model in percent, and its low
+    end lies 10 points or more below, at a multiple of 10 (paper 003, the trade-off question).
+    What is stored: `{"value": number, "touched": whether it was moved or confirmed}`.
+    """
+
+    kind: Literal["slider"]
+    text: SomeWords
+    low: int = 0
+    high: int = 100
+    start: int | None = None
+    about: Literal["accuracy"] | None = None
+    unit: str = "%"
+    required: bool = False
+
+    def check(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping) or set(value) != {"value", "touched"}:
+            raise ValueError(f"{self.id}: {value!r} is not an answer of a slider")
+        number, touched = value["value"], value["touched"]
+        whole = isinstance(number, int) and not isinstance(number, bool)
+        if not whole or not self.low <= number <= self.high or not isinstance(touched, bool):
+            raise ValueError(f"{self.id}: {value!r} is not within {self.low} to {self.high}")
+        return {"value": int(number), "touched": touched}
+
+    def said(self, value: Any) -> str:
+        return f"{value['value']}{self.unit}" + ("" if value["touched"] else " (not touched)")
 
 
 class Option(Strict):
@@ -245,6 +275,7 @@ def _kind(value: Any) -> str:
 AnyItem = Annotated[
     Annotated[Scale, Tag("scale")]
     | Annotated[Statement, Tag("statement")]
+    | Annotated[Slider, Tag("slider")]
     | Annotated[Choice, Tag("choice")]
     | Annotated[Choices, Tag("choices")]
     | Annotated[Written, Tag("written")],

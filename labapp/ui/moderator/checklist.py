@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labapp.session.folder import LOW_DISK_BYTES
+from labapp.study.label import LABEL
 from labapp.study.schema import Participants
-from labapp.study.strict import LABEL
 from labapp.study.texts import placeholders
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording

@@ -1,0 +1,91 @@
+"""Kinds of the tasks that judge explanations (paper 003): each trial is a photo of a stimulus set.
+Its questions are named in `labapp.study.judging`. Its trials end with `trial.ended`."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body, kind
+
+
+@kind("stimuli.kept", durable=True)
+class StimuliKept(Body):
+    """The pictures this session shows were put into its folder. files: picture (as the plan names
+    it) -> name of the file in `stimuli/`, which is its SHA-256."""
+
+    stimuli: str
+    manifest_sha256: str
+    files: dict[str, str]
+
+
+@kind("photo.drawn", durable=True)
+class PhotoDrawn(Body):
+    """The next photo of the plan begins. set: number of its set; 0 for an exercise."""
+
+    photo: str
+    set: int
+    truth: str
+    prediction: str
+
+
+@kind("photo.shown", durable=True)
+class PhotoShown(Body):
+    """The photo is on the screen; its time runs from here."""
+
+
+@kind("judgement.made", durable=True)
+class JudgementMade(Body):
+    """A question about the photo was answered, or its answer changed; device names the input.
+    value is None where an answer is taken back, as it is when it no longer applies."""
+
+    question: str
+    value: int | None
+    device: str
+
+
+@kind("photo.judged", durable=True)
+class PhotoJudged(Body):
+    """The answers to the photo's questions are final. right: of the questions that have a right
+    answer, whether it was given."""
+
+    answers: dict[str, int]
+    right: dict[str, bool]
+
+
+@kind("species.opened")
+class SpeciesOpened(Body):
+    """The rows of another class were looked at. option: its place among the options, from 1."""
+
+    option: int
+
+
+@kind("performance.computed", durable=True)
+class PerformanceComputed(Body):
+    """What the participant is told of the own performance.
+
+    photos: how many were judged. right: question -> photos with the right answer. For agreement
+    besides: assigned: photo -> whether it was taken as believed correct, half of them by the
+    highest ratings; ties: the photos of the median rating, among which the draw decided; hits:
+    photos assigned as they are; expected_hits: their number without the draw, the mean over all
+    ways to break the ties.
+    """
+
+    photos: int
+    right: dict[str, int]
+    assigned: dict[str, bool]
+    ties: tuple[str, ...]
+    hits: int | None
+    expected_hits: float | None
+
+
+@kind("description.opened")
+class DescriptionOpened(Body):
+    """The participant opened the description of the method, or the picture of the whole tree.
+    what: method or tree."""
+
+    what: str
+
+
+@kind("description.closed")
+class DescriptionClosed(Body):
+    """And closed it."""
+
+    what: str

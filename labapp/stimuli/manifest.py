@@ -1,0 +1,153 @@
+"""What a stimulus set says of itself: `manifest.json` in its folder.
+
+A stimulus set is what one method's explanations look like on many photos: the photos in numbered
+sets of which a participant sees one, and with each its explanation. `labapp stimuli schema` prints
+these models as a JSON Schema.
+
+Three kinds of explanation (paper 003, section 3): `heatmaps`, one a class, on one scale for all
+classes of a photo (GradCAM, BagNet); `prototypes`, rows that compare a region of the photo with a
+part of a training photo (ProtoPNet); `path`, such rows as the steps of a decision tree (ProtoTree).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from labapp.documents import Strict
+
+Kind = Literal["heatmaps", "prototypes", "path"]
+Scale = Literal["positive", "signed", "ready"]
+
+ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+FILE = r"(?!bird:)[^/\\:][^\\:]*\.(png|jpg|jpeg)"
+BIRD = r"bird:[0-9]+:(train|validation|test):[0-9]+:[0-9]+"
+Id = Annotated[str, Field(pattern=ID, max_length=100)]
+Picture = Annotated[str, Field(pattern=rf"^({FILE}|{BIRD})$", max_length=300)]
+"""A picture: the name of a PNG or JPEG file in the folder, or `bird:SEED:PART:SPECIES:NUMBER`, a
+bird that is painted where it is needed (labapp.datasets.birds; SPECIES from 0)."""
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Box = tuple[Share, Share, Share, Share]
+"""Left, top, right and bottom, as shares of the picture's width and height."""
+
+
+class Class_(Strict):
+    """A class the model tells apart. name: what a participant may be told it is called; marks: what
+    it can be told by, in a line, where the name alone says nothing."""
+
+    id: Id
+    name: str = Field(min_length=1)
+    marks: str = ""
+
+
+class Method(Strict):
+    """accuracy: of the explained model on its test photos, in percent. classifier: the model
+    package, and sha256 that of its weights, where there is one."""
+
+    name: str = Field(min_length=1)
+    accuracy: float = Field(ge=0, le=100, allow_inf_nan=False)
+    classifier: str | None = None
+    sha256: str | None = None
+
+
+class Prototype(Strict):
+    """A part of a training photo. of: its class (a tree's prototypes have none). box: where it is
+    in `photo`; crop: a picture of it, where it is not cut out by the box."""
+
+    id: Id
+    of: Id | None = None
+    photo: Picture
+    box: Box | None = None
+    crop: Picture | None = None
+
+
+class Row(Strict):
+    """A region of the photo beside a prototype. similarity: as the method has it; rank: from 1, the
+    most similar of the rows of its class; present: a tree's decision at this step."""
+
+    prototype: Id
+    region: Box | None = None
+    crop: Picture | None = None
+    similarity: float | None = Field(default=None, allow_inf_nan=False)
+    rank: int | None = Field(default=None, ge=1)
+    present: bool | None = None
+
+
+class FinalSteps(Strict):
+    """The last two decisions of a path, left to the participant (paper 003, distinction with
+    ProtoTree). first: the step two above the leaf; absent, present: the step that follows; classes:
+    of absent-absent, absent-present, present-absent, present-present."""
+
+    first: Row
+    absent: Row
+    present: Row
+    classes: tuple[Id, Id, Id, Id]
+
+
+class Photo(Strict):
+    """A photo and what the model makes of it.
+
+    set: from 1; none for the worked examples. options: the classes to choose from, in the order
+    they are shown. heatmaps: one an option, in the same order. rows: for `prototypes` the rows of
+    the predicted class, or of all options, most similar first; for `path` the steps from the root.
+    first_wrong: the first step after which the true class can no longer be reached, from 1; none
+    where there is none. logits: one an option. facts: what else is known, for tables.
+    """
+
+    id: Id
+    set: int | None = Field(default=None, ge=1)
+    photo: Picture
+    truth: Id
+    prediction: Id
+    options: tuple[Id, ...] = ()
+    heatmaps: tuple[Picture, ...] = ()
+    rows: tuple[Row, ...] = ()
+    final: FinalSteps | None = None
+    first_wrong: int | None = Field(default=None, ge=1)
+    logits: tuple[float, ...] = ()
+    facts: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def correct(self) -> bool:
+        """Whether the model is right."""
+        return self.truth == self.prediction
+
+
+class Manifest(Strict):
+    """A stimulus set.
+
+    classes_are: what the texts call them. invented: whether the classes' names are made up, so that
+    nobody knows them before. scale: what grey heatmaps mean: 0 to 1, or -1 to 1 with the middle
+    grey for 0; `ready` where they are coloured already. examples: worked examples for the
+    introduction, one that the model has right and one that it has wrong. tree: a picture of the
+    whole tree. seed, made_with: how the set was made.
+    """
+
+    format: Literal[1] = 1
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+    title: str = Field(min_length=1)
+    source: str = ""
+    licence: str = ""
+    kind: Kind
+    method: Method
+    classes_are: Literal["objects", "species"]
+    invented: bool = False
+    scale: Scale | None = None
+    classes: tuple[Class_, ...] = Field(min_length=2)
+    prototypes: tuple[Prototype, ...] = ()
+    photos: tuple[Photo, ...] = Field(min_length=1)
+    correct_example: Photo | None = None
+    incorrect_example: Photo | None = None
+    tree: Picture | None = None
+    seed: int | None = None
+    made_with: str = ""
+
+    @property
+    def sets(self) -> tuple[int, ...]:
+        """The numbers of the sets."""
+        return tuple(sorted({photo.set for photo in self.photos if photo.set is not None}))
+
+    def of_set(self, number: int) -> tuple[Photo, ...]:
+        """The photos of a set, in the order of the manifest."""
+        return tuple(photo for photo in self.photos if photo.set == number)

@@ -1,0 +1,283 @@
+"""The tasks that judge explanations, in a plan: their parts, and the questions about a photo.
+
+Source: paper 003, section 3 and appendix (the questions and the values they are stored as). A
+question is named by its id, an answer is a whole number; options count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from labapp.documents import Strict
+from labapp.stimuli.manifest import Kind, Scale
+
+JudgingTask = Literal[
+    "heatmap-distinction",
+    "prototype-distinction",
+    "prototype-agreement",
+    "path-distinction",
+    "path-agreement",
+    "path-first-step",
+]
+ColourMap = Literal["jet", "rdbu_r", "inferno", "cividis", "puor_r"]
+"""jet and rdbu_r are the published ones; rdbu_r and puor_r are for signed heatmaps."""
+
+KIND_OF: dict[JudgingTask, Kind] = {
+    "heatmap-distinction": "heatmaps",
+    "prototype-distinction": "prototypes",
+    "prototype-agreement": "prototypes",
+    "path-distinction": "path",
+    "path-agreement": "path",
+    "path-first-step": "path",
+}
+"""The kind of stimulus set that a task needs."""
+
+# Ids of questions.
+OUTPUT, OUTPUT_CONFIDENCE = "output", "output_confidence"
+DISTINCTION, DISTINCTION_CONFIDENCE = "distinction", "distinction_confidence"
+AGREEMENT = "agreement"
+FIRST, AFTER_ABSENT, AFTER_PRESENT = "step_1", "step_2_absent", "step_2_present"
+FIRST_STEP = "first_step"
+VERDICT, MISTAKE = "verdict", "mistake"
+ABSENT, PRESENT = 1, 2
+WRONG, RIGHT = 1, 2
+SIMILARITY = "similarity_{}"
+"""Of a row, counted from 1 as the plan has them."""
+
+
+class PlannedRow(Strict):
+    """A row of the plan; see `labapp.stimuli.manifest.Row`. of: class of the prototype; photo, box
+    and crop: the prototype's. rank: from 1 among the rows of its class, as the model has them."""
+
+    prototype: str
+    of: str | None
+    photo: str
+    box: tuple[float, float, float, float] | None
+    crop: str | None
+    region: tuple[float, float, float, float] | None
+    region_crop: str | None
+    similarity: float | None
+    rank: int | None
+    present: bool | None = None
+
+
+class PlannedFinal(Strict):
+    """The last two steps of a path; see `labapp.stimuli.manifest.FinalSteps`."""
+
+    first: PlannedRow
+    absent: PlannedRow
+    present: PlannedRow
+    classes: tuple[str, str, str, str]
+
+
+class PlannedPhoto(Strict):
+    """A photo as this participant meets it, rows in the order they are shown."""
+
+    id: str
+    photo: str
+    truth: str
+    prediction: str
+    options: tuple[str, ...] = ()
+    heatmaps: tuple[str, ...] = ()
+    rows: tuple[PlannedRow, ...] = ()
+    final: PlannedFinal | None = None
+    first_wrong: int | None = None
+    facts: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def correct(self) -> bool:
+        """Whether the model is right."""
+        return self.truth == self.prediction
+
+    def rows_of(self, option: int) -> tuple[int, ...]:
+        """Numbers (from 1) of the rows of an option (from 1)."""
+        of = self.options[option - 1]
+        return tuple(n for n, row in enumerate(self.rows, start=1) if row.of == of)
+
+
+class Explained(Strict):
+    """What the parts of one stimulus set share. names: class id -> what it is called on the screen;
+    marks: class id -> the line it can be told by, shown in a labels version; accuracy: in
+    percent; colour_map: of the heatmaps, empty where they are coloured already; scale: see
+    `labapp.stimuli.manifest.Manifest`; invented: the names are made up."""
+
+    stimuli: str
+    manifest_sha256: str
+    kind: Kind
+    method: str
+    classifier: str | None
+    classifier_sha256: str | None
+    accuracy: float
+    classes_are: Literal["objects", "species"]
+    invented: bool
+    names: dict[str, str]
+    marks: dict[str, str]
+    scale: Scale | None
+    colour_map: ColourMap | Literal[""]
+    tree: str | None
+
+
+class MethodPart(Strict):
+    """The introduction to a method: a text, whose pages may show the worked examples and the whole
+    tree. A page with `![](correct)`, `![](incorrect)`, `![](preview)` or `![](tree)` in it shows
+    that below its text. values: what stands in the text in braces."""
+
+    part: Literal["method"] = "method"
+    id: str
+    title: str
+    document: str
+    task: JudgingTask
+    explained: Explained
+    labels: bool
+    correct: PlannedPhoto | None
+    incorrect: PlannedPhoto | None
+    values: dict[str, str]
+
+
+class JudgingPart(Strict):
+    """A stage: photos of one set that are judged one after another.
+
+    labels: the true class is told. description: the text that can be opened at any time.
+    """
+
+    part: Literal["judging"] = "judging"
+    id: str
+    title: str
+    role: Literal["stage"] = "stage"
+    number: int
+    of: int
+    task: JudgingTask
+    explained: Explained
+    set: int
+    labels: bool
+    photos: tuple[PlannedPhoto, ...]
+    description: str
+    values: dict[str, str]
+    time_limit_s: float | None
+    think_aloud: bool
+
+    @property
+    def trials(self) -> int:
+        """Photos of the stage."""
+        return len(self.photos)
+
+
+class Exercise(Strict):
+    """An exercise of the warm-up with the fruit decision tree: `picture` names the drawing, steps
+    the model's answers on the way; prediction and truth are fruits; first_wrong: the first wrong
+    step from 1, none where the model is right."""
+
+    id: str
+    picture: str
+    steps: tuple[str, ...]
+    prediction: str
+    truth: str
+    first_wrong: int | None
+
+
+class WarmUpPart(Strict):
+    """Exercises with a decision tree before the ProtoTree studies: each is answered, handed in and
+    explained. The first is worked already (its answers are shown)."""
+
+    part: Literal["warm_up"] = "warm_up"
+    id: str
+    title: str
+    role: Literal["practice"] = "practice"
+    document: str
+    worked: Exercise
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def trials(self) -> int:
+        """Exercises to do."""
+        return len(self.exercises)
+
+    @property
+    def time_limit_s(self) -> None:
+        """There is no limit."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about a photo. first, last: its answers; right: the right one, where there is
+    one. row: the row a similarity is about, from 1."""
+
+    id: str
+    first: int
+    last: int
+    right: int | None = None
+    row: int | None = None
+
+
+def questions(task: JudgingTask, photo: PlannedPhoto) -> tuple[Question, ...]:
+    """The questions about a photo in the order they are asked, whether or not they apply."""
+    similar = tuple(
+        Question(SIMILARITY.format(row), 1, 4, row=row) for row in range(1, len(photo.rows) + 1)
+    )
+    of = {name: place for place, name in enumerate(photo.options, start=1)}
+    agreement = Question(AGREEMENT, 1, 4)
+    match task:
+        case "heatmap-distinction":
+            last = len(photo.options)
+            return (
+                Question(OUTPUT, 1, last, of.get(photo.prediction)),
+                Question(OUTPUT_CONFIDENCE, 1, 5),
+                Question(DISTINCTION, 1, last, of.get(photo.truth)),
+                Question(DISTINCTION_CONFIDENCE, 1, 5),
+            )
+        case "prototype-distinction":
+            return (
+                *similar,
+                Question(DISTINCTION, 1, len(photo.options), of.get(photo.truth)),
+                Question(DISTINCTION_CONFIDENCE, 1, 5),
+            )
+        case "prototype-agreement" | "path-agreement":
+            return (*similar, agreement)
+        case "path-first-step":
+            return (Question(FIRST_STEP, 1, len(photo.rows) + 1), agreement)
+        case "path-distinction":
+            assert photo.final is not None
+            first, second = divmod(photo.final.classes.index(photo.truth), 2)
+            after = {AFTER_ABSENT: ABSENT, AFTER_PRESENT: PRESENT}
+            return (
+                Question(FIRST, ABSENT, PRESENT, first + 1),
+                *(
+                    Question(name, ABSENT, PRESENT, second + 1 if first + 1 == answer else None)
+                    for name, answer in after.items()
+                ),
+                Question(DISTINCTION_CONFIDENCE, 1, 5),
+            )
+
+
+def exercise_questions(exercise: Exercise) -> tuple[Question, ...]:
+    """The questions of an exercise: is the prediction wrong or right, how sure, which step is the
+    first mistake (the last answer says: none)."""
+    steps = len(exercise.steps)
+    wrong = exercise.first_wrong
+    return (
+        Question(VERDICT, WRONG, RIGHT, RIGHT if wrong is None else WRONG),
+        Question(AGREEMENT, 1, 4),
+        Question(MISTAKE, 1, steps + 1, steps + 1 if wrong is None else wrong),
+    )
+
+
+def applies(question: Question, answers: Mapping[str, int]) -> bool:
+    """Whether a question is to be answered, given the answers so far."""
+    needed = {AFTER_ABSENT: ABSENT, AFTER_PRESENT: PRESENT}.get(question.id)
+    return needed is None or answers.get(FIRST) == needed
+
+
+def chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
+    """The class that the participant believes correct; None where no answer says one."""
+    if DISTINCTION in answers:
+        return photo.options[answers[DISTINCTION] - 1]
+    first = answers.get(FIRST)
+    second = answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
+    if photo.final is None or first is None or second is None:
+        return None
+    return photo.final.classes[2 * (first - 1) + second - 1]

@@ -1,0 +1,59 @@
+"""The state of a stage that judges explanations, or of the warm-up. Times are working time (without
+pauses), in ns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from labapp.events.durations import Pauses
+from labapp.events.judging import PerformanceComputed
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoTrial:
+    """One photo, or one exercise: the number-th of the part, from 1.
+
+    answers: question -> answer; right: of the final answers, None before they are handed in;
+    option: the class whose rows are looked at, from 1. started_ns is None until it is on the
+    screen.
+    """
+
+    number: int
+    attempt: int = 1
+    answers: Mapping[str, int] = field(default_factory=dict)
+    option: int = 1
+    started_ns: int | None = None
+    right: Mapping[str, bool] | None = None
+    outcome: str | None = None
+
+    @property
+    def open(self) -> bool:
+        """On the screen and not handed in: its answers can be changed."""
+        return self.started_ns is not None and self.right is None and self.outcome is None
+
+    @property
+    def judged(self) -> bool:
+        """Handed in; in the warm-up the feedback stands, and Next leads on."""
+        return self.right is not None and self.outcome is None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingState:
+    """trial: the present photo, None before the first; judged: number of a photo -> its final
+    answers; description: what is open of the description, empty for nothing, else method or tree;
+    performance: once the stage is done; attempt: at the stage."""
+
+    pauses: Pauses
+    trial: PhotoTrial | None = None
+    outcomes: tuple[str, ...] = ()
+    judged: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    description: str = ""
+    performance: PerformanceComputed | None = None
+    stage_started_ns: int | None = None
+    outcome: str | None = None
+    attempt: int = 1
+
+    def again(self, attempt: int) -> JudgingState:
+        """The stage from its beginning."""
+        return JudgingState(self.pauses, attempt=attempt)
