@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 import safetensors
 import safetensors.torch
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from labapp.errors import ModelError
 from labapp.representations import files
-from labapp.representations.learners import Learner
 
 FILE = "checkpoint.safetensors"
 
@@ -34,11 +35,24 @@ _UNREADABLE = (
 """What a file raises that is no checkpoint, or one of other networks."""
 
 
+class Lasting(Protocol):
+    """What of a learner is kept: its networks, and its optimizers in an order that stays."""
+
+    @property
+    def networks(self) -> nn.Module: ...
+
+    @property
+    def optimizers(self) -> Sequence[torch.optim.Optimizer]: ...
+
+
+LearnerT = TypeVar("LearnerT", bound=Lasting)
+
+
 @dataclass(slots=True)
-class Run:
+class Run(Generic[LearnerT]):
     """The networks and optimizers of a run, and how far it has come."""
 
-    learner: Learner
+    learner: LearnerT
     iteration: int = 0
     seconds: float = 0.0
 
@@ -86,7 +100,7 @@ class Making:
     threads: int
 
 
-def save(folder: Path, run: Run, making: Making) -> None:
+def save(folder: Path, run: Run[LearnerT], making: Making) -> None:
     """Write the run's state; a crash in between leaves the previous one.
 
     Raises ModelError when the disk refuses.
@@ -112,7 +126,7 @@ def clear(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def restore(folder: Path, run: Run, making: Making) -> None:
+def restore(folder: Path, run: Run[LearnerT], making: Making) -> None:
     """Go on from the state in `folder`; without one, the run stays at its beginning.
 
     Raises

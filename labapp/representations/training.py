@@ -36,6 +36,7 @@ from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard, Training
 from labapp.representations.checkpoint import Making, Run
 from labapp.representations.encodings import Encodings
+from labapp.representations.learners import Learner
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import InfoGan, Recipe
 
@@ -127,7 +128,7 @@ def train(
 
 
 def _iterate(
-    run: Run,
+    run: Run[Learner],
     recipe: Recipe,
     rows: Rows,
     making: Making,
@@ -208,7 +209,7 @@ def _kept(recipe: Recipe, weights: dict[str, Float32], state: Path) -> Kept:
 
 def _card(
     recipe: Recipe,
-    run: Run,
+    run: Run[Learner],
     data: Split,
     found: Encodings,
     kept: Kept,

@@ -41,6 +41,15 @@ def part_map(bird: Bird, size: int) -> NDArray[np.uint8]:
     return label_map(_scene(bird), size)
 
 
+def mark_places(bird: Bird, size: int) -> NDArray[np.bool_]:
+    """Where each mark is, or would be if the bird had it, whatever covers it.
+
+    bool, shape (6, size, size), by `Mark`.
+    """
+    there = extents(_scene(bird), size)
+    return np.stack([(there >> SITES[mark]) & 1 == 1 for mark in Mark])
+
+
 def visibility(bird: Bird) -> Float64:
     """Share of each mark's place that is neither covered nor outside the picture.
 

@@ -1,0 +1,130 @@
+"""The networks: a residual one whose map is looked through, and a bag of bounded patches.
+
+Both take pictures float32 from 0 to 1, shape (n, 3, size, size), and normalise them themselves. A
+zero at the edge, which convolutions pad with, is then the grey that the pictures have on average.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+CHANNELS = 128
+"""Of both networks' last map."""
+
+MEAN, SD = 0.43, 0.15
+
+
+def normalised(pictures: Tensor) -> Tensor:
+    """Pictures about 0 with about unit spread."""
+    return (pictures - MEAN) / SD
+
+
+class Residual(nn.Module):
+    """conv 5x5 / 2, conv 3x3 / 2, then two residual blocks of 64 and 128 channels, the second / 2.
+
+    Of 96 pixels it makes a map of 12 x 12; a position of it sees 49 pixels.
+    """
+
+    stride = 8
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(*_convolved(3, 24, 5, 2), *_convolved(24, 48, 3, 2))
+        self.blocks = nn.Sequential(ResidualBlock(48, 64, 1), ResidualBlock(64, CHANNELS, 2))
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """The last map, after its ReLU: shape (n, 128, size / 8, size / 8)."""
+        features: Tensor = self.blocks(self.stem(normalised(pictures)))
+        return features
+
+
+class ResidualBlock(nn.Module):
+    """Two 3 x 3 convolutions beside a shortcut."""
+
+    def __init__(self, inside: int, outside: int, stride: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            *_convolved(inside, outside, 3, stride), *_convolved(outside, outside, 3)[:2]
+        )
+        self.shortcut = nn.Sequential(*_convolved(inside, outside, 1, stride)[:2])
+        self.relu = nn.ReLU()
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.relu(self.body(x) + self.shortcut(x))
+        return out
+
+
+class Bag(nn.Module):
+    """conv 5x5 / 2, conv 3x3 / 2, then bottlenecks of 1x1, 3x3 and 1x1 convolutions.
+
+    A position of its map, 24 x 24 of 96 pixels, sees `field` pixels and no more: 9 of the stem, and
+    8 more with each bottleneck.
+    """
+
+    stride = 4
+
+    def __init__(self, field: int) -> None:
+        super().__init__()
+        self.field = field
+        self.stem = nn.Sequential(*_convolved(3, 24, 5, 2), *_convolved(24, 48, 3, 2))
+        widths = [(48, 48, 96), (96, 64, CHANNELS)]
+        widths += [(CHANNELS, 64, CHANNELS)] * 2
+        count = (field - 9) // 8
+        blocks = [Bottleneck(*width) for width in widths[:count]]
+        self.blocks = nn.Sequential(*blocks)
+        self.channels = widths[count - 1][2]
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """The last map, after its ReLU: shape (n, channels, size / 4, size / 4)."""
+        return self.of_normalised(normalised(pictures))
+
+    def of_normalised(self, x: Tensor) -> Tensor:
+        features: Tensor = self.blocks(self.stem(x))
+        return features
+
+
+class Bottleneck(nn.Module):
+    """One 3 x 3 convolution between two of 1 x 1, beside a shortcut."""
+
+    def __init__(self, inside: int, middle: int, outside: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            *_convolved(inside, middle, 1),
+            *_convolved(middle, middle, 3),
+            *_convolved(middle, outside, 1)[:2],
+        )
+        self.shortcut: nn.Module = nn.Identity()
+        if inside != outside:
+            self.shortcut = nn.Sequential(*_convolved(inside, outside, 1)[:2])
+        self.relu = nn.ReLU()
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.relu(self.body(x) + self.shortcut(x))
+        return out
+
+
+class Pooled(nn.Module):
+    """A classifier: a network's map averaged over its positions, and a linear head.
+
+    As the head is linear, a score is the mean over positions of what the head says of each.
+    """
+
+    def __init__(self, backbone: Residual | Bag, classes: int) -> None:
+        super().__init__()
+        self.backbone = backbone
+        channels = backbone.channels if isinstance(backbone, Bag) else CHANNELS
+        self.head = nn.Linear(channels, classes)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Scores before any softmax: shape (n, classes)."""
+        scores: Tensor = self.head(self.backbone(pictures).mean((2, 3)))
+        return scores
+
+
+def _convolved(inside: int, outside: int, kernel: int, stride: int = 1) -> list[nn.Module]:
+    """Convolution that keeps the size but for its stride, normalisation over the batch, ReLU."""
+    return [
+        nn.Conv2d(inside, outside, kernel, stride, kernel // 2, bias=False),
+        nn.BatchNorm2d(outside),
+        nn.ReLU(),
+    ]

@@ -1,0 +1,214 @@
+"""Learning in phases, which a method lists: so many steps of descent, or a deed without any.
+
+A run is a function of the network's first weights, the phases and the seed: whatever a step draws
+comes from (seed, number of the step). All it has learned is in the network's parameters and
+buffers and in the optimisers, so that, killed at any moment, it goes on from its last checkpoint
+and ends with the very weights of a run that was left alone. What a phase finds out besides
+must therefore be kept in buffers.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from labapp.errors import ModelError
+from labapp.representations import checkpoint
+from labapp.representations.checkpoint import Making, Run
+
+REPORT_S = 0.2
+"""Seconds between two calls of the progress callback."""
+CHECKPOINT_S = 20.0
+"""Seconds between two checkpoints; there is one more at the end of each phase."""
+
+Losses = Mapping[str, Tensor | float]
+"""Under "loss" what is descended, with a gradient; whatever else is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`number` of `steps` in its phase, from 0, and the chance it may use."""
+
+    number: int
+    steps: int
+    random: np.random.Generator
+
+
+def constant(_done: float) -> float:
+    return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of learning.
+
+    Parameters
+    ----------
+    loss : what one step computes. The network is in training mode when it is called, and in
+        evaluation mode, without gradients, where there is no `optimiser`: such a phase is a deed
+        (a projection, say) that changes the network itself, usually in a single step.
+    optimiser : takes every step; its learning rates are those it was given times `rate`.
+    rate : of the share of the phase's steps that is done, 0 to 1.
+    """
+
+    name: str
+    steps: int
+    loss: Callable[[Step], Losses]
+    optimiser: Optimizer | None = None
+    rate: Callable[[float], float] = constant
+    rates: tuple[float, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        groups = [] if self.optimiser is None else self.optimiser.param_groups
+        object.__setattr__(self, "rates", tuple(float(group["lr"]) for group in groups))
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come. `remaining_s` is estimated from this process's own pace."""
+
+    phase: str
+    step: int
+    steps: int
+    losses: dict[str, float]
+    elapsed_s: float
+    remaining_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Learner:
+    """What a checkpoint keeps."""
+
+    networks: nn.Module
+    phases: Sequence[Phase]
+
+    @property
+    def optimizers(self) -> list[Optimizer]:
+        return [phase.optimiser for phase in self.phases if phase.optimiser is not None]
+
+
+def fit(
+    network: nn.Module,
+    phases: Sequence[Phase],
+    *,
+    seed: int,
+    making: Making,
+    state: Path,
+    progress: Callable[[Progress], None] | None = None,
+    checkpoint_s: float = CHECKPOINT_S,
+) -> float:
+    """Take `network` through all phases; it is in evaluation mode at the end.
+
+    Parameters
+    ----------
+    making : what else decides the weights; a checkpoint made otherwise is refused.
+    state : folder of the checkpoint, from which the run goes on where there is one. It stays.
+    progress : called about five times a second and at the end of each phase. What it raises ends
+        the run, which can then be resumed.
+
+    Returns
+    -------
+    Seconds spent, over all restarts.
+
+    Raises
+    ------
+    ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
+    """
+    run = Run(_Learner(network, phases))
+    checkpoint.restore(state, run, making)
+    total = sum(phase.steps for phase in phases)
+    began, first, before = time.perf_counter(), run.iteration, run.seconds
+    saved = reported = began
+    at = 0
+    for phase in phases:
+        for number in range(max(run.iteration - at, 0), phase.steps):
+            random = np.random.default_rng([seed, run.iteration])
+            losses = _step(network, phase, Step(number, phase.steps, random))
+            run.iteration += 1
+
+            now = time.perf_counter()
+            run.seconds = before + now - began
+            last = number == phase.steps - 1
+            if last or now - saved >= checkpoint_s:
+                if last and phase.optimiser is not None:
+                    phase.optimiser.state.clear()
+                _check(losses, phase, number, state)
+                checkpoint.save(state, run, making)
+                saved = now
+            if progress is not None and (last or now - reported >= REPORT_S):
+                reported = now
+                progress(
+                    Progress(
+                        phase=phase.name,
+                        step=run.iteration,
+                        steps=total,
+                        losses={name: float(value) for name, value in losses.items()},
+                        elapsed_s=run.seconds,
+                        remaining_s=(now - began)
+                        / (run.iteration - first)
+                        * (total - run.iteration),
+                    )
+                )
+        at += phase.steps
+    network.eval()
+    return run.seconds
+
+
+def _step(network: nn.Module, phase: Phase, step: Step) -> Losses:
+    if phase.optimiser is None:
+        network.eval()
+        with torch.no_grad():
+            return phase.loss(step)
+    network.train()
+    for group, rate in zip(phase.optimiser.param_groups, phase.rates, strict=True):
+        group["lr"] = rate * phase.rate(step.number / step.steps)
+    network.zero_grad(set_to_none=True)
+    losses = phase.loss(step)
+    total = losses["loss"]
+    assert isinstance(total, Tensor)
+    total.backward()  # type: ignore[no-untyped-call]
+    phase.optimiser.step()
+    return {
+        name: value.detach() if isinstance(value, Tensor) else value
+        for name, value in losses.items()
+    }
+
+
+def _check(losses: Losses, phase: Phase, number: int, state: Path) -> None:
+    if "loss" in losses and not math.isfinite(float(losses["loss"])):
+        raise ModelError(
+            f"The loss is no longer finite at step {number + 1} of the phase {phase.name!r}.",
+            safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
+            todo="Lower the learning rate in the recipe.",
+        )
+
+
+def one_cycle(warm_up: float) -> Callable[[float], float]:
+    """A rate that rises from 1/25 to 1 for the share `warm_up` and falls to 0, both as a cosine."""
+
+    def rate(done: float) -> float:
+        if done < warm_up:
+            return 1 - 0.96 * (1 + math.cos(math.pi * done / warm_up)) / 2
+        return (1 + math.cos(math.pi * (done - warm_up) / (1 - warm_up))) / 2
+
+    return rate
+
+
+def adamw(network: nn.Module, peak: float, weight_decay: float) -> torch.optim.AdamW:
+    """AdamW that decays matrices and kernels, and neither biases nor normalisation."""
+    decayed = [p for p in network.parameters() if p.requires_grad and p.ndim > 1]
+    free = [p for p in network.parameters() if p.requires_grad and p.ndim <= 1]
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": weight_decay},
+        {"params": free},
+    ]
+    return torch.optim.AdamW(groups, lr=peak, weight_decay=0.0, fused=True)

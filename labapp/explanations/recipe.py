@@ -1,0 +1,92 @@
+"""Recipes of classifiers, as YAML (models/recipes/birds-*.yaml).
+
+Nothing here needs torch, so that recipes and cards are read and refused at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from labapp.datasets.birds.chance import OCCLUSION
+from labapp.datasets.birds.dataset import SIZE, Birds, birds
+from labapp.documents import LARGEST, parse_yaml
+from labapp.errors import LabappError, ModelError
+from labapp.explanations.methods import Method
+from labapp.representations import document
+from labapp.representations.data import Part
+from labapp.representations.recipe import ID_PATTERN
+
+
+class BirdsData(Part):
+    """Pictures of each species in each part; `size` is what the network sees, in pixels."""
+
+    dataset: Literal["birds"]
+    seed: int = Field(ge=0)
+    train: int = Field(ge=1, le=1_000)
+    validation: int = Field(default=20, ge=1, le=1_000)
+    test: int = Field(default=100, ge=1, le=1_000)
+    size: int = Field(default=SIZE, ge=48, le=192, multiple_of=8)
+    occlusion: float = Field(default=OCCLUSION, ge=0, le=1)
+
+    def load(self) -> Birds:
+        """The three parts; pictures are painted when they are asked for."""
+        return birds(
+            seed=self.seed,
+            train=self.train,
+            validation=self.validation,
+            test=self.test,
+            size=self.size,
+            occlusion=self.occlusion,
+        )
+
+
+class Schedule(Part):
+    """AdamW with one cycle of the learning rate: up to `peak` for a share `warm_up` of the steps,
+    then down to nothing. The weights' decay leaves biases and normalisation alone.
+    """
+
+    steps: int = Field(ge=1)
+    batch: int = Field(default=32, ge=2)
+    peak: float = Field(gt=0, allow_inf_nan=False)
+    warm_up: float = Field(default=0.2, ge=0, lt=1)
+    weight_decay: float = Field(default=0.05, ge=0, allow_inf_nan=False)
+
+
+class ClassifierRecipe(Part):
+    """A classifier to train, whole: the same recipe with the same number of CPU threads gives the
+    same weights. `schedule` is that of learning to classify; what a method learns beside, and
+    how, stands under `method`.
+    """
+
+    id: str = Field(pattern=ID_PATTERN)
+    title: str = Field(min_length=1)
+    notes: str = ""
+    data: BirdsData
+    method: Method
+    schedule: Schedule
+    seed: int = Field(ge=0)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that decides the weights (not of id, title and notes)."""
+        deciding = self.model_dump_json(exclude={"id", "title", "notes"})
+        return hashlib.sha256(deciding.encode()).hexdigest()
+
+
+def read(path: Path) -> ClassifierRecipe:
+    """The recipe in `path`. Raises ModelError with line, key, found and allowed."""
+    return document.read(path, "recipe", ClassifierRecipe)
+
+
+def is_one(path: Path) -> bool:
+    """Whether the recipe in `path` is a classifier's, right or wrong: only those have a method."""
+    try:
+        with path.open("rb") as stream:
+            value = parse_yaml(path, stream.read(LARGEST + 1), ModelError).value
+    except (OSError, LabappError):
+        return False
+    return isinstance(value, dict) and "method" in value
