@@ -1,0 +1,1 @@
+"""ProtoPNet: a class is recognised by patches that look like patches of known pictures of it."""
