@@ -92,7 +92,9 @@ class Photo(Strict):
     they are shown. heatmaps: one an option, in the same order. rows: for `prototypes` the rows of
     the predicted class, or of all options, most similar first; for `path` the steps from the root.
     first_wrong: the first step after which the true class can no longer be reached, from 1; none
-    where there is none. logits: one an option. facts: what else is known, for tables.
+    where there is none. logits: one an option; strengths: how much each heatmap shows, as someone
+    who follows the heatmaps would read them (GradCAM: its peak; BagNet: its sum). facts: what else
+    is known, for tables.
     """
 
     id: Id
@@ -106,6 +108,7 @@ class Photo(Strict):
     final: FinalSteps | None = None
     first_wrong: int | None = Field(default=None, ge=1)
     logits: tuple[float, ...] = ()
+    strengths: tuple[float, ...] = ()
     facts: dict[str, float] = Field(default_factory=dict)
 
     @property

@@ -86,6 +86,7 @@ class PlannedPhoto(Strict):
     rows: tuple[PlannedRow, ...] = ()
     final: PlannedFinal | None = None
     first_wrong: int | None = None
+    strengths: tuple[float, ...] = ()
     facts: dict[str, float] = Field(default_factory=dict)
 
     @property
