@@ -8,6 +8,7 @@ from labapp.study.instruments.items import (
     Option,
     Rating,
     Scale,
+    Slider,
     Statement,
     Written,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "Option",
     "Rating",
     "Scale",
+    "Slider",
     "Statement",
     "Written",
 ]

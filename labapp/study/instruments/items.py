@@ -144,6 +144,14 @@ class Slider(Item):
     unit: str = "%"
     required: bool = False
 
+    def places(self, accuracy: float | None = None) -> tuple[int, int, int]:
+        """Its low end, its high end and where it begins; accuracy: of the explained model, in
+        percent, where it asks about that."""
+        if self.about != "accuracy" or accuracy is None:
+            return self.low, self.high, self.low if self.start is None else self.start
+        start = min(max(round(accuracy), self.low), self.high)
+        return max(self.low, (start - 10) // 10 * 10), self.high, start
+
     def check(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping) or set(value) != {"value", "touched"}:
             raise ValueError(f"{self.id}: {value!r} is not an answer of a slider")
