@@ -21,7 +21,7 @@ Kind = Literal["heatmaps", "prototypes", "path"]
 Scale = Literal["positive", "signed", "ready"]
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-FILE = r"(?!bird:)[^/\\:][^\\:]*\.(png|jpg|jpeg)"
+FILE = r"[^/\\:][^\\:]*\.(png|jpg|jpeg)"
 BIRD = r"bird:[0-9]+:(train|validation|test):[0-9]+:[0-9]+"
 Id = Annotated[str, Field(pattern=ID, max_length=100)]
 Picture = Annotated[str, Field(pattern=rf"^({FILE}|{BIRD})$", max_length=300)]
