@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from labapp.events.commands import (
     SkipStage,
 )
 from labapp.events.durations import Pauses
+from labapp.events.judging import PerformanceComputed
 from labapp.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
@@ -37,11 +38,13 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.study import inclusion, payment
+from labapp.study import inclusion, payment, performance
 from labapp.study.inclusion import Achieved, Tally
-from labapp.study.plan import BreakPart, PlannedPart, QuestionsPart, to_rows
+from labapp.study.judging import JudgingPart
+from labapp.study.plan import BreakPart, PlannedPart, TrialsPart, to_rows
 from labapp.study.rules import Incentive, Inclusion
 from labapp.tasks.base import Task
+from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
 
@@ -56,11 +59,22 @@ class PartRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Performed:
+    """The performance in a stage that judged explanations. part: its index; answers: number of a
+    photo -> its final answers."""
+
+    part: int
+    performance: PerformanceComputed
+    answers: Mapping[int, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
     tally: what was achieved so far. ended: None, `completed`, or why it was ended early.
     withdrawal: keep or delete, as a participant who withdrew wants done with the data.
-    broken_off: a run of the program ended before its session did, and nobody has gone on since."""
+    broken_off: a run of the program ended before its session did, and nobody has gone on since.
+    performed: in the last stage that judged explanations, for the texts behind it."""
 
     records: tuple[PartRecord, ...]
     segment: int = 0
@@ -71,6 +85,7 @@ class SessionState:
     ended: str | None = None
     withdrawal: str = ""
     broken_off: bool = False
+    performed: Performed | None = None
 
     @property
     def running(self) -> bool:
@@ -194,6 +209,17 @@ class SessionMachine:
         paid = self.incentive
         return None if paid is None else payment.earned(paid, self._achieved(state))
 
+    def performance_values(
+        self, state: SessionState, say: Callable[[int], str] = str
+    ) -> dict[str, str]:
+        """What stands in a text about the performance in the last stage that judged explanations,
+        see `labapp.study.performance.values`; nothing before there was one."""
+        done = state.performed
+        part = None if done is None else self.parts[done.part]
+        if done is None or not isinstance(part, JudgingPart):
+            return {}
+        return performance.values(part, done.performance, done.answers, say)
+
     def _go_on(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
         """A pause ends; with it the break that the plan asked for."""
         if not state.pauses.paused:
@@ -210,7 +236,7 @@ class SessionMachine:
         that an interruption spoils.
         """
         part, stage = self.part(state), state.part_state
-        if not (self.restarts and state.broken_off and isinstance(part, QuestionsPart)):
+        if not (self.restarts and state.broken_off and isinstance(part, TrialsPart)):
             return ()
         if part.role != "stage" or stage.trial is None:
             return ()
@@ -231,7 +257,7 @@ class SessionMachine:
     def _keyed(self, state: SessionState, body: Body) -> Draft:
         """A moderator's event carries the trial it falls into."""
         part = self.part(state)
-        asks = isinstance(state.part_state, StageState | SingleState)
+        asks = isinstance(state.part_state, StageState | SingleState | JudgingState)
         trial = state.part_state.trial if asks else None
         if part is None or trial is None:
             return Draft(body, part.id if part else None)
@@ -262,10 +288,15 @@ class SessionMachine:
         if not state.running:
             return state
         stage = state.part_state
-        if isinstance(body, PartRestarted) and isinstance(stage, StageState | SingleState):
+        if isinstance(body, PartRestarted) and isinstance(
+            stage, StageState | SingleState | JudgingState
+        ):
             return replace(state, part_state=stage.again(body.attempt))
         task = self.tasks[state.index]
         state = replace(state, part_state=task.apply(state.part_state, event, body))
+        if isinstance(body, PerformanceComputed):
+            judged = state.part_state.judged
+            state = replace(state, performed=Performed(state.index, body, judged))
         if isinstance(body, PartEnded):
             record = replace(state.records[body.index], ended_ns=event.t_ns, outcome=body.outcome)
             state = replace(state, records=_put(state.records, body.index, record))

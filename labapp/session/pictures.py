@@ -22,6 +22,7 @@ from labapp.session.decoding import (
 from labapp.session.machine import SessionState
 from labapp.study.plan import PlannedPart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import ExamplePart, Rows, SingleDimensionPart, Z
+from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.tasks.single_dimension.state import SingleState
 
@@ -88,8 +89,12 @@ class Shown:
 
     def due(self) -> Command | None:
         """What the pictures ask of a session that is not paused: to begin a question whose pictures
-        are there, or to take in the picture of a movement."""
+        are there, or to take in the picture of a movement. The pictures of a photo to judge are
+        files: they are there at once."""
         part, state = self._part, self._state.part_state if self._state is not None else None
+        if isinstance(state, JudgingState):
+            waits = state.trial is not None and state.trial.started_ns is None
+            return ShowQuestion() if waits and state.outcome is None else None
         if isinstance(part, SingleDimensionPart) and isinstance(state, SingleState):
             waits = state.trial is not None and state.trial.started_ns is None
             return ShowQuestion() if waits and self.examples is not None else None

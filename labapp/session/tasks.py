@@ -10,6 +10,7 @@ from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Decoder
 from labapp.session.machine import SessionMachine
 from labapp.study import plan, texts
+from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
     BreakPart,
@@ -22,6 +23,7 @@ from labapp.study.plan import (
 )
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.tasks.base import Task
+from labapp.tasks.judging.task import JudgingTask, WarmUpTask
 from labapp.tasks.pages import ConsentTask, PagesTask
 from labapp.tasks.questionnaire import QuestionnaireTask
 from labapp.tasks.reconstruction.task import ReconstructionTask
@@ -55,7 +57,7 @@ def _task(
     match part:
         case ConsentPart():
             return ConsentTask(part, index)
-        case PagesPart() | ExamplePart() | BreakPart():
+        case PagesPart() | ExamplePart() | BreakPart() | MethodPart():
             return PagesTask(part, index, len(texts.pages(loaded.text(part.document))))
         case TutorialPart():
             return PagesTask(
@@ -64,6 +66,10 @@ def _task(
                 len(texts.pages(loaded.text(part.document))),
                 tuple(LatentSpace.from_json(box.dimensions) for box in part.boxes),
             )
+        case WarmUpPart():
+            return WarmUpTask(part, index)
+        case JudgingPart():
+            return JudgingTask(part, index, planned.seed, planned.study, planned.participant)
         case QuestionnairePart():
             return QuestionnaireTask(part, index, loaded.instruments[part.instrument])
         case ReconstructionPart():

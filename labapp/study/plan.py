@@ -136,6 +136,8 @@ PlannedPart = Annotated[
 ]
 QuestionsPart = ReconstructionPart | SingleDimensionPart
 """The parts that ask questions about a representation."""
+TrialsPart = QuestionsPart | JudgingPart | WarmUpPart
+"""The parts that consist of trials: these and the ones that judge explanations."""
 _PARTS: TypeAdapter[tuple[PlannedPart, ...]] = TypeAdapter(tuple[PlannedPart, ...])
 
 

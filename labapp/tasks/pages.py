@@ -1,4 +1,5 @@
-"""Consent, texts, the tutorial and the debrief: pages that are read and left."""
+"""Consent, texts, the tutorial, the introduction to a method and the debrief: pages that are read
+and left."""
 
 from __future__ import annotations
 
@@ -9,11 +10,13 @@ from math import isfinite
 from labapp.events import Body, Draft, Event
 from labapp.events.commands import (
     Back,
+    CloseDescription,
     Command,
     DeclineConsent,
     GiveConsent,
     MoveTutorialDial,
     Next,
+    OpenDescription,
     SkipStage,
 )
 from labapp.events.durations import Pauses
@@ -25,8 +28,10 @@ from labapp.events.lifecycle import (
     TutorialDialMoved,
 )
 from labapp.representations.space import LatentSpace
+from labapp.study.judging import MethodPart
 from labapp.study.plan import BreakPart, ConsentPart, PagesPart, TutorialPart
 from labapp.study.single_dimension import ExamplePart
+from labapp.tasks.judging import description
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +78,21 @@ class ConsentTask:
 
 @dataclass(frozen=True, slots=True)
 class PagesState:
-    """page counts from 0; dials: the tutorial boxes' dial states (empty for plain texts)."""
+    """page counts from 0; dials: the tutorial boxes' dial states (empty for plain texts);
+    description: tree, while the picture of a method's whole tree is open."""
 
     page: int = 0
     dials: tuple[tuple[float, ...], ...] = ()
+    description: str = ""
     outcome: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PagesTask:
-    """A text of `pages` pages; a tutorial has live dials besides (spaces: one a box)."""
+    """A text of `pages` pages; a tutorial has live dials besides (spaces: one a box), and from the
+    introduction to a method the picture of a whole tree can be opened."""
 
-    part: PagesPart | TutorialPart | ExamplePart | BreakPart
+    part: PagesPart | TutorialPart | ExamplePart | BreakPart | MethodPart
     index: int
     pages: int
     spaces: tuple[LatentSpace, ...] = ()
@@ -103,11 +111,15 @@ class PagesTask:
             case Next() if state.page + 1 < self.pages:
                 return (Draft(PageTurned(state.page + 1), stage),)
             case Next():
-                return (Draft(PartEnded(self.index, "completed"), stage),)
+                return self._end(state, "completed")
             case Back() if state.page > 0:
                 return (Draft(PageTurned(state.page - 1), stage),)
             case SkipStage():
-                return (Draft(PartEnded(self.index, "skipped"), stage),)
+                return self._end(state, "skipped")
+            case OpenDescription() | CloseDescription() if isinstance(self.part, MethodPart):
+                offered = (description.TREE,) if self.part.explained.tree else ()
+                bodies = description.toggled(offered, state.description, command)
+                return [Draft(body, stage) for body in bodies]
             case MoveTutorialDial(box, dimension, value) if 0 <= box < len(self.spaces):
                 dimensions = self.spaces[box].dimensions
                 if not 0 <= dimension < len(dimensions) or not isfinite(value):
@@ -118,7 +130,12 @@ class PagesTask:
                 return (Draft(TutorialDialMoved(box, dimension, snapped), stage),)
         return ()
 
+    def _end(self, state: PagesState, outcome: str) -> Sequence[Draft]:
+        bodies = (*description.closed(state.description), PartEnded(self.index, outcome))
+        return [Draft(body, self.part.id) for body in bodies]
+
     def apply(self, state: PagesState, event: Event, body: Body) -> PagesState:
+        state = replace(state, description=description.after(state.description, body))
         match body:
             case PageTurned():
                 return replace(state, page=body.page)

@@ -1,0 +1,161 @@
+"""What a participant is told of the own performance in a task that judges explanations.
+
+Source: paper 003, appendix (the pages "Your performance"). Distinction and output prediction: the
+share of photos with the right answer. Agreement: half of the photos, those with the highest
+ratings, are taken as believed correct, and what is so assigned is compared with what the model got
+right. The published split is at the median; a seeded coin decides among the photos of the median
+rating, and the event holds what it decided. `expected_hits` is the score without the coin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from statistics import median
+
+import numpy as np
+
+from labapp.events.judging import PerformanceComputed
+from labapp.study.assignment import attempt_at, generator
+from labapp.study.judging import (
+    AGREEMENT,
+    DISTINCTION,
+    OUTPUT,
+    JudgingPart,
+    JudgingTask,
+    PlannedPhoto,
+    applies,
+    chosen_class,
+    questions,
+)
+
+Answers = Mapping[str, int]
+BELIEVED = 3
+"""Ratings of agreement from here on say that the prediction is correct."""
+
+
+def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
+    """Of the final answers about a photo, question -> whether it is right, where that can be said.
+
+    Two say so though no single answer is right or wrong: `agreement`, whether the rating is on the
+    side of what the model did; and `distinction` with a path, whether both steps lead to the class.
+    """
+    right = {
+        question.id: answers[question.id] == question.right
+        for question in questions(task, photo)
+        if question.right is not None and applies(question, answers) and question.id in answers
+    }
+    if AGREEMENT in answers:
+        right[AGREEMENT] = (answers[AGREEMENT] >= BELIEVED) == photo.correct
+    if task == "path-distinction":
+        right[DISTINCTION] = chosen_class(photo, answers) == photo.truth
+    return right
+
+
+def compute(
+    part: JudgingPart,
+    judged: Mapping[int, Answers],
+    seed: int,
+    study: str,
+    participant: str,
+    attempt: int = 1,
+) -> PerformanceComputed:
+    """The performance in a stage. judged: number of a photo, from 1 -> its final answers; photos
+    that were not judged count for nothing. seed, study, participant: for the coin among ties."""
+    photos = [(part.photos[number - 1], judged[number]) for number in sorted(judged)]
+    counts: dict[str, int] = {}
+    for photo, answers in photos:
+        for question, right in marked(part.task, photo, answers).items():
+            counts[question] = counts.get(question, 0) + right
+    rated = [(photo, answers[AGREEMENT]) for photo, answers in photos if AGREEMENT in answers]
+    if not rated:
+        return PerformanceComputed(len(photos), counts, {}, (), None, None)
+    correct = [photo.correct for photo, _ in rated]
+    ratings = [rating for _, rating in rated]
+    coin = generator(seed, study, participant, attempt_at(part.id, attempt), "ties")
+    assigned = split(ratings, coin)
+    middle = median(ratings)
+    return PerformanceComputed(
+        photos=len(photos),
+        right=counts,
+        assigned={photo.id: side for (photo, _), side in zip(rated, assigned, strict=True)},
+        ties=tuple(photo.id for photo, rating in rated if rating == middle),
+        hits=sum(side == is_so for side, is_so in zip(assigned, correct, strict=True)),
+        expected_hits=float(expected_hits(ratings, correct)),
+    )
+
+
+def split(ratings: Sequence[int], coin: np.random.Generator) -> tuple[bool, ...]:
+    """Whether each photo is taken as believed correct: those above the median are, those below are
+    not. For those at the median, in the order given, a coin is thrown until one side is full; the
+    side of the believed holds half of the photos (one less than the other where they are odd)."""
+    middle, half = median(ratings), len(ratings) // 2
+    room = {
+        True: half - sum(rating > middle for rating in ratings),
+        False: len(ratings) - half - sum(rating < middle for rating in ratings),
+    }
+    sides = []
+    for rating in ratings:
+        side = rating > middle
+        if rating == middle:
+            side = bool(coin.integers(2))
+            side = side if room[side] else not side
+            room[side] -= 1
+        sides.append(side)
+    return tuple(sides)
+
+
+def expected_hits(ratings: Sequence[int], correct: Sequence[bool]) -> Fraction:
+    """Photos assigned as they are, the mean over all ways to break the ties: of k ties of which c
+    are correct, s places are left among the believed, so s c / k of them are hit on average (the
+    mean of a hypergeometric distribution), and likewise on the other side."""
+    middle, half = median(ratings), len(ratings) // 2
+    both = list(zip(ratings, correct, strict=True))
+    sure = sum((rating > middle) == is_so for rating, is_so in both if rating != middle)
+    tied = [is_so for rating, is_so in both if rating == middle]
+    if not tied:
+        return Fraction(sure)
+    k, c = len(tied), sum(tied)
+    s = half - sum(rating > middle for rating in ratings)
+    return sure + Fraction(s * c + (k - s) * (k - c), k)
+
+
+def percent(count: int, of: int) -> str:
+    """A share for people, with one decimal."""
+    return f"{100 * count / of:.1f}" if of else "0.0"
+
+
+def values(
+    part: JudgingPart,
+    performance: PerformanceComputed,
+    answers: Mapping[int, Answers],
+    say: Callable[[int], str] = str,
+) -> dict[str, str]:
+    """What stands in a text about the performance, by its name in braces.
+
+    answers: number of a photo -> its final answers; say: the words for a rating of agreement, which
+    are listed for the photos that the model has right (own_correct) and wrong (own_incorrect), in
+    the order in which they were seen. A name that says nothing in this task is left out.
+    """
+    found = {
+        "method": part.explained.method,
+        "accuracy": f"{part.explained.accuracy:g}",
+        "photos": str(performance.photos),
+    }
+    for question in (OUTPUT, DISTINCTION):
+        if question in performance.right:
+            count = performance.right[question]
+            found[f"right_{question}"] = str(count)
+            found[f"right_{question}_percent"] = percent(count, performance.photos)
+    if performance.hits is None:
+        return found
+    for name, wanted in (("correct", True), ("incorrect", False)):
+        of = [
+            (number, photo.id)
+            for number, photo in enumerate(part.photos, start=1)
+            if photo.correct == wanted and AGREEMENT in answers.get(number, {})
+        ]
+        found[f"photos_{name}"] = str(len(of))
+        found[f"hits_{name}"] = str(sum(performance.assigned[id_] == wanted for _, id_ in of))
+        found[f"own_{name}"] = ", ".join(say(answers[number][AGREEMENT]) for number, _ in of)
+    return found

@@ -1,0 +1,37 @@
+"""The description of the method, and the picture of the whole tree, which can be looked at while
+something else is on the screen; every opening and closing is an event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from labapp.events import Body
+from labapp.events.commands import CloseDescription, Command, OpenDescription
+from labapp.events.judging import DescriptionClosed, DescriptionOpened
+
+METHOD, TREE = "method", "tree"
+
+
+def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Body]:
+    """What a command leads to. offered: what can be opened; now: what is open, or nothing."""
+    match command:
+        case OpenDescription(what) if what in offered and what != now:
+            return (*closed(now), DescriptionOpened(what))
+        case CloseDescription(what) if what and what == now:
+            return closed(now)
+    return ()
+
+
+def closed(now: str) -> Sequence[Body]:
+    """What is open is closed."""
+    return (DescriptionClosed(now),) if now else ()
+
+
+def after(now: str, body: Body) -> str:
+    """What is open after an event."""
+    match body:
+        case DescriptionOpened():
+            return body.what
+        case DescriptionClosed():
+            return ""
+    return now
