@@ -41,6 +41,12 @@ class LoadedStudy:
         """A text by its name in the study file; `{language}` is filled in."""
         return decoded(self.files[in_language(name, self.study.language)])
 
+    def words(self) -> dict[str, str]:
+        """The words of the participant's window by key, as they are in their file."""
+        name = in_language(WORDS, self.study.language)
+        value = parse_yaml(self.path.parent / name, self.files[name]).value
+        return value if isinstance(value, dict) else {}
+
 
 def decoded(content: bytes) -> str:
     """A text file as text; some editors put a byte order mark in front, which is no part of it."""
@@ -137,7 +143,7 @@ def _every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
 
 
 def _check_variables(path: Path, study: Study, located: Located) -> None:
-    """Refuse an `each`, an `only_if` or a model with a variable that there is not."""
+    """Refuse an `each`, an `only_if`, a model or a stimulus set with an unknown variable."""
     drawn = conditions.cells_of(study.assignment)
     for item in items_of(study.flow):
         if isinstance(item, EachItem) and (drawn is None or item.each != drawn[0]):
@@ -155,12 +161,12 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
                 _check_only_if(where, study, inner, inside=True)
     for item, scope in _every_item(study):
         if isinstance(item, StagesItem):
-            for model in item.stages.models:
+            for said in item.stages.names():
                 try:
-                    conditions.fill(model, scope)
+                    conditions.fill(said, scope)
                 except KeyError as error:
-                    line = located.line_of_text(model)
-                    raise _unknown_variable(path, line, model, error, scope) from error
+                    line = located.line_of_text(said)
+                    raise _unknown_variable(path, line, said, error, scope) from error
 
 
 def _check_only_if(where: str, study: Study, item: Item, *, inside: bool) -> None:

@@ -6,21 +6,26 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from labapp.documents import parse_yaml
 from labapp.errors import SessionError, StudyError
-from labapp.study import assignment, conditions, single_dimension
+from labapp.study import assignment, conditions, explained, single_dimension
 from labapp.study.conditions import Scope
+from labapp.study.explained import Judged, Showing, StimuliOf, Unfit
 from labapp.study.flow import (
     BreakItem,
     ConsentItem,
     DebriefItem,
     Item,
+    MethodItem,
     PracticeItem,
     QuestionnaireItem,
     StagesItem,
     TextItem,
     TutorialItem,
+    WarmUpItem,
     unrolled,
 )
+from labapp.study.judging import PlannedPhoto, PlannedRow
 from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, in_language
 from labapp.study.plan import (
@@ -33,7 +38,14 @@ from labapp.study.plan import (
     QuestionsPart,
 )
 from labapp.study.representations import CIRCLES_PAIRS, PriorOf, Representations, SpaceOf
-from labapp.study.stages import MODEL_ID, VISUALISATIONS, SingleDimensionStages, Stages
+from labapp.study.stages import (
+    MODEL_ID,
+    VISUALISATIONS,
+    AnyStages,
+    JudgingStages,
+    SingleDimensionStages,
+    Stages,
+)
 
 
 def participant_number(loaded: LoadedStudy, participant: str) -> int:
@@ -56,14 +68,16 @@ def realise(
     *,
     space_of: SpaceOf,
     prior_of: PriorOf = lambda model: False,
+    stimuli_of: StimuliOf | None = None,
     drawn: Sequence[str] = (),
     seed: int | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
-    space_of, prior_of: see `Representations`; drawn: names of the cells that were drawn, for a
-    study that draws (see `labapp.session.allotment`); seed: replaces the study's own (simulations).
-    Equal arguments give the equal plan.
+    space_of, prior_of: see `Representations`; stimuli_of: gives the stimulus sets of a study that
+    judges explanations; drawn: names of the cells that were drawn, for a study that draws (see
+    `labapp.session.allotment`); seed: replaces the study's own (simulations). Equal arguments give
+    the equal plan.
     """
     study = loaded.study
     number = participant_number(loaded, participant)
@@ -73,7 +87,7 @@ def realise(
         )
     used = study.seed if seed is None else seed
     shown = Representations(space_of, prior_of, str(loaded.path))
-    planner = _Planner(loaded, participant, number, used, shown, tuple(drawn))
+    planner = _Planner(loaded, participant, number, used, shown, stimuli_of, tuple(drawn))
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
@@ -86,6 +100,7 @@ class _Planner:
         number: int,
         seed: int,
         shown: Representations,
+        stimuli_of: StimuliOf | None,
         drawn: tuple[str, ...],
     ) -> None:
         self.loaded = loaded
@@ -94,6 +109,7 @@ class _Planner:
         self.number = number
         self.seed = seed
         self.shown = shown
+        self.stimuli_of = stimuli_of
         cells = conditions.cells_of(study.assignment)
         if len(drawn) != (cells[1].draw if cells else 0):
             raise ValueError(f"{study.id} does not draw {len(drawn)} cells")
@@ -103,7 +119,10 @@ class _Planner:
         if cells is not None:
             self.choices[cells[0]] = list(drawn)
         self.groups = [item.stages for item, _ in self.flow if isinstance(item, StagesItem)]
-        self.stages_in_all = sum(len(stages.models) for stages in self.groups)
+        self.stages_in_all = sum(
+            len(stages.models) if isinstance(stages, AnyStages) else 1 for stages in self.groups
+        )
+        self._judged: dict[int, Judged] = {}
         self.stage = 0
         self._ids: dict[str, int] = {}
 
@@ -118,7 +137,7 @@ class _Planner:
         return f"{kind}-{count}" if numbered or count > 1 else kind
 
     def parts(self) -> Iterator[PlannedPart]:
-        for item, scope in self.flow:
+        for place, (item, scope) in enumerate(self.flow):
             match item:
                 case ConsentItem():
                     yield self._consent(self._text(item.consent, scope))
@@ -127,11 +146,19 @@ class _Planner:
                     yield self._tutorial(item, scope)
                 case PracticeItem():
                     yield from self._practice(item, scope)
-                case StagesItem():
-                    yield from self._stages(item.stages, scope)
+                case StagesItem(stages=JudgingStages() as stages):
+                    yield from self._judging(stages, scope, place)
+                case StagesItem(stages=Stages() | SingleDimensionStages() as stages):
+                    yield from self._stages(stages, scope)
+                case MethodItem():
+                    told = self._judged_near(place, ahead=True)
+                    assert told is not None, "the study was checked"
+                    yield told.method(self._id("method"), self._document(item, scope))
+                case WarmUpItem():
+                    yield explained.warm_up(self._id("warm-up"), self._document(item, scope))
                 case QuestionnaireItem():
                     part_id = self._id("questionnaire", numbered=True)
-                    yield self._ask(item.questionnaire, part_id, None)
+                    yield self._ask(item.questionnaire, part_id, None, place, item.above)
                 case BreakItem():
                     yield BreakPart(
                         id=self._id("break", numbered=True),
@@ -243,6 +270,81 @@ class _Planner:
             for instrument in stages.after:
                 yield self._ask(instrument, f"{part.id}-{instrument}", part.id)
 
+    def _judging(self, stages: JudgingStages, scope: Scope, place: int) -> Iterator[PlannedPart]:
+        judged = self._judged_at(place)
+        self.stage += 1
+        for name, value in (
+            ("stimuli", judged.explained.stimuli),
+            ("sets", judged.set),
+            ("manifests", judged.explained.manifest_sha256),
+        ):
+            self.choices.setdefault(name, []).append(value)
+        description = self._text(stages.description, scope)
+        part = judged.stage(self.stage, self.stages_in_all, description)
+        limit = stages.time_limit_min
+        yield PagesPart(
+            part="text",
+            id=f"{part.id}-intro",
+            title=f"Before stage {self.stage}",
+            document=self._text(stages.intro, scope),
+            values={
+                "stage": str(self.stage),
+                "stages": str(self.stages_in_all),
+                **judged.values,
+                **({} if limit is None else {"minutes": f"{limit:g}"}),
+            },
+        )
+        yield part
+        for instrument in stages.after:
+            yield self._ask(instrument, f"{part.id}-{instrument}", part.id, place)
+
+    def _judged_near(self, place: int, *, ahead: bool) -> Judged | None:
+        """What an item of the flow tells of: the stage ahead of it or, for what follows a stage,
+        the one before it; where there is none on that side, the nearest on the other."""
+        at = [
+            index
+            for index, (item, _) in enumerate(self.flow)
+            if isinstance(item, StagesItem) and isinstance(item.stages, JudgingStages)
+        ]
+        before, behind = [i for i in at if i <= place][-1:], [i for i in at if i > place][:1]
+        near = behind + before if ahead else before + behind
+        return self._judged_at(near[0]) if near else None
+
+    def _judged_at(self, place: int) -> Judged:
+        """The stage at a place of the flow, with every choice made."""
+        if place not in self._judged:
+            item, scope = self.flow[place]
+            assert isinstance(item, StagesItem)
+            assert isinstance(item.stages, JudgingStages)
+            self._judged[place] = self._judge(item.stages, scope, f"judging {place}")
+        return self._judged[place]
+
+    def _judge(self, stages: JudgingStages, scope: Scope, purpose: str) -> Judged:
+        if self.stimuli_of is None:
+            raise ValueError(f"{self.study.id} judges explanations: it needs stimuli_of")
+        draws = (self.seed, self.study.id, self.participant, purpose)
+
+        def rows(some: Sequence[PlannedRow], of: str) -> tuple[PlannedRow, ...]:
+            return assignment.shuffled(some, *draws, "rows", of)
+
+        def order(photos: tuple[PlannedPhoto, ...]) -> tuple[PlannedPhoto, ...]:
+            if stages.order == "as_listed":
+                return photos
+            return assignment.shuffled(photos, *draws, "photos")
+
+        number = conditions.fill(str(stages.set), scope)
+        found = self.stimuli_of(conditions.fill(stages.stimuli, scope))
+        try:
+            if not number.isdecimal():
+                raise Unfit("set", f"{number!r} is no number of a set", "Give a whole number.")
+            return Judged.of(Showing(stages, found, self.loaded.words()), int(number), rows, order)
+        except Unfit as unfit:
+            path = self.loaded.path
+            located = parse_yaml(path, self.loaded.files[path.name])
+            line = located.line_of_text(str(getattr(stages, unfit.about)))
+            where = f"{path}, line {line}" if line else f"{path}"
+            raise StudyError(f"{where}, {unfit.about}: {unfit}.", todo=unfit.todo) from unfit
+
     def _stage(
         self, stages: Stages | SingleDimensionStages, model: str
     ) -> tuple[QuestionsPart, dict[str, str]]:
@@ -259,7 +361,16 @@ class _Planner:
             **({} if limit is None else {"minutes": f"{limit:g}"}),
         }
 
-    def _ask(self, instrument: str, part_id: str, about: str | None) -> QuestionnairePart:
+    def _ask(
+        self,
+        instrument: str,
+        part_id: str,
+        about: str | None,
+        place: int | None = None,
+        above: str | None = None,
+    ) -> QuestionnairePart:
+        """place: where it stands in the flow; above: the text above its questions."""
+        judged = None if place is None else self._judged_near(place, ahead=False)
         file = self.loaded.instruments[instrument]
         items = file.item_ids(self.stages_in_all)
         if file.order == "shuffled":
@@ -274,4 +385,8 @@ class _Planner:
             about=about,
             items=() if as_listed else items,
             scoring=file.scoring,
+            above=None
+            if above is None or place is None
+            else self._text(above, self.flow[place][1]),
+            values={} if judged is None else judged.values,
         )

@@ -10,9 +10,10 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from labapp.documents import Strict
 from labapp.study import conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells
-from labapp.study.flow import ConsentItem, DebriefItem, FlowItem
+from labapp.study.flow import ConsentItem, DebriefItem, FlowItem, MethodItem, items_of
 from labapp.study.label import LABEL
 from labapp.study.rules import Incentive, Inclusion
+from labapp.study.stages import JudgingStages
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
@@ -145,6 +146,10 @@ class Study(Strict):
         at = [index for index, item in enumerate(flow) if isinstance(item, DebriefItem)]
         if at not in ([], [len(flow) - 1]):
             raise ValueError("debrief comes once, and last")
+        items = list(items_of(flow))
+        judged = [isinstance(getattr(item, "stages", None), JudgingStages) for item in items]
+        if any(isinstance(item, MethodItem) for item in items) and not any(judged):
+            raise ValueError("method introduces stages that judge explanations; there are none")
         return flow
 
     @field_validator("assignment")

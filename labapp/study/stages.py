@@ -30,6 +30,10 @@ class AnyStages(Strict):
     think_aloud: bool = True
     after: tuple[str, ...] = ()
 
+    def names(self) -> tuple[str, ...]:
+        """What it names that may hold variables, texts aside."""
+        return self.models
+
     @field_validator("models")
     @classmethod
     def _model_ids(cls, models: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,3 +126,14 @@ class JudgingStages(Strict):
     time_limit_min: float | None = Field(default=None, gt=0, le=600)
     think_aloud: bool = True
     after: tuple[str, ...] = ()
+
+    def names(self) -> tuple[str, ...]:
+        """What it names that may hold variables, texts aside."""
+        return self.stimuli, str(self.set)
+
+    @field_validator("labels")
+    @classmethod
+    def _of_heatmaps(cls, labels: bool, info: ValidationInfo) -> bool:
+        if labels and info.data.get("task") != "heatmap-distinction":
+            raise ValueError("true only for heatmap-distinction: elsewhere it is the answer")
+        return labels

@@ -38,7 +38,8 @@ class QuestionnaireTask:
     instrument: Instrument
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "instrument", self.instrument.realised(self.part.items))
+        realised = self.instrument.realised(self.part.items, self.part.values)
+        object.__setattr__(self, "instrument", realised)
 
     def initial(self, pauses: Pauses) -> QuestionnaireState:
         return QuestionnaireState()
@@ -66,7 +67,7 @@ class QuestionnaireTask:
                         QuestionnaireSubmitted(
                             self.instrument.id,
                             self.instrument.version,
-                            self.instrument.given(state.answers),
+                            self.instrument.untouched() | self.instrument.given(state.answers),
                         ),
                         stage,
                     ),

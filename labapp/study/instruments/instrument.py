@@ -11,7 +11,8 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from labapp.documents import Strict, parse_yaml, refusal
 from labapp.errors import StudyError
-from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating
+from labapp.study import texts
+from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating, Slider
 from labapp.study.instruments.scoring import RATED, SCORINGS, TLX_PAIRS
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
 
@@ -129,11 +130,22 @@ class Instrument(Strict):
             )
         return tuple(ids)
 
-    def realised(self, item_ids: Sequence[str]) -> Instrument:
-        """With these items in this order; without any, as it stands. Raises KeyError."""
-        if not item_ids:
-            return self
-        return self.model_copy(update={"items": tuple(self.item(one) for one in item_ids)})
+    def realised(
+        self, item_ids: Sequence[str], values: Mapping[str, str] | None = None
+    ) -> Instrument:
+        """With these items in this order, all where none is named. values: of the part, which fill
+        the instruction; with an `accuracy` among them sliders about it get their places.
+
+        Raises KeyError.
+        """
+        items = tuple(self.item(one) for one in item_ids) if item_ids else self.items
+        values = values or {}
+        if (accuracy := values.get("accuracy")) is not None:
+            items = tuple(
+                item.placed(float(accuracy)) if isinstance(item, Slider) else item for item in items
+            )
+        instruction = texts.fill(self.instruction, values)
+        return self.model_copy(update={"items": items, "instruction": instruction})
 
     @property
     def pages(self) -> tuple[tuple[AnyItem, ...], ...]:
@@ -153,6 +165,11 @@ class Instrument(Strict):
     def given(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """The answers that say something, in the order in which they were given."""
         return {one: value for one, value in answers.items() if self.item(one).answered(value)}
+
+    def untouched(self) -> dict[str, Any]:
+        """What is submitted of sliders that nobody touched: where they stand, and that."""
+        sliders = (item for item in self.items if isinstance(item, Slider))
+        return {item.id: {"value": item.places()[2], "touched": False} for item in sliders}
 
     @classmethod
     def parse(cls, path: Path, content: bytes, language: str = USUAL) -> Instrument:

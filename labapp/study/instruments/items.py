@@ -149,8 +149,13 @@ class Slider(Item):
         percent, where it asks about that."""
         if self.about != "accuracy" or accuracy is None:
             return self.low, self.high, self.low if self.start is None else self.start
-        start = min(max(round(accuracy), self.low), self.high)
+        start = min(max(int(accuracy + 0.5), self.low), self.high)
         return max(self.low, (start - 10) // 10 * 10), self.high, start
+
+    def placed(self, accuracy: float) -> Slider:
+        """The slider with these places."""
+        low, high, start = self.places(accuracy)
+        return self.model_copy(update={"low": low, "high": high, "start": start})
 
     def check(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping) or set(value) != {"value", "touched"}:
