@@ -3,6 +3,7 @@
 LabappError                  what happened, what is safe, what to do next
 ├── UsageError               the command line was wrong (exit status 2)
 ├── StudyError               a study, text or instrument file is missing or wrong
+├── StimuliError             a stimulus set is missing or wrong, or a picture of it
 ├── DatasetError             the files of a data set are missing, damaged or others
 ├── ModelError               a model package is missing, foreign, corrupt or not safe to open
 ├── MetricError              a representation cannot be scored from the numbers given
@@ -54,6 +55,10 @@ class UsageError(LabappError):
 
 
 class StudyError(LabappError):
+    pass
+
+
+class StimuliError(LabappError):
     pass
 
 

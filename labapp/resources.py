@@ -56,6 +56,28 @@ def model_roots() -> tuple[Path, ...]:
     return (shipped,) if own.resolve() == shipped.resolve() else (shipped, own)
 
 
+def stimuli() -> Path:
+    """Folder of the shipped stimulus sets, `<id>/`."""
+    return assets() / "stimuli"
+
+
+def user_stimuli() -> Path:
+    """Folder of the stimulus sets that this user imported or built; it need not exist.
+
+    $LABAPP_STIMULI, else in the user data folder.
+    """
+    if named := os.environ.get("LABAPP_STIMULI"):
+        return Path(named)
+    return _user_data() / "stimuli"
+
+
+def cache_root() -> Path:
+    """Folder of what can be made again at any time: $LABAPP_CACHE, else the user cache folder."""
+    if named := os.environ.get("LABAPP_CACHE"):
+        return Path(named)
+    return Path(platformdirs.user_cache_dir("labapp", appauthor=False))
+
+
 def data_root(option: Path | None = None) -> Path:
     """Data root: the option, else $LABAPP_DATA, else ./sessions in a checkout, else user data."""
     if option is not None:

@@ -1,4 +1,5 @@
-"""What holds for every test: the models of whoever runs the tests are none of theirs."""
+"""What holds for every test: models, stimulus sets and caches of whoever runs the tests are none of
+theirs."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ import pytest
 # Set before any test module is read, and for the processes that tests start.
 _MODELS = tempfile.TemporaryDirectory(prefix="labapp-tests-models-")
 os.environ["LABAPP_MODELS"] = _MODELS.name
+_STIMULI = tempfile.TemporaryDirectory(prefix="labapp-tests-stimuli-")
+os.environ["LABAPP_STIMULI"] = _STIMULI.name
+_CACHE = tempfile.TemporaryDirectory(prefix="labapp-tests-cache-")
+os.environ["LABAPP_CACHE"] = _CACHE.name
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    _MODELS.cleanup()
+    for folder in (_MODELS, _STIMULI, _CACHE):
+        folder.cleanup()

@@ -1,0 +1,122 @@
+"""Heatmaps in colour, over the photo they belong to.
+
+GradCAM is shown as its authors' code shows it, half photo and half colour; BagNet as its authors'
+does, the colours alone, with the photo's edges over them, which darken them by a quarter. All
+heatmaps of a photo are on one scale already: nothing is stretched here for one of them alone.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.resources import assets
+from labapp.stimuli.manifest import Scale
+from labapp.stimuli.pictures import UInt8
+from labapp.study.judging import ColourMap
+
+Float32 = NDArray[np.float32]
+
+PUBLISHED: dict[Scale, ColourMap] = {"positive": "jet", "signed": "rdbu_r"}
+"""The colour maps of the published studies, by what the heatmaps mean."""
+PHOTO_SHARE = 0.5
+EDGE_ALPHA = 0.25
+
+
+@lru_cache(maxsize=1)
+def _tables() -> dict[str, UInt8]:
+    said = json.loads((assets() / "colour_maps.json").read_text("utf-8"))
+    return {
+        name: np.frombuffer(bytes.fromhex("".join(rows)), np.uint8).reshape(256, 3)
+        for name, rows in said.items()
+    }
+
+
+def table(colour_map: ColourMap) -> UInt8:
+    """The colours of 0 to 255: uint8, shape (256, 3). 128 is 0 of a signed heatmap."""
+    return _tables()[colour_map]
+
+
+def colour_bar(colour_map: ColourMap, length: int, thickness: int) -> UInt8:
+    """The colours from the least, below, to the greatest: uint8, shape (length, thickness, 3)."""
+    places = np.linspace(255, 0, length).round().astype(np.intp)
+    return np.repeat(table(colour_map)[places][:, None], thickness, axis=1)
+
+
+def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> UInt8:
+    """A photo and one of its heatmaps as one picture: uint8, shape of `photo`.
+
+    Parameters
+    ----------
+    photo : shape (height, width, 3).
+    heat : shape (h, w) or (h, w, 3), of any size; grey unless `scale` is "ready".
+    scale : "positive": 0 to 255 is 0 to 1; "signed": -1 to 1; "ready": `heat` is what is shown.
+    """
+    height, width = photo.shape[:2]
+    if scale == "ready":
+        return _as_bytes(enlarged(heat.astype(np.float32), height, width))
+    grey = heat if heat.ndim == 2 else heat[..., 0]
+    values = enlarged(grey.astype(np.float32), height, width)
+    colours = table(colour_map)[_as_bytes(values)].astype(np.float32)
+    if scale == "positive":
+        return _as_bytes(PHOTO_SHARE * photo + (1 - PHOTO_SHARE) * colours)
+    alpha = EDGE_ALPHA * edges(photo)[..., None]
+    return _as_bytes((1 - alpha) * colours)
+
+
+def enlarged(values: Float32, height: int, width: int) -> Float32:
+    """Values between those of a coarser grid, bilinear; the grid's cells cover the picture.
+
+    values : shape (h, w) or (h, w, c). float32, shape (height, width) or (height, width, c).
+    """
+    rows = _weights(values.shape[0], height)
+    columns = _weights(values.shape[1], width)
+    out: Float32 = np.einsum("yh,hw...,xw->yx...", rows, values, columns, optimize=True)
+    return out
+
+
+def _weights(cells: int, pixels: int) -> Float32:
+    """How much each cell counts at each pixel: float32, shape (pixels, cells), rows sum to 1."""
+    at = ((np.arange(pixels) + 0.5) * cells / pixels - 0.5).clip(0, cells - 1)
+    low = np.minimum(at.astype(np.intp), max(cells - 2, 0))
+    share = (at - low).astype(np.float32)
+    out = np.zeros((pixels, cells), np.float32)
+    here = np.arange(pixels)
+    out[here, low] += 1 - share
+    out[here, np.minimum(low + 1, cells - 1)] += share
+    return out
+
+
+def edges(photo: UInt8) -> Float32:
+    """How much of an edge each pixel is: float32 0 to 1, shape (height, width).
+
+    Sobel's gradient of the smoothed grey picture; the strongest twentieth counts in full.
+    """
+    grey = photo.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+    for _ in range(2):
+        grey = _smoothed(grey)
+    padded = np.pad(grey, 1, mode="edge")
+    across = padded[:, 2:] - padded[:, :-2]
+    across = across[:-2] + 2 * across[1:-1] + across[2:]
+    down = padded[2:] - padded[:-2]
+    down = down[:, :-2] + 2 * down[:, 1:-1] + down[:, 2:]
+    strength = np.hypot(across, down)
+    full = float(np.quantile(strength, 0.95))
+    out: Float32 = (strength / full).clip(0, 1) ** 2 if full > 0 else np.zeros_like(strength)
+    return out
+
+
+def _smoothed(grey: Float32) -> Float32:
+    """Each pixel with its neighbours, 1 : 2 : 1 both ways."""
+    padded = np.pad(grey, 1, mode="edge")
+    across = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
+    out: Float32 = (across[:-2] + 2 * across[1:-1] + across[2:]) / 16
+    return out
+
+
+def _as_bytes(values: Float32) -> UInt8:
+    whole: UInt8 = np.rint(values).clip(0, 255).astype(np.uint8)
+    return whole

@@ -1,0 +1,197 @@
+"""The pictures of a session: kept in its folder under their SHA-256, and read from there alone.
+
+A session can so be shown again, and its stimuli checked, when the stimulus set is gone. Painted
+birds are kept in a cache besides: they are painted once on a machine and not once a session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from labapp import datasets, resources
+from labapp.errors import StimuliError
+from labapp.events.judging import StimuliKept
+from labapp.stimuli import pictures
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.pictures import UInt8
+from labapp.study.judging import JudgingPart, MethodPart, PlannedPhoto, PlannedRow
+
+FOLDER = "stimuli"
+"""Of a session's pictures, in its folder."""
+
+
+def refs_of(parts: Iterable[object]) -> tuple[str, ...]:
+    """Every picture that the parts of a plan show, each once, in the order they come."""
+    return tuple(dict.fromkeys(ref for part in parts for ref in _of_part(part)))
+
+
+def _of_part(part: object) -> Iterator[str]:
+    if isinstance(part, JudgingPart):
+        for photo in part.photos:
+            yield from _of_photo(photo)
+    elif isinstance(part, MethodPart):
+        for example in (part.correct, part.incorrect):
+            if example is not None:
+                yield from _of_photo(example)
+    else:
+        return
+    if part.explained.tree is not None:
+        yield part.explained.tree
+
+
+def _of_photo(photo: PlannedPhoto) -> Iterator[str]:
+    yield photo.photo
+    yield from photo.heatmaps
+    rows = list(photo.rows)
+    if photo.final is not None:
+        rows += [photo.final.first, photo.final.absent, photo.final.present]
+    for row in rows:
+        yield from _of_row(row)
+
+
+def _of_row(row: PlannedRow) -> Iterator[str]:
+    yield row.photo
+    yield from (ref for ref in (row.crop, row.region_crop) if ref is not None)
+
+
+def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None) -> None:
+    """Paint the birds among the pictures into the cache, those that are not there yet.
+
+    progress: is told how many are there, of how many. A bird takes about 40 ms.
+    """
+    birds = [ref for ref in refs if pictures.is_bird(ref)]
+    for done, ref in enumerate(birds, start=1):
+        _bird_bytes(ref)
+        if progress is not None:
+            progress(done, len(birds))
+
+
+def keep(
+    stimulus_sets: Sequence[StimulusSet], refs: Iterable[str], folder: Path
+) -> tuple[StimuliKept, ...]:
+    """Put pictures into `folder` (made if need be) under their SHA-256; what is there stays.
+
+    stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
+
+    Returns
+    -------
+    What `stimuli.kept` says, one a set; painted birds stand with the first.
+
+    Raises StimuliError: a picture is missing, or is another one in another of the sets.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files: list[dict[str, str]] = [{} for _ in stimulus_sets]
+    for ref in refs:
+        place, content = _content(stimulus_sets, ref)
+        ending = ".jpg" if pictures.is_bird(ref) else Path(ref).suffix.lower()
+        name = hashlib.sha256(content).hexdigest() + ending
+        if not (folder / name).exists():
+            _write(folder / name, content)
+        files[place][ref] = name
+    return tuple(
+        StimuliKept(stimuli=one.id, manifest_sha256=one.sha256, files=kept)
+        for one, kept in zip(stimulus_sets, files, strict=True)
+    )
+
+
+def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]:
+    """Number of the set that has a picture, and its bytes."""
+    if pictures.is_bird(ref):
+        return 0, _bird_bytes(ref)
+    there = [n for n, one in enumerate(stimulus_sets) if pictures.path_of(one.folder, ref).exists()]
+    found = {n: pictures.content_of(stimulus_sets[n].folder, ref) for n in there or [0]}
+    if len(set(found.values())) > 1:
+        names = " and ".join(stimulus_sets[n].id for n in there)
+        raise StimuliError(
+            f"{ref!r} is one picture in {names}, but not the same.",
+            safe="No session was opened.",
+            todo="Rename it in one of them, and import that set again.",
+        )
+    return next(iter(found.items()))
+
+
+def _bird_bytes(ref: str) -> bytes:
+    """A painted bird as a JPEG file, from the cache where it is there."""
+    path = resources.cache_root() / "birds" / _painter() / f"{ref.replace(':', '-')}.jpg"
+    try:
+        return path.read_bytes()
+    except OSError:
+        content = pictures.jpeg(pictures.painted(ref))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, content)
+    except OSError:
+        pass  # A full or read-only cache costs time and nothing else.
+    return content
+
+
+@lru_cache(maxsize=1)
+def _painter() -> str:
+    """What the birds are painted with, so that a changed painter finds nothing in the cache."""
+    root = Path(next(iter(datasets.__path__)))
+    sources = [*sorted((root / "birds").glob("*.py")), root / "painter.py", root / "outlines.py"]
+    said = hashlib.sha256()
+    for path in sources:
+        said.update(path.read_bytes())
+    said.update(f"{pictures.PHOTO_PX} {pictures.PROTOTYPE_PX}".encode())
+    return said.hexdigest()[:16]
+
+
+def _write(path: Path, content: bytes) -> None:
+    """A file, whole or not at all."""
+    draft = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        with draft.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+class Gallery:
+    """The kept pictures of a session, read when they are asked for.
+
+    Parameters
+    ----------
+    folder : where they are kept.
+    files : picture as the plan names it -> name of the file in the folder.
+    """
+
+    def __init__(self, folder: Path, files: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._files = dict(files)
+
+    @classmethod
+    def of(cls, folder: Path, kept: Iterable[StimuliKept]) -> Gallery:
+        """The gallery of what was kept."""
+        return cls(folder, {ref: name for one in kept for ref, name in one.files.items()})
+
+    def rgb(self, ref: str) -> UInt8:
+        """A picture: uint8, shape (height, width, 3), not to be written to.
+
+        Raises StimuliError where it was not kept, or the file is not what was kept.
+        """
+        name = self._files.get(ref)
+        if name is None:
+            raise StimuliError(
+                f"The picture {ref!r} was not kept with this session.",
+                safe="Everything recorded is safe.",
+                todo="Begin a new session.",
+            )
+        content = pictures.content_of(self._folder, name)
+        if hashlib.sha256(content).hexdigest() != Path(name).stem:
+            raise StimuliError(
+                f"The file {name} of this session is not the picture that was kept.",
+                safe="Everything recorded is safe.",
+                todo="Put the file back, or begin a new session.",
+            )
+        pixels = pictures.decoded(content, name)
+        pixels.flags.writeable = False
+        return pixels

@@ -1,0 +1,202 @@
+"""Where stimulus sets are, and reading one: the shipped ones, and those a user imported or built.
+
+<id>/manifest.json       what the set says of itself, see `labapp.stimuli.manifest`
+<id>/…                   its pictures
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from labapp import resources
+from labapp.errors import StimuliError
+from labapp.stimuli.manifest import Manifest
+
+MANIFEST = "manifest.json"
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a manifest. That of a thousand photos with forty rows each has ten megabytes."""
+TOLD = 50
+"""Faults that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class StimulusSet:
+    """A stimulus set that was read. sha256: of the bytes of its manifest."""
+
+    manifest: Manifest
+    folder: Path
+    sha256: str
+
+    @property
+    def id(self) -> str:
+        return self.manifest.id
+
+
+def shipped() -> Path:
+    """Folder of the sets that come with the program."""
+    return resources.stimuli()
+
+
+def own() -> Path:
+    """Folder of the user's own sets; it need not exist."""
+    return resources.user_stimuli()
+
+
+def listed() -> tuple[Path, ...]:
+    """Folders of all sets, the shipped ones first, each group by name."""
+    found: list[Path] = []
+    for root in dict.fromkeys((shipped(), own())):
+        if root.is_dir():
+            found += sorted(path.parent for path in root.glob(f"*/{MANIFEST}"))
+    return tuple(found)
+
+
+def find(reference: str | Path) -> Path:
+    """The folder of a set, by its folder or by its id (a shipped one goes before one's own).
+
+    Raises StimuliError where there is none.
+    """
+    folder = Path(reference)
+    if (folder / MANIFEST).is_file():
+        return folder
+    name = str(reference)
+    if folder.name == name:
+        for root in (shipped(), own()):
+            if (root / name / MANIFEST).is_file():
+                return root / name
+    known = ", ".join(dict.fromkeys(path.name for path in listed())) or "none"
+    raise StimuliError(
+        f"There is no stimulus set {name!r}.",
+        todo=f"Known are: {known}. A folder of your own is taken by `labapp stimuli import DIR`.",
+    )
+
+
+def load(reference: str | Path) -> StimulusSet:
+    """A stimulus set by id or folder, its manifest checked against the schema alone (whether its
+    pictures are there is checked where it is imported).
+
+    Raises StimuliError: there is none, or its manifest is not readable; every fault is named.
+    """
+    folder = find(reference)
+    content = read_bytes(folder / MANIFEST)
+    manifest = parse(content, folder / MANIFEST)
+    if folder != Path(reference) and manifest.id != str(reference):
+        raise StimuliError(
+            f"The stimulus set in {folder} calls itself {manifest.id!r}.",
+            todo="Put it back under its own id.",
+        )
+    return StimulusSet(manifest, folder, hashlib.sha256(content).hexdigest())
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file of a set as it is. Raises StimuliError where it cannot be read or is too large."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise StimuliError(
+            f"{path} cannot be read: {error.strerror}.", todo="Check the file and try again."
+        ) from error
+    if len(content) > LARGEST:
+        raise StimuliError(
+            f"{path} is larger than {LARGEST // 1024**2} MiB.", todo="Check that it is right file."
+        )
+    return content
+
+
+def as_text(content: bytes, path: Path) -> str:
+    """A file's text. Raises StimuliError with the line where it is not UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise StimuliError(
+            f"{path}, line {line}: this is not UTF-8 text (byte 0x{content[error.start]:02x}).",
+            todo="Save the file as UTF-8; in Excel: “CSV UTF-8 (comma delimited)”.",
+        ) from error
+
+
+def parse(content: bytes, path: Path) -> Manifest:
+    """The manifest in some bytes; `path` names it. Raises StimuliError with every fault."""
+    value = parse_json(content, path)
+    try:
+        # Through JSON again, so that lists may be tuples and nothing else is stretched.
+        return Manifest.model_validate_json(json.dumps(value))
+    except ValidationError as invalid:
+        raise refusal(f"{path} is not a valid manifest", schema_faults(invalid, value)) from invalid
+
+
+def parse_json(content: bytes, path: Path) -> Any:
+    """The value in some bytes of JSON, no key twice. Raises StimuliError with the line."""
+    text = as_text(content, path)
+    try:
+        return json.loads(text, object_pairs_hook=_once_each)
+    except json.JSONDecodeError as error:
+        raise StimuliError(
+            f"{path}, line {error.lineno}: not readable as JSON ({error.msg}).",
+            todo="Correct this line.",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise StimuliError(
+            f"{path}: not readable as JSON ({error}).", todo="Correct the file."
+        ) from error
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is given twice in one place")
+    return out
+
+
+def schema_faults(invalid: ValidationError, value: Any) -> list[str]:
+    """Every fault of a pydantic error: where, what was found, what is allowed."""
+    told = []
+    for error in invalid.errors(include_url=False):
+        where = named_path(error["loc"], value)
+        said = error["msg"].removeprefix("Value error, ")
+        found = repr(error["input"])
+        if error["type"] in ("missing", "extra_forbidden"):
+            told.append(f"{where}: {'missing' if error['type'] == 'missing' else 'unknown key'}")
+        else:
+            found = found if len(found) <= 60 else found[:57] + "…"
+            told.append(f"{where}: found {found}; {said[:1].lower()}{said[1:]}")
+    return told
+
+
+def named_path(loc: Iterable[str | int], value: Any) -> str:
+    """A place in a manifest, list items that have an id by it: `photos[p3].rows[0].region`."""
+    out = ""
+    for step in loc:
+        inner = None
+        if isinstance(value, dict):
+            inner = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            inner = value[step]
+        if isinstance(step, int):
+            name = inner.get("id") if isinstance(inner, dict) else None
+            out += f"[{name if isinstance(name, str) else step}]"
+        else:
+            out += f".{step}" if out else step
+        value = inner
+    return out or "the file"
+
+
+def refusal(what: str, faults: list[str], *, safe: str = "Nothing was changed.") -> StimuliError:
+    """An error that lists faults, the first fifty of them."""
+    lines = [f"  {fault}" for fault in faults[:TOLD]]
+    if len(faults) > TOLD:
+        lines.append(f"  … and {len(faults) - TOLD} more")
+    count = f"{len(faults)} fault" + ("s" if len(faults) > 1 else "")
+    return StimuliError(
+        f"{what} ({count}):\n" + "\n".join(lines), safe=safe, todo="Correct these and try again."
+    )

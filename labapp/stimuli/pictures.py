@@ -1,0 +1,181 @@
+"""Pictures of stimulus sets as pixels: files, and birds painted from their seed.
+
+A picture is a reference as the manifest has it: the name of a file in the set's folder, or
+`bird:SEED:PART:SPECIES:NUMBER`.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.errors import StimuliError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from labapp.datasets.birds.parameters import Bird
+
+UInt8 = NDArray[np.uint8]
+
+BIRD = "bird:"
+PHOTO_PX, PROTOTYPE_PX = 512, 384
+"""Width and height of painted birds: photos that are judged, and training photos of prototypes."""
+LARGEST_BYTES = 40 * 1024 * 1024
+LARGEST_PIXELS = 50_000_000
+FORMATS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg")}
+
+
+def is_bird(ref: str) -> bool:
+    """Whether a picture is painted."""
+    return ref.startswith(BIRD)
+
+
+def bird_ref(seed: int, part: str, species: int, number: int) -> str:
+    """The reference of a bird: species from 0, number within the part and species."""
+    return f"{BIRD}{seed}:{part}:{species}:{number}"
+
+
+def bird_of(ref: str) -> Bird:
+    """What a painted picture is made of. Raises StimuliError where there is no such bird."""
+    from labapp.datasets.birds.chance import bird
+    from labapp.datasets.birds.parameters import PARTS
+
+    try:
+        _, seed, part, species, number = ref.split(":")
+        (known,) = (one for one in PARTS if one == part)
+        return bird(int(seed), known, int(species), int(number))
+    except ValueError as error:
+        raise StimuliError(
+            f"{ref!r} names no bird.",
+            todo="Write bird:SEED:PART:SPECIES:NUMBER, PART one of train, validation, test and "
+            "SPECIES from 0 to 19.",
+        ) from error
+
+
+def bird_size(ref: str) -> int:
+    """Width and height at which a bird is shown: training birds stand beside the one judged."""
+    return PROTOTYPE_PX if ref.split(":")[2] == "train" else PHOTO_PX
+
+
+def painted(ref: str, size: int | None = None) -> UInt8:
+    """A bird's picture, by default as large as it is shown: uint8, shape (size, size, 3)."""
+    from labapp.datasets.birds.picture import picture
+
+    drawn = picture(bird_of(ref), bird_size(ref) if size is None else size)
+    return np.ascontiguousarray(
+        np.rint(drawn * np.float32(255)).astype(np.uint8).transpose(1, 2, 0)
+    )
+
+
+def path_of(folder: Path, ref: str) -> Path:
+    """The file of a picture. Raises StimuliError where its name leads out of the folder, by `..`
+    or by a link."""
+    parts = PurePosixPath(ref).parts
+    path = folder.joinpath(*parts)
+    if not parts or ref.startswith("/") or ".." in parts or "\\" in ref:
+        raise StimuliError(
+            f"The picture {ref!r} does not lie in the set's folder.",
+            todo="Name files below the folder, with / between folders.",
+        )
+    steps = [folder.joinpath(*parts[: depth + 1]) for depth in range(len(parts))]
+    if any(step.is_symlink() for step in steps):
+        raise StimuliError(
+            f"The picture {ref!r} is a link.", todo="Put the picture itself into the folder."
+        )
+    return path
+
+
+def content_of(folder: Path, ref: str) -> bytes:
+    """The bytes of a picture's file. Raises StimuliError where it is missing or far too large."""
+    path = path_of(folder, ref)
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise StimuliError(
+            f"The picture {ref!r} cannot be read: {error.strerror}.",
+            todo="Put it into the folder, or correct its name.",
+        ) from error
+    if len(content) > LARGEST_BYTES:
+        raise StimuliError(
+            f"The picture {ref!r} is larger than {LARGEST_BYTES // 1024**2} MiB.",
+            todo="Make it smaller; 512 to 1024 pixels a side are enough.",
+        )
+    return content
+
+
+def read(folder: Path, ref: str, size: int | None = None) -> UInt8:
+    """A picture: uint8, shape (height, width, 3). size: of painted ones.
+
+    Raises StimuliError: it is missing, damaged, or neither PNG nor JPEG.
+    """
+    return painted(ref, size) if is_bird(ref) else decoded(content_of(folder, ref), ref)
+
+
+def decoded(content: bytes, ref: str) -> UInt8:
+    """The pixels of a PNG or JPEG file: uint8, shape (height, width, 3)."""
+    image = opened(content, ref)
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        from PIL import Image as images
+
+        image = image.convert("RGBA")
+        image = images.alpha_composite(images.new("RGBA", image.size, "white"), image)
+    return np.asarray(image.convert("RGB"), np.uint8)
+
+
+def opened(content: bytes, ref: str) -> Image:
+    """A PNG or JPEG file, decoded and turned as its camera says; grey of 16 bits becomes 8.
+
+    Raises StimuliError: it is neither, it is damaged, or it has too many pixels.
+    """
+    from PIL import Image as images
+    from PIL import ImageOps
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", images.DecompressionBombWarning)
+            image: Image = images.open(io.BytesIO(content), formats=tuple(FORMATS))
+            kind = str(image.format)
+            if image.width * image.height > LARGEST_PIXELS:
+                raise StimuliError(
+                    f"The picture {ref!r} has {image.width} × {image.height} pixels.",
+                    todo="Make it smaller; 512 to 1024 pixels a side are enough.",
+                )
+            image.load()
+    except (OSError, ValueError, SyntaxError, images.DecompressionBombError, Warning) as error:
+        raise StimuliError(
+            f"The picture {ref!r} is not a readable PNG or JPEG file.",
+            todo="Save it again as PNG or JPEG.",
+        ) from error
+    if PurePosixPath(ref).suffix.lower() not in FORMATS[kind]:
+        raise StimuliError(
+            f"The picture {ref!r} is a {kind} file by another name.",
+            todo=f"Call it {PurePosixPath(ref).stem}{FORMATS[kind][0]}.",
+        )
+    if image.mode.startswith("I"):
+        image = images.fromarray((np.asarray(image, np.uint32) // 257).astype(np.uint8))
+    return ImageOps.exif_transpose(image)
+
+
+def jpeg(pixels: UInt8) -> bytes:
+    """A picture as the program keeps painted ones: JPEG of quality 95, colours at full size."""
+    from PIL import Image as images
+
+    out = io.BytesIO()
+    images.fromarray(pixels).save(out, "JPEG", quality=95, subsampling=0)
+    return out.getvalue()
+
+
+def png(pixels: UInt8) -> bytes:
+    """A grey (h, w) or coloured (h, w, 3) picture as PNG."""
+    from PIL import Image as images
+
+    out = io.BytesIO()
+    images.fromarray(pixels).save(out, "PNG", optimize=True)
+    return out.getvalue()
