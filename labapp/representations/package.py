@@ -39,7 +39,7 @@ PRIOR_SEED = 0
 _SAFE = "No model was loaded."
 
 
-def find(reference: str | Path, root: Path | None = None) -> Path:
+def find(reference: str | Path, root: Path | None = None, *, card: str = cards.CARD) -> Path:
     """The folder of a package.
 
     Parameters
@@ -47,6 +47,7 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     reference : an id `<dataset>/<name>`, or a folder. A relative path with `..` in it is refused
         when it comes as text (it may stand in a study file); give a Path or the full path.
     root : where ids are looked up; by default the shipped models and the user's.
+    card : name of the card's file; classifiers have one of their own.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     """
     text = str(reference)
     if isinstance(reference, str) and re.fullmatch(ID_PATTERN, text):
-        found = places(text, root)
+        found = places(text, root, card=card)
         if len(found) > 1:
             raise ModelError(
                 f"The id {text!r} names two models: {' and '.join(map(str, found))}.",
@@ -72,11 +73,11 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
             safe=_SAFE,
             todo="Give the folder's full path if a folder is meant.",
         )
-    if not (folder / cards.CARD).is_file():
+    if not (folder / card).is_file():
         where = " and ".join(map(str, _roots(root)))
-        known = ", ".join(list_packages(root))
+        known = ", ".join(list_packages(root, card=card))
         raise ModelError(
-            f"There is no model {text!r}: neither an id nor a folder with a {cards.CARD}.",
+            f"There is no model {text!r}: neither an id nor a folder with a {card}.",
             safe=_SAFE,
             todo=f"Ids are looked up in {where}. Import a published model (labapp models "
             "import-tfjs) or train one (labapp models train) to have it there. "
@@ -85,7 +86,7 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     return folder
 
 
-def places(model: str, root: Path | None = None) -> list[Path]:
+def places(model: str, root: Path | None = None, *, card: str = cards.CARD) -> list[Path]:
     """The folders that hold a package under this id: none, one, or two with the same id.
 
     Raises ModelError when one of them is a link out of its root.
@@ -93,7 +94,7 @@ def places(model: str, root: Path | None = None) -> list[Path]:
     found = []
     for one in _roots(root):
         folder = one / model
-        if not (folder / cards.CARD).is_file():
+        if not (folder / card).is_file():
             continue
         if folder.resolve() != one.resolve() / model:
             raise ModelError(
@@ -105,12 +106,12 @@ def places(model: str, root: Path | None = None) -> list[Path]:
     return found
 
 
-def list_packages(root: Path | None = None) -> list[str]:
+def list_packages(root: Path | None = None, *, card: str = cards.CARD) -> list[str]:
     """Ids of the packages under `root` (by default the shipped and the user's), sorted."""
     found = {
         path.parent.relative_to(one).as_posix()
         for one in _roots(root)
-        for path in one.glob(f"*/*/{cards.CARD}")
+        for path in one.glob(f"*/*/{card}")
     }
     return sorted(name for name in found if re.fullmatch(ID_PATTERN, name))
 
@@ -288,7 +289,7 @@ def write_package(
     return folder
 
 
-def refuse_existing(folder: Path) -> None:
+def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
     """Raises ModelError when there is something at `folder`, or when its id is taken.
 
     A package in one of the folders where ids are looked up must not make another one's id name two.
@@ -301,7 +302,7 @@ def refuse_existing(folder: Path) -> None:
         )
     root, model = folder.parent.parent, f"{folder.parent.name}/{folder.name}"
     roots = resources.model_roots()
-    if root.resolve() in [one.resolve() for one in roots] and (taken := places(model)):
+    if root.resolve() in [one.resolve() for one in roots] and (taken := places(model, card=card)):
         raise ModelError(
             f"The id {model!r} is taken by the model in {taken[0]}; with another one in {root} "
             "it would name two.",

@@ -163,7 +163,11 @@ def test_the_digest_is_of_what_decides_the_weights(tmp_path: Path) -> None:
     assert reseeded.digest != base.digest
 
 
-SHIPPED = sorted((resources.models() / "recipes").glob("*.yaml"))
+SHIPPED = sorted(
+    path
+    for path in (resources.models() / "recipes").glob("*.yaml")
+    if not path.name.startswith("birds-")
+)
 FULL = [path for path in SHIPPED if path.stem.endswith("-full") or path.stem.startswith("mnist-")]
 
 

@@ -1,0 +1,165 @@
+"""BagNet (Brendel and Bethge 2019): a score is the mean of what small patches speak for.
+
+The evidence map of a species is the linear head applied at each position of the last map. Nothing
+beyond a position's patch reaches it, so the map is not an account of the decision but the decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from labapp.datasets.birds.dataset import Birds
+from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.split import Float32
+from labapp.errors import ModelError
+from labapp.explanations import measuring
+from labapp.explanations.approach import classifying
+from labapp.explanations.backbones import Bag, Pooled, begin, normalised
+from labapp.explanations.card import BagnetChecks
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.fitting import Phase
+from labapp.explanations.methods import Bagnet
+from labapp.explanations.photos import UInt8, as_input, painted
+from labapp.explanations.recipe import ClassifierRecipe
+
+CHUNK = 50
+"""Pictures at a time."""
+POINTED = 200
+"""Test pictures on which the explanations are measured."""
+PERCENTILE = 99.0
+"""Of the absolute evidence: what lies beyond has the strongest colour."""
+
+
+def network(recipe: ClassifierRecipe) -> Pooled:
+    method = recipe.method
+    assert isinstance(method, Bagnet)
+    return begin(lambda: Pooled(Bag(method.field), SPECIES), recipe.seed)
+
+
+def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]:
+    return [classifying(recipe, network, data)]
+
+
+def evidence(model: Classifier, pictures: UInt8) -> Float32:
+    """What each patch speaks for.
+
+    pictures : uint8, shape (n, 3, size, size).
+
+    Returns
+    -------
+    float32, shape (n, 20, size / 4, size / 4). Position (i, j) sees the `field` pixels around pixel
+    (4 i, 4 j). The mean over positions is the score of the species, before any softmax.
+
+    Raises
+    ------
+    ModelError : the model is of another method.
+    """
+    network, _ = _bag(model)
+    return _by_chunk(pictures, lambda inputs: _evidence(network, normalised(inputs)))
+
+
+def dense_evidence(model: Classifier, pictures: UInt8) -> Float32:
+    """Evidence of the patch around every pixel: float32, shape (n, 20, size, size).
+
+    The picture is moved under the network by 0 to 3 pixels each way and the 16 maps are interleaved
+    (so every fourth row and column is that of `evidence`). Raises ModelError as `evidence`.
+    """
+    network, backbone = _bag(model)
+    stride = backbone.stride
+
+    def dense(inputs: Tensor) -> Tensor:
+        x = normalised(inputs)
+        n, _, height, width = x.shape
+        whole = torch.empty(n, network.head.out_features, height, width)
+        for dy in range(stride):
+            for dx in range(stride):
+                moved = functional.pad(x, (0, dx, 0, dy))[:, :, dy:, dx:]
+                whole[:, :, dy::stride, dx::stride] = _evidence(network, moved)
+        return whole
+
+    return _by_chunk(pictures, dense)
+
+
+def symmetric_range(maps: Float32) -> Float32:
+    """The evidence that gets the strongest colour, for or against: float32, shape (n,).
+
+    One for all species of a picture, so that those shown beside each other can be compared.
+    """
+    return np.percentile(np.abs(maps.reshape(len(maps), -1)), PERCENTILE, axis=1).astype(np.float32)
+
+
+def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetChecks:
+    assert isinstance(network, Pooled)
+    photos = painted(data.test, POINTED)
+    maps = _by_chunk(photos.pictures, lambda inputs: _evidence(network, normalised(inputs)))
+    with torch.inference_mode():
+        scores = network(as_input(photos.pictures)).numpy()
+    chosen = scores.argmax(1)
+    own = maps[np.arange(len(maps)), chosen]
+    birds = [photos.rows.bird(row) for row in range(len(photos))]
+    return BagnetChecks(
+        method="bagnet",
+        field=seen(network, photos.pictures[:1]),
+        map_error=float(np.abs(maps.mean((2, 3)) - scores).max()),
+        pointing=measuring.pointing(
+            measuring.peaks(own, network.backbone.stride), birds, recipe.data.size
+        ),
+        sisters=measuring.sisters(maps, chosen),
+    )
+
+
+def seen(network: Pooled, picture: UInt8) -> tuple[int, int]:
+    """Height and width of the field in which a pixel changes what the middle position says.
+
+    picture : uint8, shape (1, 3, size, size). Lines of pixels are changed one at a time.
+    """
+    x = normalised(as_input(picture))
+    size = x.shape[-1]
+    lines = torch.randn((2, size, *x.shape[1:]), generator=torch.Generator().manual_seed(0))
+    extent = []
+    for axis in (0, 1):
+        changed = x.repeat(size, 1, 1, 1)
+        at = torch.arange(size)
+        if axis == 0:
+            changed[at, :, at, :] = lines[0, at, :, at, :]
+        else:
+            changed[at, :, :, at] = lines[1, at, :, :, at]
+        with torch.inference_mode():
+            maps = _evidence(network, torch.cat((x, changed)))
+        middle = maps[:, :, maps.shape[2] // 2, maps.shape[3] // 2]
+        moved = (middle[1:] != middle[0]).any(1).nonzero().flatten()
+        extent.append(int(moved[-1] - moved[0]) + 1)
+    return extent[0], extent[1]
+
+
+def _bag(model: Classifier) -> tuple[Pooled, Bag]:
+    network = model.network
+    if not isinstance(network, Pooled) or not isinstance(network.backbone, Bag):
+        raise ModelError(
+            f"Class evidence is what a BagNet has; {model.card.id} is another kind.",
+            todo="Name a model whose method is bagnet.",
+        )
+    return network, network.backbone
+
+
+def _evidence(network: Pooled, x: Tensor) -> Tensor:
+    """The head at each position, of pictures that are normalised already: (n, 20, h, w)."""
+    assert isinstance(network.backbone, Bag)
+    features = network.backbone.of_normalised(x)
+    head = network.head
+    return functional.conv2d(features, head.weight[:, :, None, None], head.bias)
+
+
+def _by_chunk(pictures: UInt8, compute: Callable[[Tensor], Tensor]) -> Float32:
+    with torch.inference_mode():
+        return np.concatenate(
+            [
+                compute(as_input(pictures[start : start + CHUNK])).numpy()
+                for start in range(0, len(pictures), CHUNK)
+            ]
+        )

@@ -1,0 +1,135 @@
+"""The card of a classifier: classifier.yaml of a package, checked when it is read.
+
+It holds the whole recipe, so that what was done can be done again, and what was measured on the
+weights as they are kept. Nothing here needs torch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from labapp.datasets.birds.species import SPECIES
+from labapp.explanations.recipe import ClassifierRecipe
+from labapp.representations import document
+from labapp.representations.card import SHA256_PATTERN
+from labapp.representations.data import Part
+
+CARD = "classifier.yaml"
+WEIGHTS = "weights.safetensors"
+
+VISIBLE = 0.6
+"""Share of a mark's place from which it counts as visible."""
+HUNDRED = 100
+"""Test pictures in each of the stretches whose hits the card counts."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Made(Part):
+    """How the weights came about. `phases`: steps by name; `seconds` over all restarts."""
+
+    recipe_sha256: str = Field(pattern=SHA256_PATTERN)
+    phases: dict[str, int] = Field(min_length=1)
+    seconds: float = Field(ge=0)
+    device: Literal["cpu"] = "cpu"
+    threads: int = Field(ge=1)
+    versions: dict[str, str]
+
+
+class Tested(Part):
+    """How it does on the test part, which learned or chose nothing.
+
+    `recall`: by species. `hits`: right answers in each `HUNDRED` pictures in turn, in the order of
+    the rows, so that a card can be told wrong from a part of the pictures. `inside_genus`: share of
+    the errors whose genus is right. Those errors are `usable` for studies; `decidable` is the share
+    of them where both deciding marks are visible (`VISIBLE`).
+    """
+
+    pictures: int = Field(ge=1)
+    accuracy: Share
+    genus_accuracy: Share
+    recall: list[Share] = Field(min_length=SPECIES, max_length=SPECIES)
+    hits: list[int] = Field(min_length=1)
+    errors: int = Field(ge=0)
+    inside_genus: Share
+    usable: int = Field(ge=0)
+    decidable: Share
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Tested:
+        right = sum(self.hits)
+        if right != self.pictures - self.errors:
+            raise ValueError(
+                f"hits sum to {right}, but {self.pictures} pictures have {self.errors} errors"
+            )
+        if abs(self.accuracy - right / self.pictures) > 5e-5:
+            raise ValueError(f"accuracy is {self.accuracy}, but {right} of {self.pictures} are hit")
+        return self
+
+
+class Pointing(Part):
+    """Where an explanation of the predicted species points: its peak, over so many test pictures.
+
+    `on_mark`: share within a cell (8 pixels of 96) of a mark that tells the species from its
+    sisters, `by_chance` the share of the area that counts so. `on_bird`: share on the bird.
+    """
+
+    pictures: int = Field(ge=1)
+    on_mark: Share
+    by_chance: Share
+    on_bird: Share
+
+
+class GradcamChecks(Part):
+    """`sisters`: mean correlation of the predicted species' map with those of its sisters."""
+
+    method: Literal["resnet"]
+    pointing: Pointing
+    sisters: float = Field(ge=-1, le=1)
+
+
+class BagnetChecks(Part):
+    """`field`: width and height, in pixels, of what changed one position's evidence, measured by
+    changing pixels. `map_error`: greatest difference of a score from the mean of its map.
+    """
+
+    method: Literal["bagnet"]
+    field: tuple[int, int]
+    map_error: float = Field(ge=0)
+    pointing: Pointing
+    sisters: float = Field(ge=-1, le=1)
+
+
+Checks = Annotated[GradcamChecks | BagnetChecks, Field(discriminator="method")]
+
+
+class ClassifierCard(Part):
+    """What a package says of its classifier."""
+
+    card: Literal[1]
+    recipe: ClassifierRecipe
+    training: Made
+    validation_accuracy: Share
+    test: Tested
+    checks: Checks
+    weights_sha256: str = Field(pattern=SHA256_PATTERN)
+
+    @model_validator(mode="after")
+    def _belong_together(self) -> ClassifierCard:
+        if self.checks.method != self.recipe.method.name:
+            raise ValueError(f"checks are of {self.checks.method}, not {self.recipe.method.name}")
+        if self.training.recipe_sha256 != self.recipe.digest:
+            raise ValueError("recipe_sha256 is of another recipe than the one on the card")
+        return self
+
+    @property
+    def id(self) -> str:
+        return self.recipe.id
+
+
+def read(folder: Path) -> ClassifierCard:
+    """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
+    return document.read(folder / CARD, "classifier card", ClassifierCard)

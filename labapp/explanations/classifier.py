@@ -1,0 +1,46 @@
+"""A trained classifier, ready: what it says of pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from labapp.datasets.split import Float32, Int64
+from labapp.explanations.card import ClassifierCard
+from labapp.explanations.photos import UInt8, as_input
+
+CHUNK = 100
+"""Pictures at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classifier:
+    """A network in evaluation mode, and the card of what it is."""
+
+    card: ClassifierCard
+    network: nn.Module
+
+    @property
+    def size(self) -> int:
+        """Width and height of the pictures it takes."""
+        return self.card.recipe.data.size
+
+    def scores(self, pictures: UInt8) -> Float32:
+        """Scores of the species, as the method has them: float32, shape (n, 20)."""
+        return scores(self.network, pictures)
+
+    def predicted(self, pictures: UInt8) -> Int64:
+        """Species predicted, from 0: int64, shape (n,)."""
+        return np.asarray(self.scores(pictures).argmax(1), np.int64)
+
+
+def scores(network: nn.Module, pictures: UInt8) -> Float32:
+    """Scores of pictures, uint8 (n, 3, size, size), some at a time: float32, shape (n, 20)."""
+    starts = range(0, len(pictures), CHUNK)
+    with torch.inference_mode():
+        return np.concatenate(
+            [network(as_input(pictures[at : at + CHUNK])).numpy() for at in starts]
+        )

@@ -1,0 +1,108 @@
+"""How good a classifier is, and where its explanations point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import ndimage
+
+from labapp.datasets.birds.parameters import Bird
+from labapp.datasets.birds.picture import deciding_visibility, mark_places, part_map
+from labapp.datasets.birds.shapes import BodyPart
+from labapp.datasets.birds.species import GENERA, SISTERS, SPECIES
+from labapp.datasets.split import Float32, Int64
+from labapp.explanations.card import HUNDRED, VISIBLE, Pointing, Tested
+from labapp.explanations.photos import Photos
+
+CELL = 1 / 12
+"""How near a peak must come to a mark, as a share of the picture: a cell of a 12 x 12 map."""
+
+
+def tested(photos: Photos, predicted: Int64) -> Tested:
+    """The card's numbers from what was predicted of each picture."""
+    right = predicted == photos.species
+    genus_right = predicted // SISTERS == photos.genus
+    errors = int((~right).sum())
+    usable = np.flatnonzero(~right & genus_right)
+    visible = [deciding_visibility(photos.rows.bird(int(row))) >= VISIBLE for row in usable]
+    return Tested(
+        pictures=len(photos),
+        accuracy=_share(right),
+        genus_accuracy=_share(genus_right),
+        recall=[_share(right[photos.species == species]) for species in range(SPECIES)],
+        hits=hits(right),
+        errors=errors,
+        inside_genus=round(len(usable) / max(errors, 1), 4),
+        usable=len(usable),
+        decidable=_share(np.array(visible, bool)),
+    )
+
+
+def hits(right: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[int]:
+    """Right answers in each hundred pictures in turn."""
+    return [int(right[at : at + HUNDRED].sum()) for at in range(0, len(right), HUNDRED)]
+
+
+def pointing(peaks: Float32, birds: Sequence[Bird], size: int) -> Pointing:
+    """Where the peaks of explanations lie.
+
+    Parameters
+    ----------
+    peaks : y and x of each, in pixels of a picture of `size`: shape (n, 2).
+    birds : of the same pictures.
+    """
+    marked, on_bird, area = [], [], []
+    for peak, bird in zip(peaks, birds, strict=True):
+        y, x = np.rint(peak).astype(int).clip(0, size - 1)
+        first, second = GENERA[bird.genus].deciding
+        places = mark_places(bird, size)
+        near = _distance(places[first] | places[second]) <= CELL * size
+        part = part_map(bird, size)[y, x]
+        marked.append(bool(near[y, x]))
+        area.append(float(near.mean()))
+        on_bird.append(bool(BodyPart.TAIL <= part <= BodyPart.EYE))
+    return Pointing(
+        pictures=len(birds),
+        on_mark=_share(np.array(marked)),
+        by_chance=round(float(np.mean(area)), 4),
+        on_bird=_share(np.array(on_bird)),
+    )
+
+
+def peaks(maps: Float32, stride: float) -> Float32:
+    """Pixels (y, x) at which maps (n, h, w) are greatest: float32, shape (n, 2).
+
+    Position i of the networks' maps sees pixels around `stride` times i.
+    """
+    flat = maps.reshape(len(maps), -1).argmax(1)
+    found = np.stack(np.unravel_index(flat, maps.shape[1:]), axis=1)
+    return (found * stride).astype(np.float32)
+
+
+def sisters(maps: Float32, species: Int64) -> float:
+    """Mean correlation of a species' map with its sisters': `maps` (n, 20, h, w).
+
+    Maps that are flat agree with nothing and count as 0.
+    """
+    found = []
+    for all_maps, one in zip(maps.reshape(len(maps), SPECIES, -1), species, strict=True):
+        first = one - one % SISTERS
+        centred = all_maps - all_maps.mean(1, keepdims=True)
+        length = np.linalg.norm(centred, axis=1)
+        for other in range(first, first + SISTERS):
+            if other != one:
+                both = length[one] * length[other]
+                found.append(float(centred[one] @ centred[other] / both) if both > 0 else 0.0)
+    return round(float(np.mean(found)), 4)
+
+
+def _distance(there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Float32:
+    """Pixels from each pixel to the nearest one that is `there`; far where there is none."""
+    if not there.any():
+        return np.full(there.shape, np.inf, np.float32)
+    return np.asarray(ndimage.distance_transform_edt(~there), np.float32)
+
+
+def _share(values: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
+    return round(float(values.mean()), 4) if values.size else 0.0

@@ -1,0 +1,106 @@
+"""Classifier packages: folders `<dataset>/<name>/` with a card and weights.
+
+    classifier.yaml       what it is, how it was made, how good it is, the hash of the weights
+    weights.safetensors   parameters and statistics, float32
+
+Listing packages and reading cards leave torch alone.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labapp.datasets.split import Float32
+from labapp.errors import ModelError
+from labapp.explanations import card as cards
+from labapp.explanations.card import CARD, WEIGHTS, ClassifierCard
+from labapp.representations import document, files, package
+
+if TYPE_CHECKING:
+    from labapp.explanations.classifier import Classifier
+
+
+def find(reference: str | Path, root: Path | None = None) -> Path:
+    """The folder of a package, by id or path; see `representations.package.find`."""
+    return package.find(reference, root, card=CARD)
+
+
+def list_packages(root: Path | None = None) -> list[str]:
+    """Ids of the classifiers under `root` (by default the shipped and the user's), sorted."""
+    return package.list_packages(root, card=CARD)
+
+
+def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> Classifier:
+    """A classifier, checked and ready.
+
+    threads : CPU threads of torch, set for the *whole process*.
+
+    Raises
+    ------
+    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
+    """
+    folder = find(path_or_id, root)
+    card = cards.read(folder)
+    if not Path(path_or_id).is_absolute() and folder != Path(path_or_id) and card.id != path_or_id:
+        raise ModelError(
+            f"The package {folder} calls itself {card.id!r}, not {str(path_or_id)!r}.",
+            safe="No model was loaded.",
+            todo="Put the package back under its own id.",
+        )
+    weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
+    import torch
+
+    from labapp.explanations.approach import approach
+    from labapp.explanations.classifier import Classifier
+
+    torch.set_num_threads(threads)
+    network = approach(card.recipe.method.name).network(card.recipe)
+    expected = {
+        name: tuple(value.shape)
+        for name, value in network.state_dict().items()
+        if value.is_floating_point()
+    }
+    if expected != {name: values.shape for name, values in weights.items()}:
+        wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
+        raise ModelError(
+            f"{folder / WEIGHTS} does not hold the weights of its card's network: "
+            f"{', '.join(wrong[:3])}.",
+            safe="No model was loaded.",
+            todo="Take a fresh copy of the package.",
+        )
+    # What is left out are counters of batches seen, which nothing reads once it has learned.
+    network.load_state_dict(
+        {name: torch.from_numpy(values) for name, values in weights.items()}, strict=False
+    )
+    return Classifier(card, network.eval())
+
+
+def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) -> Path:
+    """Write a package, whole or not at all; the hash of the weights is set here.
+
+    Raises
+    ------
+    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    """
+    refuse_existing(folder)
+    content = files.pack_weights(weights)
+    card = card.model_copy(update={"weights_sha256": files.digest(content)})
+    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+    try:
+        with files.writing(folder):
+            draft.mkdir(parents=True)
+            (draft / WEIGHTS).write_bytes(content)
+            (draft / CARD).write_text(document.dump(card), encoding="utf-8")
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raises ModelError when there is something at `folder`, or when its id is taken."""
+    package.refuse_existing(folder, card=CARD)

@@ -1,0 +1,109 @@
+"""From a classifier's recipe to its package, on the CPU: killed at any moment, it goes on."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from labapp import __version__, resources
+from labapp.datasets.birds.dataset import Birds
+from labapp.explanations import fitting, measuring, package
+from labapp.explanations import recipe as recipes
+from labapp.explanations.approach import Approach, approach
+from labapp.explanations.card import ClassifierCard, Made
+from labapp.explanations.classifier import scores
+from labapp.explanations.fitting import Progress
+from labapp.explanations.photos import painted
+from labapp.explanations.recipe import ClassifierRecipe
+from labapp.representations import checkpoint
+from labapp.representations.checkpoint import Making
+from labapp.representations.torch_backend import weights_of
+
+
+def train(
+    recipe_path: Path,
+    *,
+    out: Path | None = None,
+    resume: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    threads: int = 1,
+) -> Path:
+    """Train the recipe's classifier, measure it and write its package.
+
+    Parameters
+    ----------
+    out : where `<dataset>/<name>/` is written, and checkpoints under `.training/<dataset>/<name>/`
+        meanwhile; the user's models folder by default.
+    resume : go on from a checkpoint of the same recipe; otherwise start afresh.
+    progress : see `fitting.fit`.
+    threads : CPU threads of torch, process-wide. Another number of threads rounds differently.
+
+    Returns
+    -------
+    The package's folder.
+
+    Raises
+    ------
+    ModelError : the recipe is refused, the package exists, the checkpoint does not fit, the loss
+        is no longer finite, the disk refuses.
+    """
+    recipe = recipes.read(recipe_path)
+    out = resources.user_models() if out is None else out
+    folder = out / recipe.id
+    package.refuse_existing(folder)
+    torch.set_num_threads(threads)
+    state = out / ".training" / recipe.id
+    if not resume:
+        checkpoint.clear(state)
+
+    data = recipe.data.load()
+    method = approach(recipe.method.name)
+    network = method.network(recipe)
+    phases = method.phases(recipe, network, data)
+    seconds = fitting.fit(
+        network,
+        phases,
+        seed=recipe.seed,
+        making=Making(recipe.digest, "cpu", threads),
+        state=state,
+        progress=progress,
+    )
+    made = Made(
+        recipe_sha256=recipe.digest,
+        phases={phase.name: phase.steps for phase in phases},
+        seconds=round(seconds, 1),
+        threads=threads,
+        versions={
+            "labapp": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "torch": str(torch.__version__),
+            "captum": metadata.version("captum"),
+        },
+    )
+    package.write(folder, card_of(recipe, made, network, method, data), weights_of(network))
+    checkpoint.clear(state)
+    return folder
+
+
+def card_of(
+    recipe: ClassifierRecipe, made: Made, network: nn.Module, method: Approach, data: Birds
+) -> ClassifierCard:
+    """The card, all of it measured; the hash of the weights is set when they are written."""
+    validation, test = painted(data.validation), painted(data.test)
+    right = scores(network, validation.pictures).argmax(1) == validation.species
+    return ClassifierCard(
+        card=1,
+        recipe=recipe,
+        training=made,
+        validation_accuracy=round(float(right.mean()), 4),
+        test=measuring.tested(test, scores(network, test.pictures).argmax(1)),
+        checks=method.checks(recipe, network, data),
+        weights_sha256="0" * 64,
+    )
