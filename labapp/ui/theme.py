@@ -79,6 +79,8 @@ SERIES_AXIS = "#8B949E"
 SERIES_OWN = "#1F5FD6"
 SERIES_TARGET = "#B35900"
 SERIES_BAND = "#F6DDB8"
+BOX, BOX_EDGE = "#FFE100", "#1F2328"
+"""Of a box round a part of a photo: seen on light and on dark ones."""
 
 
 def font(px: int = BODY_PX, *, bold: bool = False) -> QFont:

@@ -115,6 +115,9 @@ class Screen(QWidget):
     def right(self) -> None:
         """The right button was pressed."""
 
+    def help(self) -> None:
+        """The button on top was pressed that `head().help` names."""
+
     def entrance(self) -> QWidget | None:
         """What takes the focus when the screen comes up; None: the right button."""
         return None

@@ -109,6 +109,7 @@ class ParticipantWindow(QWidget):
         self.leave.setParent(self)
         self.leave.setFixedWidth(LEAVE_WIDTH)
         self.leave.stayed.connect(self._stay)
+        self.top.help_pressed.connect(self._help)
         self.bottom.left_pressed.connect(self._left)
         self.bottom.right_pressed.connect(self._right)
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
@@ -303,6 +304,10 @@ class ParticipantWindow(QWidget):
     def _right(self) -> None:
         if self._screen is not None and not self._covered:
             self._screen.right()
+
+    def _help(self) -> None:
+        if self._screen is not None and not self._covered:
+            self._screen.help()
 
     def _ask_to_leave(self, how: str) -> None:
         """Say that everything is safe and tell the moderator; the session goes on meanwhile."""

@@ -23,12 +23,14 @@ BUTTON_WIDTH = 180
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the top bar says. done and of count questions or pages; of = 0 for none."""
+    """What the top bar says. done and of count questions or pages; of = 0 for none. help: what the
+    button says that opens a description; empty for none."""
 
     stage: str = ""
     question: str = ""
     done: int = 0
     of: int = 0
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,10 @@ class _Bar(QWidget):
 
 
 class TopBar(_Bar):
-    """Where one is, and whether sound is recorded; nothing else."""
+    """Where one is, and whether sound is recorded; nothing else, but for what can be opened at any
+    time: help_pressed."""
+
+    help_pressed = Signal()
 
     def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
         super().__init__(palette, towards="bottom", parent=parent)
@@ -140,7 +145,11 @@ class TopBar(_Bar):
         row.setSpacing(theme.SPACE_XL)
         for widget in (self._stage, self._question, self._dots):
             row.addWidget(widget)
+        self.help = Button(role="link")
+        self.help.hide()
+        self.help.clicked.connect(self.help_pressed)
         row.addStretch(1)
+        row.addWidget(self.help)
         row.addWidget(self._mark)
         row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
         row.addWidget(self._recording)
@@ -156,6 +165,10 @@ class TopBar(_Bar):
         self._question.setText(head.question)
         self._question.setVisible(bool(head.question))
         self._dots.show_progress(head.done, head.of)
+        self.help.setText(head.help)
+        if self.help.hasFocus() and not head.help:
+            self.help.clearFocus()
+        self.help.setVisible(bool(head.help))
 
     def show_recording(self, on: bool, text: str) -> None:
         self._mark.show_on(on)

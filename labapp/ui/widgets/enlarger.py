@@ -1,0 +1,179 @@
+"""A reserved place that shows, larger, what the pointer is over: it covers nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.painting import color, draw_focus_ring, font, pen
+from labapp.ui.widgets.photo_view import WHOLE, Box, PhotoView
+
+SHARE = 0.5
+"""Of a photo's width and height is shown at once."""
+STEP = 0.125
+FRAME = 3
+_ARROWS = {
+    Qt.Key.Key_Left: QPointF(-STEP, 0),
+    Qt.Key.Key_Right: QPointF(STEP, 0),
+    Qt.Key.Key_Up: QPointF(0, -STEP),
+    Qt.Key.Key_Down: QPointF(0, STEP),
+}
+
+
+class Enlarger(QWidget):
+    """At rest it shows its own picture, or a hint where it has none.
+
+    said: the caption of an enlarged picture, made of its name. By keyboard: one Tab stop; Space
+    goes through the pictures (`turn`), arrow keys move what is shown of one.
+    """
+
+    def __init__(self, palette: theme.Palette, hint: str, said: Callable[[str], str]) -> None:
+        super().__init__()
+        self._colors = palette
+        self._hint, self._said = hint, said
+        self._rest: tuple[QImage | None, Box | None, str] = (None, None, "")
+        self._watched: list[tuple[PhotoView, str, bool]] = []
+        self._shown: tuple[PhotoView, str, bool] | None = None
+        self._at = QPointF(0.5, 0.5)
+        self.view = PhotoView(palette)
+        self.caption = QLabel()
+        self.caption.setProperty("role", "secondary")
+        self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.view.pointed.connect(self._over_itself)
+        self.view.gone.connect(self.leave)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(FRAME, FRAME, FRAME, 0)
+        column.setSpacing(theme.SPACE_XS)
+        column.addWidget(self.view)
+        column.addWidget(self.caption)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(hint)
+
+    @property
+    def enlarging(self) -> PhotoView | None:
+        """The view whose picture is shown larger."""
+        return self._shown[0] if self._shown is not None else None
+
+    @property
+    def overhead(self) -> int:
+        """Logical pixels of height besides the picture."""
+        return FRAME + theme.SPACE_XS + self.caption.sizeHint().height()
+
+    def set_side(self, side: float) -> None:
+        """Take a square of so many logical pixels, frame included, and a line for the caption."""
+        self.view.set_side(side - 2 * FRAME)
+        self.setFixedWidth(self.view.width() + 2 * FRAME)
+
+    def rest(self, image: QImage | None, box: Box | None = None, caption: str = "") -> None:
+        """What is shown while nothing is enlarged."""
+        self._rest = (image, box, caption)
+        if self._shown is None:
+            self._show_rest()
+
+    def watch(self, view: PhotoView, name: str, *, whole: bool = False) -> None:
+        """Enlarge what the pointer is over of a view; whole: all of its picture at once, as of one
+        that is cut out already."""
+        known = [kept for kept in self._watched if kept[0] is view]
+        if known:
+            self._watched[self._watched.index(known[0])] = (view, name, whole)
+            return
+        entry = len(self._watched)
+        self._watched.append((view, name, whole))
+        view.pointed.connect(lambda x, y: self._show(self._watched[entry], QPointF(x, y)))
+        view.gone.connect(self.leave)
+
+    def leave(self) -> None:
+        """Nothing is pointed at any more."""
+        self._shown = None
+        self._show_rest()
+
+    def turn(self, views: Sequence[PhotoView] = ()) -> None:
+        """Enlarge the next of some views (of all that can be seen); after the last, rest."""
+        among = [
+            entry
+            for entry in self._watched
+            if (entry[0] in views if views else entry[0].isVisible()) and entry[0].image is not None
+        ]
+        places = [entry[0] for entry in among]
+        at = places.index(self._shown[0]) + 1 if self._shown and self._shown[0] in places else 0
+        if at < len(among):
+            self._show(among[at], QPointF(0.5, 0.5))
+        else:
+            self.leave()
+
+    def _over_itself(self, x: float, y: float) -> None:
+        """The pointer is over the picture at rest: what is under it stays under it, larger."""
+        image, box, caption = self._rest
+        if image is None or self._shown is not None:
+            return
+        self.view.show_picture(image, box)
+        self.view.show_part(QRectF(x * (1 - SHARE), y * (1 - SHARE), SHARE, SHARE))
+        self._say(self._said(caption))
+
+    def _show(self, entry: tuple[PhotoView, str, bool], at: QPointF) -> None:
+        view, name, whole = entry
+        self._shown, self._at = entry, at
+        share = 1.0 if whole else SHARE
+        left = min(max(at.x() - share / 2, 0.0), 1 - share)
+        top = min(max(at.y() - share / 2, 0.0), 1 - share)
+        self.view.show_picture(view.image, view.box)
+        self.view.show_part(QRectF(left, top, share, share))
+        self._say(self._said(name))
+        self.update()
+
+    def _show_rest(self) -> None:
+        image, box, caption = self._rest
+        self.view.show_picture(image, box)
+        self.view.show_part(WHOLE)
+        self._say(caption)
+        self.update()
+
+    def _say(self, text: str) -> None:
+        if self.caption.text() != text:
+            self.caption.setText(text)
+            self.setAccessibleDescription(text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key == Qt.Key.Key_Space:
+            self.turn()
+        elif key in _ARROWS and self._shown is not None:
+            to = self._at + _ARROWS[key]
+            self._show(self._shown, QPointF(min(max(to.x(), 0.0), 1.0), min(max(to.y(), 0.0), 1.0)))
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.leave()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = self._colors
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        place = QRectF(0, 0, self.width(), self.view.height() + 2 * FRAME)
+        if self.view.image is None:
+            painter.setPen(pen(p.hairline, dashed=True))
+            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), theme.RADIUS, theme.RADIUS)
+            painter.setPen(color(p.secondary))
+            painter.setFont(font(theme.SECONDARY_PX))
+            words = place.adjusted(theme.SPACE_L, 0, -theme.SPACE_L, 0)
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(words, int(flags), self._hint)
+        elif self._shown is not None:
+            painter.setPen(pen(p.accent, FRAME))
+            half = FRAME / 2
+            painter.drawRect(place.adjusted(half, half, -half, -half))
+        if self.hasFocus():
+            draw_focus_ring(painter, place, theme.RADIUS, p.accent)
+        painter.end()

@@ -1,0 +1,59 @@
+"""The bar that says what the colours of heatmaps mean."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.painting import pen
+from labapp.ui.widgets.photo_view import image_of
+
+HEIGHT = 14
+LEAST_WIDTH = 120
+
+
+class ColourStrip(QWidget):
+    """The colours from least to most."""
+
+    def __init__(self, table: NDArray[np.uint8], palette: theme.Palette) -> None:
+        super().__init__()
+        self._colors = palette
+        self._image: QImage = image_of(table[np.newaxis, :, :])
+        self.setFixedHeight(HEIGHT)
+        self.setMinimumWidth(LEAST_WIDTH)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.drawImage(QRectF(self.rect()), self._image)
+        painter.setPen(pen(self._colors.secondary))
+        painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.end()
+
+
+class HeatmapBar(QWidget):
+    """The colours between two words, and a remark. table: uint8 (256, 3), from least to most."""
+
+    def __init__(
+        self, table: NDArray[np.uint8], palette: theme.Palette, low: str, high: str, remark: str
+    ) -> None:
+        super().__init__()
+        self.setAccessibleName(f"{low} – {high}. {remark}")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(_label(low))
+        row.addWidget(ColourStrip(table, palette), 1, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(_label(high))
+        row.addSpacing(theme.SPACE_L)
+        row.addWidget(_label(remark))
+
+
+def _label(text: str) -> QLabel:
+    made = QLabel(text)
+    made.setProperty("role", "secondary")
+    return made

@@ -1,0 +1,293 @@
+"""Rows that compare a region of a photo with a prototype: pictures side by side, and a rating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.photo_view import Box, PhotoView
+from labapp.ui.widgets.question_row import MARK, MARK_WIDTH
+from labapp.ui.widgets.segmented import SegmentedChoice
+
+PHOTO, REGION, PROTOTYPE, PROTOTYPE_PHOTO = range(4)
+CUT_OUT = (REGION, PROTOTYPE)
+GAP = theme.SPACE_M
+POINT_WIDTH = 38
+SCROLL_WIDTH = 16
+LEAST_SIDE, MOST_SIDE = 72, 260
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a list of rows has, in words: the four pictures' headings, what stands between region
+    and prototype (such as "looks like"), headings of what is optional: the step on the left, the
+    model's decision, the rating, with the options of it; names of a row for who hears the screen,
+    with `{number}`."""
+
+    photo: str
+    region: str
+    joint: str
+    prototype: str
+    prototype_photo: str
+    row: str
+    step: str = ""
+    decision: str = ""
+    rating: str = ""
+    ratings: tuple[str, ...] = ()
+
+    @property
+    def headings(self) -> tuple[str, str, str, str]:
+        return (self.photo, self.region, self.prototype, self.prototype_photo)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row's pictures and words. step, decision: where the list has these columns."""
+
+    photo: QImage
+    photo_box: Box | None
+    region: QImage
+    prototype: QImage
+    prototype_photo: QImage
+    prototype_box: Box | None
+    step: str = ""
+    decision: str = ""
+
+
+@dataclass(slots=True)
+class Widths:
+    """Logical pixels of a list's columns; the rows and their head share them."""
+
+    step: int = 0
+    joint: int = 72
+    decision: int = 0
+    rating: int = 0
+
+    def side_for(self, width: float) -> int:
+        """How wide each of the four pictures can be."""
+        words = [self.step, self.joint, self.decision, self.rating]
+        taken = sum(word + GAP for word in words if word) + 3 * GAP
+        return max(LEAST_SIDE, min(floor((width - taken) / 4), MOST_SIDE))
+
+
+class RowView(QWidget):
+    """rated(value, device): the hand wants this rating of the row, from 1."""
+
+    rated = Signal(int, str)
+
+    def __init__(
+        self, number: int, columns: Columns, widths: Widths, palette: theme.Palette
+    ) -> None:
+        super().__init__()
+        self.number = number
+        name = columns.row.format(number=number)
+        self.views = [PhotoView(palette, f"{heading}, {name}") for heading in columns.headings]
+        self.step, self.joint, self.decision = QLabel(), QLabel(columns.joint), QLabel()
+        self.mark = QLabel()
+        self.mark.setFixedWidth(MARK_WIDTH)
+        self.mark.setProperty("tone", "warn")
+        self.rating: SegmentedChoice | None = None
+        for label, role in (
+            (self.step, "strong"),
+            (self.joint, "secondary"),
+            (self.decision, "strong"),
+        ):
+            label.setProperty("role", role)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        if columns.step:
+            self.step.setFixedWidth(widths.step)
+            row.addWidget(self.step)
+        self.joint.setFixedWidth(widths.joint)
+        row.addWidget(self.views[PHOTO])
+        row.addWidget(self.views[REGION])
+        row.addWidget(self.joint)
+        row.addWidget(self.views[PROTOTYPE])
+        row.addWidget(self.views[PROTOTYPE_PHOTO])
+        if columns.decision:
+            self.decision.setFixedWidth(widths.decision)
+            row.addWidget(self.decision)
+        if columns.ratings:
+            self.rating = SegmentedChoice(
+                columns.ratings, palette, f"{columns.rating}, {name}", each=POINT_WIDTH
+            )
+            self.rating.chosen.connect(lambda index, device: self.rated.emit(index + 1, device))
+            rate = QWidget()
+            inner = QHBoxLayout(rate)
+            inner.setContentsMargins(0, 0, 0, 0)
+            inner.setSpacing(0)
+            inner.addWidget(self.mark)
+            inner.addWidget(self.rating)
+            rate.setFixedWidth(widths.rating)
+            row.addWidget(rate)
+        row.addStretch(1)
+
+    def show_row(self, row: Row) -> None:
+        """Show other pictures; a rating of before is gone."""
+        self.views[PHOTO].show_picture(row.photo, row.photo_box)
+        self.views[REGION].show_picture(row.region)
+        self.views[PROTOTYPE].show_picture(row.prototype)
+        self.views[PROTOTYPE_PHOTO].show_picture(row.prototype_photo, row.prototype_box)
+        self.step.setText(row.step)
+        self.decision.setText(row.decision)
+
+    def show_rating(self, value: int | None) -> None:
+        """Show what the session says, from 1."""
+        if self.rating is not None:
+            self.rating.show_index(None if value is None else value - 1)
+
+    def mark_missing(self, missing: bool) -> None:
+        """Tell, by a mark in room kept for it, that the rating is missing."""
+        text = MARK if missing else ""
+        if self.mark.text() != text:
+            self.mark.setText(text)
+
+    def set_side(self, side: int) -> None:
+        for view in self.views:
+            view.set_side(side)
+        self.setFixedHeight(side)
+
+
+class RowList(QWidget):
+    """Rows under one head; only the rows scroll.
+
+    rated(place, value, device): of the row at a place of those shown, from 1.
+    """
+
+    rated = Signal(int, int, str)
+
+    def __init__(
+        self, columns: Columns, palette: theme.Palette, enlarger: Enlarger | None = None
+    ) -> None:
+        super().__init__()
+        self._columns, self._colors, self._enlarger = columns, palette, enlarger
+        self.widths = Widths(
+            step=72 if columns.step else 0,
+            decision=88 if columns.decision else 0,
+            rating=MARK_WIDTH + len(columns.ratings) * POINT_WIDTH + 2 if columns.ratings else 0,
+        )
+        self.rows: list[RowView] = []
+        self._count = 0
+        self._head = self._make_head()
+        self._inner = QWidget()
+        self._list = QVBoxLayout(self._inner)
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(GAP)
+        self._list.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setWidget(self._inner)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        for surface in (self._inner, self.area.viewport()):
+            surface.setAutoFillBackground(False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_S)
+        column.addWidget(self._head)
+        column.addWidget(self.area, 1)
+
+    def _make_head(self) -> QWidget:
+        columns, widths = self._columns, self.widths
+        head = QWidget()
+        row = QHBoxLayout(head)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        self._over: list[QLabel] = []
+
+        def add(text: str, width: int = 0) -> QLabel:
+            label = QLabel(text)
+            label.setProperty("role", "heading")
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom)
+            label.setWordWrap(True)
+            if width:
+                label.setFixedWidth(width)
+            row.addWidget(label)
+            return label
+
+        if columns.step:
+            add(columns.step, widths.step)
+        self._over += [add(columns.photo), add(columns.region)]
+        add("", widths.joint)
+        self._over += [add(columns.prototype), add(columns.prototype_photo)]
+        if columns.decision:
+            add(columns.decision, widths.decision)
+        if columns.ratings:
+            add(columns.rating, widths.rating)
+        row.addStretch(1)
+        return head
+
+    @property
+    def shown(self) -> list[RowView]:
+        """The rows that are shown."""
+        return self.rows[: self._count]
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show other rows, from the first one on."""
+        while len(self.rows) < len(rows):
+            self._add()
+        self._count = len(rows)
+        for place, view in enumerate(self.rows):
+            view.setVisible(place < len(rows))
+            if place < len(rows):
+                view.show_row(rows[place])
+        self.area.verticalScrollBar().setValue(0)
+
+    def _add(self) -> None:
+        number = len(self.rows) + 1
+        view = RowView(number, self._columns, self.widths, self._colors)
+        view.rated.connect(lambda value, device: self.rated.emit(number, value, device))
+        view.set_side(self._side())
+        if view.rating is not None:
+            view.rating.installEventFilter(self)
+        if self._enlarger is not None:
+            for place, one in enumerate(view.views):
+                self._enlarger.watch(one, one.accessibleName(), whole=place in CUT_OUT)
+        self._list.insertWidget(len(self.rows), view)
+        self.rows.append(view)
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """A row that gets the focus comes into sight."""
+        if event.type() == QEvent.Type.FocusIn:
+            row = next((row for row in self.rows if row.rating is watched), None)
+            if row is not None:
+                self.area.ensureWidgetVisible(row, 0, GAP)
+        return False
+
+    def row_with_focus(self) -> RowView | None:
+        """The row whose rating has the keyboard."""
+        return next(
+            (row for row in self.shown if row.rating is not None and row.rating.hasFocus()), None
+        )
+
+    def focus_on(self, place: int) -> bool:
+        """Give the keyboard to the row at a place, from 1; False where there is none."""
+        if not 1 <= place <= self._count:
+            return False
+        rating = self.rows[place - 1].rating
+        if rating is not None:
+            rating.setFocus(Qt.FocusReason.OtherFocusReason)
+        return rating is not None
+
+    def _side(self) -> int:
+        return self.widths.side_for(self.width() - SCROLL_WIDTH)
+
+    def resizeEvent(self, event: object) -> None:
+        """Pictures as large as the width allows."""
+        side = self._side()
+        for view in self.rows:
+            view.set_side(side)
+        for label in self._over:
+            label.setFixedWidth(side)
