@@ -22,7 +22,14 @@ from tests.helpers.rooms import Room
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key
-WORDS = Strings({"optional": "Optional", "own_words": "In your own words"})
+WORDS = Strings(
+    {
+        "optional": "Optional",
+        "own_words": "In your own words",
+        "selected_accuracy": "Selected Black-box model accuracy: {value} {unit}",
+        "selected_value": "Selected: {value} {unit}",
+    }
+)
 
 
 def focus() -> QWidget:

@@ -20,7 +20,9 @@ MOST_NAMED, NAMED_CHARACTERS = 3, 84
 class QuestionnaireScreen(Screen):
     def __init__(self, setting: Setting, part: QuestionnairePart) -> None:
         super().__init__(setting, part)
-        self._instrument = setting.loaded.instruments[part.instrument].realised(part.items)
+        self._instrument = setting.loaded.instruments[part.instrument].realised(
+            part.items, part.values
+        )
         self._stage = stage_words(setting, part)
         self._asked = False
         self._page: int = self.state.page
@@ -33,6 +35,7 @@ class QuestionnaireScreen(Screen):
                 items,
                 setting.words,
                 setting.palette,
+                above="" if self.pages else above(setting, part),
             )
             for view in page.views:
                 view.answered.connect(
@@ -114,6 +117,15 @@ class QuestionnaireScreen(Screen):
 
     def entrance(self) -> QWidget:
         return self.pages[self._page].views[0].entrance()
+
+
+def above(setting: Setting, part: QuestionnairePart) -> str:
+    """The text above the questions, with the method's name and what the participant achieved."""
+    if part.above is None:
+        return ""
+    runner = setting.runner
+    achieved = runner.machine.performance_values(runner.state)
+    return "\n\n".join(setting.pages(part.above, achieved | part.values))
 
 
 def _short(text: str) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.study.instruments import Choice, Choices, Item, Rating, Written
+from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Written
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.choices import ChoiceRow, Look
 from labapp.ui.widgets.options import OptionGroup
+from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.slider_item import NumberSlider
 from labapp.ui.widgets.textfield import TextField
 
 WORDS_WIDTH = 340
@@ -57,7 +60,8 @@ class ItemView(QWidget):
     def __init__(self, item: Item, words: Strings, width: int = WORDS_WIDTH) -> None:
         super().__init__()
         self.item = item
-        optional = "" if item.required else words("optional")
+        # A slider always says something; what it says is recorded, touched or not.
+        optional = "" if item.required or isinstance(item, Slider) else words("optional")
         bare = not item.name and not item.text
         self.words = None if bare else ItemWords(item, optional, width)
         self.row_layout = QHBoxLayout(self)
@@ -232,10 +236,55 @@ class WrittenView(ItemView):
         return self.field.edit
 
 
+class SliderView(ItemView):
+    """A slider, and over it in words where it stands: greyer while that is nobody's answer."""
+
+    def __init__(self, item: Slider, words: Strings, palette: theme.Palette) -> None:
+        super().__init__(item, words)
+        low, high, self._start = item.places()
+        self._said, self._unit = words, item.unit
+        self._key = "selected_accuracy" if item.about == "accuracy" else "selected_value"
+        self.selected = _label("", "secondary")
+        self.slider = NumberSlider(low, high, self._start, item.unit, palette)
+        self.selected.setFixedHeight(ceil(metrics(bold=True).height()))
+        self.slider.moved.connect(lambda value: self._say(value, touched=True))
+        self.slider.given.connect(lambda value: self.answered.emit(_touched(value)))
+        right = QVBoxLayout()
+        right.setSpacing(theme.SPACE_XS)
+        right.addWidget(self.selected)
+        right.addWidget(self.slider)
+        self.row_layout.addLayout(right, 1)
+        self.show_value(None)
+
+    def show_value(self, value: Any) -> None:
+        number, touched = (value["value"], value["touched"]) if value else (self._start, False)
+        self.slider.show_value(number, touched=touched)
+        self._say(self.slider.value, touched=self.slider.touched)
+
+    def _say(self, number: int, *, touched: bool) -> None:
+        said = self._said(self._key, value=number, unit=self._unit)
+        if self.selected.text() != said:
+            self.selected.setText(said)
+            self.slider.setAccessibleName(f"{self.item.title}. {said}")
+        _restyle(self.selected, "role", "strong" if touched else "secondary")
+
+    def unkept(self) -> Any:
+        return _touched(self.slider.value) if self.slider.held else None
+
+    def entrance(self) -> QWidget:
+        return self.slider
+
+
+def _touched(value: int) -> dict[str, Any]:
+    return {"value": value, "touched": True}
+
+
 def view_of(item: Item, words: Strings, palette: theme.Palette, *, table: bool) -> ItemView:
     """The view of an item. table: it is a row of a table of statements."""
     if isinstance(item, Choice | Choices):
         return ChoiceView(item, words, palette)
+    if isinstance(item, Slider):
+        return SliderView(item, words, palette)
     if isinstance(item, Written):
         return WrittenView(item, words)
     assert isinstance(item, Rating)
@@ -264,6 +313,12 @@ def _show_mark(mark: QLabel, words: QLabel, missing: bool) -> None:
         return
     mark.setText(text)
     for label in (mark, words):
-        label.setProperty("tone", "warn" if missing else "")
+        _restyle(label, "tone", "warn" if missing else "")
+
+
+def _restyle(label: QLabel, name: str, value: str) -> None:
+    """Set a property that the style sheet looks at."""
+    if label.property(name) != value:
+        label.setProperty(name, value)
         label.style().unpolish(label)
         label.style().polish(label)

@@ -7,6 +7,7 @@ from itertools import groupby
 from math import ceil
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.study.instruments import Item, Statement
@@ -14,12 +15,15 @@ from labapp.ui import theme
 from labapp.ui.participant.questionnaire_items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
-from labapp.ui.widgets.markdown import text_width
+from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
 
 
 class Page(QScrollArea):
-    """Scrolls where its items do not fit; shipped instruments do (a test holds them to it)."""
+    """Scrolls where its items do not fit; shipped instruments do (a test holds them to it).
+
+    above: Markdown over the questions.
+    """
 
     def __init__(
         self,
@@ -28,6 +32,8 @@ class Page(QScrollArea):
         items: Sequence[Item],
         words: Strings,
         palette: theme.Palette,
+        *,
+        above: str = "",
     ) -> None:
         super().__init__()
         self.items = tuple(items)
@@ -43,18 +49,22 @@ class Page(QScrollArea):
         self._column.setContentsMargins(0, 0, theme.RING, 0)
         self._column.setSpacing(0)
         self._column.addStretch(1)
-        self._head(title, instruction)
+        if above:
+            self._column.addWidget(TextAbove(above))
+        # A text that has a heading is what the page is about; two titles would be one too many.
+        self._head("" if above.startswith("# ") else title, instruction)
         for table, some in groupby(items, key=_table_of):
             self._group(list(some), table=table is not None)
         self._column.addStretch(2)
         self.setWidget(inside)
 
     def _head(self, title: str, instruction: str) -> None:
-        head = QLabel(title)
-        head.setTextFormat(Qt.TextFormat.PlainText)
-        head.setProperty("role", "title")
-        head.setWordWrap(True)
-        self._column.addWidget(head)
+        if title:
+            head = QLabel(title)
+            head.setTextFormat(Qt.TextFormat.PlainText)
+            head.setProperty("role", "title")
+            head.setWordWrap(True)
+            self._column.addWidget(head)
         if instruction:
             label = QLabel(instruction)
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -82,6 +92,18 @@ class Page(QScrollArea):
             self.views.append(view)
             self._column.addWidget(view)
             self._column.addWidget(_hairline())
+
+
+class TextAbove(MarkdownView):
+    """A text that is always as high as it needs: the page scrolls, not the text in it."""
+
+    def __init__(self, markdown: str) -> None:
+        super().__init__()
+        self.show_text(markdown)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.setMinimumHeight(self.height_for(self.width()))
+        super().resizeEvent(event)
 
 
 def _table_of(item: Item) -> tuple[object, ...] | None:

@@ -1,0 +1,186 @@
+"""A slider for a whole number, with its value beside it.
+
+It stands somewhere before it is touched, and looks so: its handle is hollow and its line grey until
+the hand moves it, or says that it stands where it should (a click on the handle, Space or Enter).
+Arrow keys move one, Page keys ten, Home and End go to the ends.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.painting import brush, color, font, pen
+
+HANDLE_R = 10.0
+RING_R = 14.0
+TRACK_H = 6.0
+ENDS_H = 18
+PAGE = 10
+
+_STEPS = {
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Up: 1,
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Down: -1,
+    Qt.Key.Key_PageUp: PAGE,
+    Qt.Key.Key_PageDown: -PAGE,
+}
+_CONFIRMS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class NumberSlider(QWidget):
+    """moved(value): the handle follows the hand; given(value): the hand set it there, or left it
+    there on purpose, and let go. unit stands behind the numbers under both ends."""
+
+    moved = Signal(int)
+    given = Signal(int)
+
+    def __init__(
+        self,
+        low: int,
+        high: int,
+        start: int,
+        unit: str,
+        palette: theme.Palette,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.low, self.high = low, high
+        self._unit = unit
+        self._colors = palette
+        self._value = start
+        self._touched = False
+        self._held: tuple[float, int] | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    @property
+    def value(self) -> int:
+        """What the handle shows."""
+        return self._value
+
+    @property
+    def touched(self) -> bool:
+        """Whether it looks touched."""
+        return self._touched
+
+    @property
+    def held(self) -> bool:
+        """Whether the hand is dragging it: its value is not given yet."""
+        return self._held is not None
+
+    def show_value(self, value: int, *, touched: bool) -> None:
+        """Show what the session says; not under the hand."""
+        if self._held is None and (value, touched) != (self._value, self._touched):
+            self._value, self._touched = value, touched
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, theme.TARGET_HEIGHT + ENDS_H)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, self.sizeHint().height())
+
+    def handle_x(self, value: int) -> float:
+        """Centre of the handle at a value, in the widget's pixels."""
+        return RING_R + (value - self.low) / max(self.high - self.low, 1) * self._span()
+
+    def _span(self) -> float:
+        return max(1.0, self.width() - 2 * RING_R)
+
+    def _move(self, value: int) -> None:
+        self._value, self._touched = min(max(value, self.low), self.high), True
+        self.update()
+        self.moved.emit(self._value)
+
+    def _ask(self, value: int) -> None:
+        before = (self._value, self._touched)
+        self._move(value)
+        if before != (self._value, self._touched):
+            self.given.emit(self._value)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        x = event.position().x()
+        if abs(x - self.handle_x(self._value)) > RING_R:
+            share = (x - RING_R) / self._span()
+            self._move(self.low + round(share * (self.high - self.low)))
+        self._held = (x, self._value)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._held is None:
+            return
+        x, value = self._held
+        moved = round((event.position().x() - x) / self._span() * (self.high - self.low))
+        if value + moved != self._value:
+            self._move(value + moved)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self._held is not None:
+            self._held = None
+            self._move(self._value)
+            self.given.emit(self._value)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if held:
+            event.ignore()
+        elif key in _STEPS:
+            self._ask(self._value + _STEPS[key])
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self._ask(self.low if key == Qt.Key.Key_Home else self.high)
+        elif key in _CONFIRMS:
+            self._ask(self._value)
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: object) -> None:
+        self.update()
+
+    def focusOutEvent(self, event: object) -> None:
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = self._colors
+        middle = theme.TARGET_HEIGHT / 2
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), brush(p.ground))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(brush(p.track))
+        left, x = RING_R - HANDLE_R, self.handle_x(self._value)
+        track = QRectF(left, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H)
+        painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
+        if self._touched:
+            painter.setBrush(brush(p.accent))
+            track.setRight(x)
+            painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
+        centre = QPointF(x, middle)
+        if self.hasFocus():
+            painter.setPen(pen(p.accent, theme.RING))
+            painter.setBrush(brush(p.accent_soft))
+            painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
+        painter.setPen(pen(p.accent if self._touched else p.secondary, 2.0))
+        painter.setBrush(brush(p.accent if self._touched else p.card))
+        painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
+        self._paint_ends(painter)
+        painter.end()
+
+    def _paint_ends(self, painter: QPainter) -> None:
+        painter.setFont(font(theme.SECONDARY_PX))
+        painter.setPen(color(self._colors.secondary))
+        box = QRectF(self.rect()).adjusted(RING_R - HANDLE_R, theme.TARGET_HEIGHT, -4, 0)
+        top, sides = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag
+        for value, side in ((self.low, sides.AlignLeft), (self.high, sides.AlignRight)):
+            painter.drawText(box, side | top, f"{value}\N{NO-BREAK SPACE}{self._unit}")
