@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,18 +25,17 @@ DataFolder = Annotated[
 def models_list(json_: Json = False) -> None:
     """The models that studies can name: shipped ones and your own. Example: labapp models list"""
     from labapp import resources
+    from labapp.explanations import catalog as classifiers
     from labapp.representations import catalog
 
-    rows = catalog.models()
+    rows = sorted([*catalog.models(), *classifiers.models()], key=lambda row: str(row["id"]))
     if json_:
         show_json(rows)
         return
     wide = max((len(row["id"]) for row in rows), default=0)
     for row in rows:
-        error = row.get("held_out_error")
         text = row.get("problem") or row["title"]
-        said = f"{row['id']:{wide}}  {row.get('source', ''):7}  {text}"
-        typer.echo(said + (f" (error {error:.2f})" if error else ""))
+        typer.echo(f"{row['id']:{wide}}  {row.get('source', ''):7}  {text}{_how_good(row)}")
     typer.echo(f"\nshipped: {resources.models()}\nown:     {resources.user_models()}")
 
 
@@ -54,18 +53,20 @@ def models_show(
     no_sheet: Annotated[bool, typer.Option("--no-sheet", help="The card only.")] = False,
     json_: Json = False,
 ) -> None:
-    """A model's card, and a picture of what each of its dials does.
+    """A model's card, and of a model with dials a picture of what each of them does.
 
     Example: labapp models show sinelines/vae --sheet vae.png
     """
     import yaml
 
+    from labapp.explanations import catalog as classifiers
     from labapp.representations import catalog
 
-    card = catalog.show(_model(model))
+    has_dials = not classifiers.is_one(model)
+    card = catalog.show(_model(model)) if has_dials else classifiers.show(model)
     if not json_:
         typer.echo(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
-    if not no_sheet:
+    if has_dials and not no_sheet:
         card["sheet"] = str(catalog.write_sheet(_model(model), sheet))
         if not json_:
             typer.echo(f"sheet: {card['sheet']}")
@@ -88,12 +89,32 @@ def models_train(
 
     Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
     """
-    from labapp.representations.console import train_with_progress
+    from labapp.explanations import recipe as classifiers
 
-    folder = train_with_progress(
-        recipe, out, device, resume=not fresh, data_folder=data, threads=threads
-    )
+    if classifiers.is_one(recipe):
+        folder = _train_classifier(recipe, out, device, resume=not fresh, threads=threads)
+    else:
+        from labapp.representations.console import train_with_progress
+
+        folder = train_with_progress(
+            recipe, out, device, resume=not fresh, data_folder=data, threads=threads
+        )
     typer.echo(f"model: {folder}")
+
+
+def _train_classifier(
+    recipe: Path, out: Path | None, device: str | None, *, resume: bool, threads: int
+) -> Path:
+    from labapp.errors import UsageError
+    from labapp.explanations.console import train_with_progress
+
+    if device not in (None, "cpu"):
+        raise UsageError(
+            f"Classifiers are trained on the CPU, not on {device}.",
+            safe="Nothing was trained.",
+            todo="Leave --device out.",
+        )
+    return train_with_progress(recipe, out, resume=resume, threads=threads)
 
 
 @models_app.command("import-tfjs")
@@ -135,13 +156,22 @@ def models_evaluate(
     json_: Json = False,
 ) -> None:
     """Compute the numbers of a model's card again. Example: labapp models evaluate sinelines/vae"""
-    from labapp.representations import evaluation
+    from labapp.explanations import catalog as classifiers
 
-    result = evaluation.evaluate(_model(model), data_folder=data)
+    if classifiers.is_one(model):
+        from labapp.explanations import evaluation as classified
+
+        result = classified.evaluate(model)
+        lines = classified.table(result)
+    else:
+        from labapp.representations import evaluation
+
+        result = evaluation.evaluate(_model(model), data_folder=data)
+        lines = evaluation.table(result)
     if json_:
         show_json(result)
     else:
-        typer.echo("\n".join(evaluation.table(result)))
+        typer.echo("\n".join(lines))
     if not result["agrees"]:
         raise ModelError(
             f"The numbers computed are not those on the card of {result['model']}.",
@@ -168,6 +198,15 @@ def models_bench(
     else:
         for key, value in result.items():
             typer.echo(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
+
+
+def _how_good(row: dict[str, Any]) -> str:
+    """In brackets: the error of a model with dials, the accuracy of a classifier."""
+    if error := row.get("held_out_error"):
+        return f" (error {error:.2f})"
+    if accuracy := row.get("test_accuracy"):
+        return f" (accuracy {accuracy:.1%})"
+    return ""
 
 
 def _model(model: str) -> str | Path:
