@@ -20,8 +20,6 @@ from labapp.study.judging import ColourMap
 
 Float32 = NDArray[np.float32]
 
-PUBLISHED: dict[Scale, ColourMap] = {"positive": "jet", "signed": "rdbu_r"}
-"""The colour maps of the published studies, by what the heatmaps mean."""
 PHOTO_SHARE = 0.5
 EDGE_ALPHA = 0.25
 

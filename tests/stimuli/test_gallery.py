@@ -1,0 +1,149 @@
+"""The pictures of a session are kept by hash and read from there alone."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp import resources
+from labapp.errors import StimuliError
+from labapp.stimuli import gallery, library, pictures
+from labapp.stimuli.gallery import Gallery
+from labapp.study.explained import Judged, Showing
+from labapp.study.judging import JudgingTask
+from labapp.study.stages import JudgingStages
+from tests.helpers import stimuli
+
+BIRDS = ("bird:7:test:3:2", "bird:7:train:3:2")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_pictures_are_kept_and_read_without_the_set(cache: Path, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "heatmaps")
+    heat = made.manifest.photos[0].heatmaps[0]
+    refs = (*BIRDS, heat)
+    (kept,) = gallery.keep([made], refs, tmp_path / "session")
+    assert (kept.stimuli, kept.manifest_sha256) == ("tiny-heatmaps", made.sha256)
+    assert tuple(kept.files) == refs
+    for name in kept.files.values():
+        content = (tmp_path / "session" / name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == Path(name).stem
+    expected = pictures.read(made.folder, heat)
+    shutil.rmtree(made.folder)
+    shutil.rmtree(cache)
+    shown = Gallery.of(tmp_path / "session", [kept])
+    assert np.array_equal(shown.rgb(heat), expected)
+    assert shown.rgb(BIRDS[0]).shape == (512, 512, 3)
+    assert shown.rgb(BIRDS[1]).shape == (384, 384, 3)
+    painted = pictures.painted(BIRDS[0]).astype(int)
+    assert np.abs(shown.rgb(BIRDS[0]) - painted).mean() < 6
+    assert not shown.rgb(heat).flags.writeable
+
+
+def test_keeping_again_changes_nothing(cache: Path, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "heatmaps")
+    refs = made.manifest.photos[0].heatmaps
+    first = gallery.keep([made], refs, tmp_path / "session")
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "session").iterdir()}
+    assert gallery.keep([made], refs, tmp_path / "session") == first
+    assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "session").iterdir()}
+
+
+def test_birds_are_painted_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    gallery.warm((BIRDS[0], "heat.png", BIRDS[1]), lambda done, of: told.append((done, of)))
+    assert told == [(1, 2), (2, 2)]
+    assert len(list(cache.rglob("*.jpg"))) == 2
+
+    def painted(ref: str) -> None:
+        raise AssertionError(f"{ref} is painted again")
+
+    monkeypatch.setattr(pictures, "painted", painted)
+    gallery.warm(BIRDS)
+    assert resources.cache_root() == cache
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(cache: Path, tmp_path: Path) -> None:
+    cache.write_text("a file where the folder would be")
+    made = stimuli.write(tmp_path, "heatmaps")
+    (kept,) = gallery.keep([made], BIRDS[:1], tmp_path / "session")
+    assert len(kept.files) == 1
+
+
+def test_the_same_name_in_two_sets_must_be_the_same_picture(cache: Path, tmp_path: Path) -> None:
+    one = stimuli.write(tmp_path, "path-distinction")
+    other = stimuli.write(tmp_path, "path-agreement")
+    first, second = gallery.keep([one, other], ["tree.png"], tmp_path / "session")
+    assert (list(first.files), list(second.files)) == (["tree.png"], [])
+    changed = pictures.png(np.zeros((4, 4), np.uint8))
+    (other.folder / "tree.png").write_bytes(changed)
+    with pytest.raises(StimuliError, match=r"'tree.png' is one picture in tiny-path-distinction"):
+        gallery.keep([one, other], ["tree.png"], tmp_path / "session")
+    only, none = gallery.keep([other, one], [], tmp_path / "session")
+    assert only.files == none.files == {}
+
+
+def test_missing_and_exchanged_pictures_are_refused(cache: Path, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "heatmaps")
+    with pytest.raises(StimuliError, match=r"'none.png' cannot be read"):
+        gallery.keep([made], ["none.png"], tmp_path / "session")
+    refs = made.manifest.photos[0].heatmaps[:2]
+    (kept,) = gallery.keep([made], refs, tmp_path / "session")
+    shown = Gallery(tmp_path / "session", kept.files)
+    with pytest.raises(StimuliError, match="was not kept with this session"):
+        shown.rgb("none.png")
+    files = [tmp_path / "session" / name for name in kept.files.values()]
+    shutil.copy(files[0], files[1])
+    with pytest.raises(StimuliError, match="is not the picture that was kept"):
+        shown.rgb(refs[1])
+
+
+def test_a_shipped_set_and_an_own_one_are_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_STIMULI", str(library.shipped()))
+    assert len(set(library.listed())) == len(library.listed())
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("heatmaps", "heatmap-distinction"),
+        ("prototype-distinction", "prototype-distinction"),
+        ("prototype-agreement", "prototype-agreement"),
+        ("path-distinction", "path-distinction"),
+        ("path-agreement", "path-agreement"),
+        ("path-agreement", "path-first-step"),
+    ],
+)
+def test_all_that_a_plan_shows_is_kept(name: str, task: JudgingTask, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, name)
+    stages = JudgingStages(
+        task=task, stimuli=made.id, set=2, description="d.md", intro="i.md", order="as_listed"
+    )
+    showing = Showing(stages, made, defaultdict(str))
+    judged = Judged.of(showing, 2, lambda rows, _: tuple(rows), lambda photos: photos)
+    parts = [judged.method("method", "m.md"), judged.stage(1, 1, "d.md")]
+    refs = gallery.refs_of(parts)
+    assert len(set(refs)) == len(refs)
+    said = " ".join(part.model_dump_json() for part in parts)
+    assert all(f'"{ref}"' in said for ref in refs)
+    photos = [*made.manifest.of_set(2), made.manifest.correct_example]
+    shown = {ref for one in photos if one is not None for ref in (one.photo, *one.heatmaps)}
+    prototypes = {one.id: one.photo for one in made.manifest.prototypes}
+    rows = [row for one in photos if one is not None for row in one.rows]
+    rows += [one.final.first for one in photos if one is not None and one.final is not None]
+    shown |= {prototypes[row.prototype] for row in rows}
+    assert shown <= set(refs)
+    assert ("tree.png" in refs) == name.startswith("path")
+    assert gallery.refs_of([]) == ()
