@@ -49,6 +49,7 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "kind": _kind(answer.value),
         "value": value,
         "value_text": value_text,
+        "touched": answer.value["touched"] if _is_slider(answer.value) else None,
         "described": _described(answer.value),
         "first_value": first,
         "first_value_text": first_text,
@@ -65,8 +66,12 @@ def _kind(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, dict):
-        return "choice"
+        return "slider" if _is_slider(value) else "choice"
     return "written" if isinstance(value, str) else "rating"
+
+
+def _is_slider(value: Any) -> bool:
+    return isinstance(value, dict) and "touched" in value
 
 
 def _described(value: Any) -> str | None:
@@ -79,6 +84,8 @@ def _number_or_text(value: Any) -> tuple[float | None, str | None]:
         return float(value), None
     if value is None or isinstance(value, str):
         return None, value or None
+    if _is_slider(value):
+        return float(value["value"]), None
     if isinstance(value, dict) and isinstance(value.get("chosen"), list | tuple):
         return None, ";".join(value["chosen"]) or None
     return None, json.dumps(value, ensure_ascii=False)

@@ -35,6 +35,7 @@ KINDS = frozenset(
         *("session.planned", "session.completed", "session.ended"),
         *("inclusion.decided", "payment.computed"),
         *("part.started", "part.restarted", "part.ended", "trial.solved", "answer.given"),
+        "photo.judged",
     }
 )
 """The kinds of events that `fold_standing` looks at; others may be left out."""

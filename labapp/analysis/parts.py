@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from labapp.analysis.judging_parts import PART as JUDGING
+from labapp.analysis.judging_parts import WARM_UP_PART, JudgedPart
 from labapp.analysis.single_dimension import PART as SINGLE
 from labapp.analysis.single_dimension import SinglePart
 from labapp.errors import RecordError
@@ -72,11 +74,13 @@ class Parts:
     stages: Mapping[str, StagePart]
     questionnaires: Mapping[str, QuestionnairePart]
     singles: Mapping[str, SinglePart] = field(default_factory=dict)
+    judged: Mapping[str, JudgedPart] = field(default_factory=dict)
 
     @property
-    def represented(self) -> Mapping[str, StagePart | SinglePart]:
-        """The stages and practices of every task that asks about a representation."""
-        return {**self.stages, **self.singles}
+    def represented(self) -> Mapping[str, StagePart | SinglePart | JudgedPart]:
+        """The stages and practices of every task that asks about a representation, or about the
+        explanations of a classifier."""
+        return {**self.stages, **self.singles, **self.judged}
 
     @classmethod
     def of(cls, plan: Sequence[Mapping[str, Any]]) -> Parts:
@@ -84,12 +88,15 @@ class Parts:
         stages: dict[str, StagePart] = {}
         questionnaires: dict[str, QuestionnairePart] = {}
         singles: dict[str, SinglePart] = {}
+        judged: dict[str, JudgedPart] = {}
         for index, row in enumerate(plan):
             try:
                 if row["part"] == TASK:
                     stages[str(row["id"])] = _stage(row)
                 elif row["part"] == SINGLE:
                     singles[str(row["id"])] = SinglePart.of(row)
+                elif row["part"] in (JUDGING, WARM_UP_PART):
+                    judged[str(row["id"])] = JudgedPart.of(row)
                 elif row["part"] == "questionnaire":
                     about = row["about"]
                     questionnaires[str(row["id"])] = QuestionnairePart(
@@ -105,7 +112,7 @@ class Parts:
                     safe="The session is untouched.",
                     todo="Analyse it with the version of labapp that recorded it.",
                 ) from error
-        return cls(stages, questionnaires, singles)
+        return cls(stages, questionnaires, singles, judged)
 
 
 def _stage(row: Mapping[str, Any]) -> StagePart:

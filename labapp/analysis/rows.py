@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
@@ -13,6 +13,10 @@ from labapp.analysis.calibration import MarkRecord, fold_marks
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.inclusion import Standing, conditions, fold_standing
+from labapp.analysis.judging import PhotoRecord, fold_performance, fold_photos
+from labapp.analysis.judging_rows import judgement_row, similarity_rows
+from labapp.analysis.judging_rows import stage_row as judging_stage_row
+from labapp.analysis.judging_rows import trial_row as judging_trial_row
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
@@ -27,8 +31,10 @@ from labapp.analysis.stages import SEQ, StageRecord, stage_record
 from labapp.analysis.trials import INTERRUPTED, TrialRecord, fold_trials
 from labapp.clock import NS
 from labapp.events import Body, Event
+from labapp.events.judging import PerformanceComputed
 
 Row = dict[str, Any]
+Attempt = TrialRecord | QuestionRecord | PhotoRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,8 @@ class SessionRecords:
     deviations: tuple[Deviation, ...]
     labels: tuple[Row, ...]
     marks: tuple[MarkRecord, ...]
+    photos: tuple[PhotoRecord, ...]
+    performances: Mapping[str, PerformanceComputed]
 
     @classmethod
     def of(
@@ -90,7 +98,8 @@ class SessionRecords:
             for edit in fold_labels(events, parts)
         ]
         questions = fold_questions(events, parts.singles)
-        attempts: list[TrialRecord | QuestionRecord] = [*trials, *questions]
+        photos = fold_photos(events, parts.judged)
+        attempts: list[Attempt] = [*trials, *questions, *photos]
         deviations = [*fold_deviations(events), *_unended(course, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         return cls(
@@ -106,6 +115,8 @@ class SessionRecords:
             tuple(deviations),
             tuple(labels),
             tuple(fold_marks(events, parts.stages)),
+            tuple(photos),
+            fold_performance(events, parts.judged),
         )
 
     @property
@@ -122,18 +133,26 @@ class SessionRecords:
         scores = fold_scores(self.answers, self.parts)
         tables: dict[str, list[Row]] = {
             "trials": self._by_part(
-                [*map(_trial_row, self.trials), *(one.row() for one in self.questions)]
+                [
+                    *map(_trial_row, self.trials),
+                    *(one.row() for one in self.questions),
+                    *map(judging_trial_row, self.photos),
+                ]
             ),
-            "stages": self._by_part([*map(_stage_row, self.stages), *self._single_stages()]),
+            "stages": self._by_part(
+                [*map(_stage_row, self.stages), *self._single_stages(), *self._judging_stages()]
+            ),
             "answers": [answer_row(answer, self.parts) for answer in self.answers],
             "scores": [score_row(score, self.parts) for score in scores],
             "labels": list(self.labels),
             "marks": self._mark_rows(),
+            "judgements": list(map(judgement_row, self.photos)),
+            "similarities": [row for one in self.photos for row in similarity_rows(one)],
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "snapshots": [row for trial in self.trials for row in _snapshot_rows(trial)],
         }
-        for name in ("trials", "stages"):
+        for name in ("trials", "stages", "judgements", "similarities"):
             tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
         return {name: [self.who | row for row in rows] for name, rows in tables.items()}
 
@@ -162,6 +181,20 @@ class SessionRecords:
                 _seq(self.answers, self.parts, part.id),
             )
             for part in self.parts.singles.values()
+            if part.role == "stage" and part.id in self.course.spans
+        ]
+
+    def _judging_stages(self) -> list[Row]:
+        return [
+            judging_stage_row(
+                part,
+                self.course.spans[part.id].outcome or UNFINISHED,
+                self.course.spans[part.id],
+                [one for one in self.photos if one.part.id == part.id],
+                self.performances.get(part.id),
+                _seq(self.answers, self.parts, part.id),
+            )
+            for part in self.parts.judged.values()
             if part.role == "stage" and part.id in self.course.spans
         ]
 
@@ -229,7 +262,7 @@ def _seq(answers: Sequence[AnswerRecord], parts: Parts, stage: str) -> float | N
     return None
 
 
-def _unended(course: Course, trials: Sequence[TrialRecord | QuestionRecord]) -> list[Deviation]:
+def _unended(course: Course, trials: Sequence[Attempt]) -> list[Deviation]:
     found = [
         Deviation(
             "attempt_interrupted",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from labapp.analysis.columns import COLUMNS, Kind
+from labapp.analysis.column import Kind
+from labapp.analysis.columns import COLUMNS
 from labapp.analysis.rows import Row, SessionRecords
 from labapp.analysis.sources import Progress, read_sessions
 
@@ -27,8 +28,10 @@ class Tables:
 
     trials: one row an attempt at a question; stages: one a participant and model; answers: one
     an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name;
-    marks: one a mark of a calibration; participants: one a session; deviations: one a thing that
-    did not go as planned; snapshots: the published study's record of each question.
+    marks: one a mark of a calibration; judgements: one an attempt at judging an explanation;
+    similarities: one a row of prototypes that was rated; participants: one a session;
+    deviations: one a thing that did not go as planned; snapshots: the published study's record of
+    each question.
     notes: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
@@ -39,6 +42,8 @@ class Tables:
     scores: pd.DataFrame
     labels: pd.DataFrame
     marks: pd.DataFrame
+    judgements: pd.DataFrame
+    similarities: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
     snapshots: pd.DataFrame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from labapp.analysis.column import Column as AnalysisColumn
 from labapp.analysis.columns import SINGLE_TRIALS, TRIALS
-from labapp.analysis.columns import Column as AnalysisColumn
 from labapp.bundle.people import PARTICIPANTS, SESSIONS
 from labapp.bundle.session_timeline import SESSION_COLUMNS
 from labapp.bundle.task_timeline import SINGLE_COLUMNS, TASK_COLUMNS

@@ -1,0 +1,213 @@
+"""The record of every photo whose explanation was judged: a fold over the events of one session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from labapp.analysis.course import BEGAN_AGAIN
+from labapp.analysis.judging_parts import JudgedPart
+from labapp.clock import NS
+from labapp.events import Body, Event
+from labapp.events.durations import Pauses
+from labapp.events.judging import (
+    DescriptionClosed,
+    DescriptionOpened,
+    JudgementMade,
+    PerformanceComputed,
+    PhotoDrawn,
+    PhotoJudged,
+    PhotoShown,
+    SpeciesOpened,
+)
+from labapp.events.lifecycle import PartRestarted
+from labapp.events.trials import TrialEnded
+
+Key = tuple[str, int, int]
+METHOD, TREE = "method", "tree"
+"""What a description is of."""
+
+
+@dataclass(slots=True)
+class Answered:
+    """One question about a photo. value: the answer that stands, None where it was taken back;
+    at_ns: working time of the last answer; given: how often it was answered."""
+
+    value: int | None
+    at_ns: int
+    given: int = 1
+
+
+class PhotoRecord:
+    """One attempt at a photo, while its events come in and after.
+
+    Times are in ns, working time but for those that say session; None where the thing did not
+    happen. answers: question -> answer, of those that stand.
+    """
+
+    def __init__(self, part: JudgedPart, key: Key, drawn: PhotoDrawn) -> None:
+        self.part = part
+        self.photo = part.photos[drawn.photo]
+        self.trial, self.attempt = key[1:]
+        self.started_session_ns: int | None = None
+        self.started_ns: int | None = None
+        self.judged_session_ns: int | None = None
+        self.judged_ns: int | None = None
+        self.last_ns: int | None = None
+        self.first_answer_ns: int | None = None
+        self.last_answer_ns: int | None = None
+        self.questions: dict[str, Answered] = {}
+        self.taken_back = 0
+        self.species_opened = 0
+        self.opened = {METHOD: 0, TREE: 0}
+        self.description_ns = 0
+        self.devices: list[str] = []
+        self.final: Mapping[str, int] | None = None
+        self.outcome: str | None = None
+        self.superseded: str | None = None
+        self._open_since_ns: int | None = None
+
+    def take(self, event: Event, body: Body, working: int) -> None:
+        """Take in an event of this attempt."""
+        match body:
+            case PhotoShown():
+                self.started_session_ns, self.started_ns = event.t_ns, working
+            case JudgementMade():
+                self._judgement(body, working)
+            case PhotoJudged():
+                self.final = dict(body.answers)
+                self.judged_session_ns, self.judged_ns = event.t_ns, working
+            case SpeciesOpened():
+                self.species_opened += 1
+            case DescriptionOpened():
+                self.opened[body.what] = self.opened.get(body.what, 0) + 1
+                self._close(working)
+                self._open_since_ns = working if body.what == METHOD else None
+            case DescriptionClosed() if body.what == METHOD:
+                self._close(working)
+            case TrialEnded():
+                self._close(working)
+                self.outcome = body.outcome
+        self.last_ns = working
+
+    def _close(self, working: int) -> None:
+        if self._open_since_ns is not None:
+            self.description_ns += working - self._open_since_ns
+            self._open_since_ns = None
+
+    def _judgement(self, body: JudgementMade, working: int) -> None:
+        known = self.questions.get(body.question)
+        if body.value is None:
+            if known is not None:
+                known.value = None
+            self.taken_back += 1
+            return
+        if known is None:
+            self.questions[body.question] = Answered(body.value, working)
+        else:
+            known.value, known.at_ns, known.given = body.value, working, known.given + 1
+        if body.device not in self.devices:
+            self.devices.append(body.device)
+        if self.first_answer_ns is None:
+            self.first_answer_ns = working
+        self.last_answer_ns = working
+
+    @property
+    def answers(self) -> Mapping[str, int]:
+        if self.final is not None:
+            return self.final
+        return {name: one.value for name, one in self.questions.items() if one.value is not None}
+
+    @property
+    def judged(self) -> bool:
+        """Whether the answers were handed in."""
+        return self.final is not None
+
+    @property
+    def excluded_because(self) -> str | None:
+        """Why it does not count in the stage's metrics."""
+        if self.superseded is not None:
+            return self.superseded
+        if self.started_ns is None:
+            return "never shown"
+        if self.judged:
+            return None
+        if self.outcome is None:
+            return "interrupted before its end"
+        if self.outcome == "stage_skipped":
+            return "cut off when the moderator skipped the stage"
+        return None
+
+    @property
+    def started_session_s(self) -> float | None:
+        """Session time of the photo's appearance."""
+        return None if self.started_session_ns is None else self.started_session_ns / NS
+
+    @property
+    def duration_s(self) -> float | None:
+        """From the photo's appearance to the answers handed in."""
+        return self.since_start(self.judged_ns)
+
+    def since_start(self, working: int | None) -> float | None:
+        """Seconds from the photo's appearance."""
+        if working is None or self.started_ns is None:
+            return None
+        return (working - self.started_ns) / NS
+
+
+def fold_photos(
+    events: Iterable[tuple[Event, Body]], parts: Mapping[str, JudgedPart]
+) -> list[PhotoRecord]:
+    """Every attempt at every photo, in the order they were drawn; events: of a whole session.
+
+    Raises KeyError where a photo was drawn that the plan does not have.
+    """
+    pauses = Pauses()
+    found: dict[Key, PhotoRecord] = {}
+    counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
+    for event, body in events:
+        pauses = pauses.apply(event)
+        if isinstance(body, PartRestarted):
+            counts[event.stage] = body.attempt
+        if event.stage is None or event.trial is None or event.attempt is None:
+            continue
+        if event.stage not in parts:
+            continue
+        key: Key = (event.stage, event.trial, event.attempt)
+        if isinstance(body, PhotoDrawn):
+            found[key] = PhotoRecord(parts[event.stage], key, body)
+        elif key in found and isinstance(body, _OF_A_PHOTO):
+            found[key].take(event, body, pauses.working_ns(event.t_ns))
+    latest = {(stage, trial): attempt for stage, trial, attempt in found}
+    for (stage, trial, attempt), record in found.items():
+        if attempt < counts.get(stage, 1):
+            record.superseded = BEGAN_AGAIN
+        elif attempt != latest[stage, trial]:
+            record.superseded = "repeated in a later attempt"
+    return list(found.values())
+
+
+_OF_A_PHOTO = (
+    PhotoShown,
+    JudgementMade,
+    PhotoJudged,
+    SpeciesOpened,
+    DescriptionOpened,
+    DescriptionClosed,
+    TrialEnded,
+)
+"""Notes, flags and prompts carry the key of the photo they fall into, but are no part of it."""
+
+
+def fold_performance(
+    events: Iterable[tuple[Event, Body]], parts: Mapping[str, JudgedPart]
+) -> dict[str, PerformanceComputed]:
+    """What each stage told of the own performance, by the stage's id; the last, where it began
+    again."""
+    return {
+        event.stage: body
+        for event, body in events
+        if isinstance(body, PerformanceComputed)
+        and event.stage is not None
+        and event.stage in parts
+    }

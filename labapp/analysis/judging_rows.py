@@ -1,0 +1,266 @@
+"""The rows that judged photos give to the tables of trials, stages, judgements and similarities."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from labapp.analysis.course import Span
+from labapp.analysis.judging import METHOD, TREE, PhotoRecord
+from labapp.analysis.judging_columns import ANSWERS_TO
+from labapp.analysis.judging_parts import JudgedPart
+from labapp.clock import NS
+from labapp.events.judging import PerformanceComputed
+from labapp.study.judging import (
+    ABSENT,
+    AFTER_ABSENT,
+    AFTER_PRESENT,
+    AGREEMENT,
+    DISTINCTION,
+    FIRST,
+    FIRST_STEP,
+    MISTAKE,
+    OUTPUT,
+    RIGHT,
+    SIMILARITY,
+    VERDICT,
+)
+
+Row = dict[str, Any]
+INTERRUPTED = "interrupted"
+BELIEVED = 3
+"""Agreement from here on means: believed correct (paper 003, section 5.3)."""
+QUESTIONS = tuple(column.name for column in ANSWERS_TO)
+
+
+def chosen(record: PhotoRecord) -> str | None:
+    """Id of the class believed correct; None where none was chosen, or none can be."""
+    answers, photo = record.answers, record.photo
+    if DISTINCTION in answers:
+        return photo.options[answers[DISTINCTION] - 1]
+    end = _end(record)
+    return None if end is None else photo.classes[end]
+
+
+def _end(record: PhotoRecord) -> int | None:
+    """Which of the four ends of the last two steps was reached, from 0; absent-absent first."""
+    answers = record.answers
+    first = answers.get(FIRST)
+    second = answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
+    if first is None or second is None or not record.photo.classes:
+        return None
+    return 2 * (first - 1) + second - 1
+
+
+def believed_correct(record: PhotoRecord) -> bool | None:
+    """Whether the prediction was believed correct; None where that was not asked."""
+    agreement = record.answers.get(AGREEMENT)
+    return None if agreement is None else agreement >= BELIEVED
+
+
+def _none_wrong(record: PhotoRecord) -> int:
+    """The answer that says: no step is wrong."""
+    return (record.photo.steps or 0) + 1
+
+
+def _against_first_wrong(record: PhotoRecord, question: str) -> int | None:
+    """The first step named as wrong minus the one that is, in steps."""
+    said = record.answers.get(question)
+    if said is None:
+        return None
+    wrong = record.photo.first_wrong
+    return said - (_none_wrong(record) if wrong is None else wrong)
+
+
+def rights(record: PhotoRecord) -> Row:
+    """The columns that say what was right; None where it was not answered, or has no right."""
+    answers, photo = record.answers, record.photo
+    output = answers.get(OUTPUT)
+    believed = believed_correct(record)
+    end = _end(record)
+    distinction: bool | None = None
+    if DISTINCTION in answers:
+        distinction = chosen(record) == photo.truth
+    elif end is not None:
+        distinction = photo.classes.index(photo.truth) == end
+    step = _against_first_wrong(record, FIRST_STEP)
+    mistake = _against_first_wrong(record, MISTAKE)
+    verdict = answers.get(VERDICT)
+    error = None
+    if step is not None:
+        error = "exact" if step == 0 else "too_early" if step < 0 else "too_late"
+    return {
+        "right_output": None if output is None else photo.options[output - 1] == photo.prediction,
+        "right_distinction": distinction,
+        "right_agreement": (
+            # In the warm-up the rating is of confidence beside the verdict, and has no right.
+            None if believed is None or VERDICT in answers else believed == photo.correct
+        ),
+        "right_first_step": None if step is None else step == 0,
+        "first_step_error": error,
+        "right_verdict": None if verdict is None else (verdict == RIGHT) == photo.correct,
+        "right_mistake": None if mistake is None else mistake == 0,
+    }
+
+
+def _where(record: PhotoRecord) -> Row:
+    part, photo = record.part, record.photo
+    return {
+        "stage": part.id,
+        "stage_number": part.number,
+        "task": part.task,
+        "method": part.method,
+        "labels": part.labels,
+        "invented": part.invented,
+        "set": part.set or None,
+        "trial": record.trial,
+        "attempt": record.attempt,
+        "photo": photo.id,
+        "truth": photo.truth,
+        "prediction": photo.prediction,
+        "model_correct": photo.correct,
+        "excluded": record.excluded_because is not None,
+        "excluded_because": record.excluded_because,
+    }
+
+
+def judgement_row(record: PhotoRecord) -> Row:
+    """The columns of the table of judgements."""
+    photo, answers = record.photo, record.answers
+    elapsed = None
+    if record.judged_session_ns is not None and record.started_session_ns is not None:
+        elapsed = (record.judged_session_ns - record.started_session_ns) / NS
+    ratings = _ratings(record)
+    return {
+        **_where(record),
+        "picture": photo.picture,
+        "options": ";".join(photo.options or photo.classes) or None,
+        "first_wrong": photo.first_wrong,
+        "n_steps": photo.steps,
+        "outcome": record.outcome or INTERRUPTED,
+        "judged": record.judged,
+        **{name: answers.get(name) for name in QUESTIONS},
+        "chosen": chosen(record),
+        "believed_correct": believed_correct(record),
+        **rights(record),
+        "duration_s": record.duration_s,
+        "elapsed_s": elapsed,
+        "first_answer_s": record.since_start(record.first_answer_ns),
+        "last_answer_s": record.since_start(record.last_answer_ns),
+        "n_rated": len(ratings),
+        "n_changes": sum(one.given - 1 for one in record.questions.values()),
+        "n_taken_back": record.taken_back,
+        "n_species_opened": record.species_opened,
+        "n_description_opened": record.opened[METHOD],
+        "description_s": record.description_ns / NS,
+        "n_tree_opened": record.opened[TREE],
+        "answered_with": ";".join(record.devices) or None,
+        "facts": json.dumps(dict(photo.facts)) if photo.facts else None,
+        "started_session_s": record.started_session_s,
+    }
+
+
+def _ratings(record: PhotoRecord) -> dict[int, int]:
+    """Ratings of similarity that stand, by the row's number from 1."""
+    rows = range(1, len(record.photo.rows) + 1)
+    answers = record.answers
+    return {n: answers[SIMILARITY.format(n)] for n in rows if SIMILARITY.format(n) in answers}
+
+
+def similarity_rows(record: PhotoRecord) -> list[Row]:
+    """The columns of the table of similarities: a row of it for each row rated."""
+    photo, believed, picked = record.photo, believed_correct(record), chosen(record)
+    rows = []
+    for number, rating in _ratings(record).items():
+        row = photo.rows[number - 1]
+        answer = record.questions.get(SIMILARITY.format(number))
+        of_chosen = believed if DISTINCTION not in record.answers else row.of == picked
+        rows.append(
+            {
+                **_where(record),
+                "row": number,
+                "option": photo.options.index(row.of) + 1 if row.of in photo.options else None,
+                "of": row.of,
+                "prototype": row.prototype,
+                "similarity": row.similarity,
+                "rank": row.rank,
+                "present": row.present,
+                "rating": rating,
+                "answered_s": None if answer is None else record.since_start(answer.at_ns),
+                "changes": None if answer is None else answer.given - 1,
+                "of_chosen": of_chosen,
+            }
+        )
+    return rows
+
+
+def trial_row(record: PhotoRecord) -> Row:
+    """The columns of the table of trials that these tasks fill."""
+    part = record.part
+    return {
+        "stage": part.id,
+        "stage_number": part.number,
+        "task": part.task,
+        "role": part.role,
+        "model": part.model,
+        "trial": record.trial,
+        "attempt": record.attempt,
+        "outcome": record.outcome or INTERRUPTED,
+        "duration_s": record.since_start(record.judged_ns or record.last_ns),
+        "started_session_s": record.started_session_s,
+        "excluded": record.excluded_because is not None,
+        "excluded_because": record.excluded_because,
+    }
+
+
+def stage_row(
+    part: JudgedPart,
+    outcome: str,
+    span: Span,
+    photos: Sequence[PhotoRecord],
+    performance: PerformanceComputed | None,
+    seq: float | None,
+) -> Row:
+    """The columns of the table of stages that these tasks fill; photos: of this stage."""
+    counted = [one for one in photos if one.excluded_because is None]
+    judged = [one for one in counted if one.judged]
+    told = [rights(one) for one in judged]
+    main = [row[name] for row in told for name in _MAIN if row[name] is not None]
+    output = [row["right_output"] for row in told if row["right_output"] is not None]
+    agreement = [one.answers[AGREEMENT] for one in judged if AGREEMENT in one.answers]
+    return {
+        "stage": part.id,
+        "stage_number": part.number,
+        "task": part.task,
+        "model": part.model,
+        "outcome": outcome,
+        "n_planned": part.trials,
+        "n_trials": len(counted),
+        "n_answered": len(judged),
+        "n_correct": sum(main),
+        "correctness_rate": _mean(main),
+        "response_time_s": _mean([s for one in judged if (s := one.duration_s) is not None]),
+        "seq": seq,
+        "duration_s": span.duration_s,
+        "method": part.method,
+        "labels": part.labels,
+        "set": part.set,
+        "model_accuracy": part.accuracy,
+        "output_rate": _mean(output),
+        "agreement": _mean(agreement),
+        "hits": None if performance is None else performance.hits,
+        "expected_hits": None if performance is None else performance.expected_hits,
+        "n_ties": (
+            None if performance is None or performance.hits is None else len(performance.ties)
+        ),
+    }
+
+
+_MAIN = ("right_distinction", "right_agreement")
+"""A task has one of the two."""
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
