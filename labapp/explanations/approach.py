@@ -7,6 +7,7 @@ checks(recipe, network, data) the block of the card that is the method's own
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from torch import nn
@@ -37,6 +38,14 @@ def approach(name: str) -> Approach:
         from labapp.explanations import bagnet
 
         return bagnet
+    if name == "protopnet":
+        from labapp.explanations.protopnet import training as protopnet
+
+        return protopnet
+    if name == "prototree":
+        from labapp.explanations.prototree import training as prototree
+
+        return prototree
     from labapp.explanations import resnet
 
     return resnet
@@ -60,3 +69,13 @@ def classifying(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Ph
         optimiser=adamw(network, schedule.peak, schedule.weight_decay),
         rate=one_cycle(schedule.warm_up),
     )
+
+
+def deed(name: str, do: Callable[[], None]) -> Phase:
+    """A phase of one step without descent; see `fitting.Phase`."""
+
+    def loss(_step: Step) -> Losses:
+        do()
+        return {}
+
+    return Phase(name, 1, loss)

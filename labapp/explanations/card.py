@@ -103,7 +103,59 @@ class BagnetChecks(Part):
     sisters: float = Field(ge=-1, le=1)
 
 
-Checks = Annotated[GradcamChecks | BagnetChecks, Field(discriminator="method")]
+class ProtopnetChecks(Part):
+    """`accuracy` on test pictures: before the last push, after it ("pushed"), with the last layer
+    fitted again ("weighed"), and after pruning, with it fitted once more ("pruned").
+    `prototypes`: how many were learned; `kept`: after pruning; `fewest`: of a species; `copies`:
+    that were the same patch as another of their species. `own_similarity`: the smallest similarity
+    of a kept prototype with the patch it was taken from, which should be `greatest_similarity`.
+    `prototypes_on`: where the patches of the prototypes lie in their own pictures. `pointing`:
+    where the prototype that speaks most for the prediction is found.
+    """
+
+    method: Literal["protopnet"]
+    accuracy: dict[Literal["before", "pushed", "weighed", "pruned"], Share]
+    prototypes: int = Field(ge=1)
+    kept: int = Field(ge=1)
+    fewest: int = Field(ge=1)
+    copies: int = Field(ge=0)
+    own_similarity: float
+    greatest_similarity: float
+    prototypes_on: Pointing
+    pointing: Pointing
+
+
+class TreeAccuracy(Part):
+    """`soft`: over all ways of the tree; `greedy`: along the likelier answers alone."""
+
+    soft: Share
+    greedy: Share
+
+
+class PrototreeChecks(Part):
+    """`accuracy` on test pictures, when grown, after pruning and after projection. `depth`,
+    `questions`, `leaves`: of the tree at last. Over the test pictures: `mean_steps` of the ways,
+    share of them answered `present`, and `eligible` pictures: right, with last two steps that
+    decide between four species. `share_error`: greatest difference from 1 of the probabilities of
+    all ways together. `prototypes_on`: where the patches of the prototypes lie in their pictures.
+    """
+
+    method: Literal["prototree"]
+    accuracy: dict[Literal["grown", "pruned", "projected"], TreeAccuracy]
+    depth: int = Field(ge=1)
+    questions: int = Field(ge=1)
+    leaves: int = Field(ge=2)
+    mean_steps: float = Field(ge=0)
+    present: Share
+    eligible: int = Field(ge=0)
+    share_error: float = Field(ge=0)
+    prototypes_on: Pointing
+
+
+Checks = Annotated[
+    GradcamChecks | BagnetChecks | ProtopnetChecks | PrototreeChecks,
+    Field(discriminator="method"),
+]
 
 
 class ClassifierCard(Part):

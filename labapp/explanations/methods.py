@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from labapp.representations.data import Part
 
@@ -25,4 +25,55 @@ class Bagnet(Part):
     field: Literal[17, 25, 33, 41] = 33
 
 
-Method = Annotated[Resnet | Bagnet, Field(discriminator="name")]
+class Protopnet(Part):
+    """Prototypes of each species: patches of training pictures that speak for it.
+
+    `each`: prototypes of a species; `width`: channels of the map they are compared with. Steps of
+    learning: `warm` without the backbone, then `pushes` times `joint`, each followed by a push and
+    at a tenth of the rate of the one before. Of the 6 training pictures nearest to a prototype,
+    `own_at_least` must be of its species, or it is dropped; 3 as published.
+    """
+
+    name: Literal["protopnet"]
+    each: int = Field(default=6, ge=1, le=10)
+    width: int = Field(default=64, ge=1, le=512)
+    warm: int = Field(ge=1)
+    joint: int = Field(ge=1)
+    pushes: int = Field(default=2, ge=1, le=10)
+    batch: int = Field(default=32, ge=2)
+    rate: float = Field(default=3e-3, gt=0, allow_inf_nan=False)
+    backbone_rate: float = Field(default=3e-4, gt=0, allow_inf_nan=False)
+    weight_decay: float = Field(default=1e-3, ge=0, allow_inf_nan=False)
+    own_at_least: int = Field(default=3, ge=0, le=6)
+
+
+class Prototree(Part):
+    """A tree of questions whether a patch of a training picture is there.
+
+    `depth`: questions on every way before pruning; `width`: channels of the map that prototypes
+    are compared with. It grows for `epochs` of `epoch_steps` steps, the first `frozen` ones without
+    the backbone; the learning rate halves after each share of them in `milestones`. The backbone's
+    last block learns at `rate` like the prototypes, the rest at `backbone_rate`. Leaves that say no
+    species with more than `threshold` are pruned.
+    """
+
+    name: Literal["prototree"]
+    depth: int = Field(default=6, ge=1, le=9)
+    width: int = Field(default=64, ge=1, le=512)
+    epochs: int = Field(default=15, ge=1)
+    epoch_steps: int = Field(ge=1)
+    frozen: int = Field(default=2, ge=1)
+    batch: int = Field(default=64, ge=2)
+    rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False)
+    backbone_rate: float = Field(default=1e-4, gt=0, allow_inf_nan=False)
+    milestones: tuple[float, ...] = (0.6, 0.8)
+    threshold: float = Field(default=0.1, ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _grows(self) -> Prototree:
+        if self.frozen >= self.epochs:
+            raise ValueError(f"frozen is {self.frozen} of {self.epochs} epochs: fewer are allowed")
+        return self
+
+
+Method = Annotated[Resnet | Bagnet | Protopnet | Prototree, Field(discriminator="name")]

@@ -20,9 +20,8 @@ from labapp.explanations.protopnet.network import (
 
 def small(classes: int = 3, each: int = 2) -> tuple[ProtoPNet, torch.Tensor, torch.Tensor]:
     torch.manual_seed(3)
-    owners = torch.arange(classes).repeat_interleave(each)
-    network = ProtoPNet(nn.Conv2d(3, 8, 4, 4), 8, owners, classes, 5).eval()
-    return network, torch.rand(12, 3, 16, 16), torch.arange(12) % classes
+    network = ProtoPNet(classes, each, 5).eval()
+    return network, torch.rand(12, 3, 48, 48), torch.arange(12) % classes
 
 
 def test_similarity_is_largest_at_no_distance_and_falls() -> None:
@@ -63,7 +62,7 @@ def test_after_the_push_a_prototype_is_as_similar_to_its_source_as_can_be() -> N
             [latent], labels, network.prototypes, own_class(network.owners, 3)
         )
         network.prototypes.copy_(patches.vectors)
-        alike = similarity(network.double().nearest(pictures.double()))
+        alike = similarity(network.nearest(pictures))
     assert (labels[torch.from_numpy(patches.rows)] == network.owners).all()
     own = alike[torch.from_numpy(patches.rows), torch.arange(6)]
     # The float32 copy of a patch is some 1e-8 from it, which the similarity's logarithm shows.
@@ -111,14 +110,15 @@ def test_no_class_loses_its_last_prototype() -> None:
     nearest = torch.arange(12.0)[:, None].expand(12, 3).clone()
     nearest[:, 2] += 0.5  # farther from its own class
     owners, prototypes = torch.tensor([0, 1, 1]), torch.rand(3, 4)
-    assert pruning.staying(nearest, labels, prototypes, owners).tolist() == [0, 1]
+    assert pruning.staying(nearest, labels, prototypes, owners).tolist() == [True, True, False]
 
 
-def test_keeping_some_prototypes_keeps_their_part_of_the_logits() -> None:
+def test_dropped_prototypes_say_nothing() -> None:
     network, pictures, _ = small()
+    kept = [0, 3, 5]
     with torch.no_grad():
-        alike = similarity(network.nearest(pictures))
-        weights = network.last.weight.clone()
-        network.keep(torch.tensor([0, 3, 5]))
-        torch.testing.assert_close(network(pictures), alike[:, [0, 3, 5]] @ weights[:, [0, 3, 5]].T)
-    assert network.owners.tolist() == [0, 1, 2]
+        network.kept.zero_()
+        network.kept[kept] = 1
+        alike = similarity(network.nearest(pictures))[:, kept]
+        weights = network.last.weight[:, kept].double()
+        torch.testing.assert_close(network(pictures), (alike @ weights.T).float())

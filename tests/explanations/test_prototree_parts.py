@@ -5,10 +5,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from labapp.explanations.prototree import leaves
-from labapp.explanations.prototree.network import ProtoTree, distances, leaf_shares
+from labapp.explanations.prototree.network import ProtoTree, distances, greedy, leaf_shares
 from labapp.explanations.prototree.tree import Tree, complete, prune
 
 
@@ -113,16 +112,46 @@ def test_pruning_keeps_every_leaf_that_tells_and_its_way(seed: int, inner: int) 
     assert (above[1:] < np.arange(1, len(above))).all()
 
 
-def test_a_pruned_network_says_what_its_remaining_leaves_say() -> None:
+def pruned_network() -> ProtoTree:
+    """Depth 3; leaves 1, 2 and 6 of 8 say nothing and are gone."""
     torch.manual_seed(5)
-    network = ProtoTree(nn.Conv2d(3, 8, 4, 4), 8, complete(3), 4, 6).eval()
+    network = ProtoTree(3, 4, 6).eval()
     network.leaf_scores.copy_(torch.rand(8, 4) * 6)
     network.leaf_scores[[1, 2, 6]] = 0
-    before = network.leaf_distributions()
-    found = prune(network.tree, before.numpy(), 0.3)
-    network.keep(found.tree, torch.from_numpy(found.inner), torch.from_numpy(found.leaves))
-    torch.testing.assert_close(network.leaf_distributions(), before[found.leaves])
+    network.prune(0.3)
+    return network
+
+
+def test_a_pruned_network_still_shares_everything_among_its_leaves() -> None:
+    network = pruned_network()
+    left = network.pruned()
+    assert sorted(left.leaves) == [0, 3, 4, 5, 7]
     with torch.no_grad():
-        said = network(torch.rand(3, 3, 16, 16))
-    torch.testing.assert_close(said.sum(1), torch.ones(3))
-    assert sorted(found.leaves) == [0, 3, 4, 5, 7]
+        shares = network.shares(network.nearest(torch.rand(3, 3, 48, 48)))
+    assert (shares[:, [1, 2, 6]] == 0).all()
+    torch.testing.assert_close(shares.sum(1), torch.ones(3, dtype=torch.float64))
+
+
+def test_a_pruned_network_comes_back_from_its_weights() -> None:
+    network = pruned_network()
+    again = ProtoTree(3, 4, 6).eval()
+    again.load_state_dict(network.state_dict())
+    pictures = torch.rand(4, 3, 48, 48)
+    assert again.pruned().tree.children.tolist() == network.pruned().tree.children.tolist()
+    with torch.no_grad():
+        assert torch.equal(again(pictures), network(pictures))
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_the_greedy_leaf_is_where_a_walk_from_the_root_ends(seed: int) -> None:
+    network = pruned_network()
+    left = network.pruned()
+    distance = torch.from_numpy(np.random.default_rng(seed).exponential(1, (6, 7)))
+    found = greedy(distance, network.absent, network.present, network.telling)
+    for near, leaf in zip(distance[:, left.inner].exp().reciprocal().numpy(), found, strict=True):
+        node = 0
+        while left.tree.children[node, 0] >= 0:
+            question = left.tree.inner.tolist().index(node)
+            node = left.tree.children[node, int(near[question] > 0.5)]
+        assert left.leaves[left.tree.leaves.tolist().index(node)] == leaf

@@ -31,6 +31,7 @@ def fit(
     found = weights.detach().clone().requires_grad_()
     solver = torch.optim.LBFGS([found], max_iter=steps, line_search_fn="strong_wolfe")
 
+    @torch.enable_grad()
     def loss() -> Tensor:
         solver.zero_grad()
         value = functional.cross_entropy(similarities @ found.T, labels)

@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from labapp.explanations.backbones import CHANNELS, Residual
 from labapp.explanations.patches import squared_distances
 
 EPSILON = 1e-4
@@ -41,50 +42,62 @@ def add_on(channels: int, width: int) -> nn.Sequential:
 class ProtoPNet(nn.Module):
     """Backbone, add-on layers, prototypes and the last layer.
 
+    Dropped prototypes keep their place, so that a network has its shapes from the recipe alone:
+    `kept` is 0 there. `sources` (P, 3) are the training row, map row and map column that each
+    prototype was taken from, -1 before; `boxes` (P, 4) that place in the picture, see `regions`.
+
     Parameters
     ----------
-    backbone : from pictures (n, 3, s, s) to maps (n, `channels`, h, w).
-    owners : the class of each prototype, int64, shape (P,).
-    classes : how many classes there are.
+    classes : how many classes there are; `each` : prototypes of a class.
     width : D, channels of the map that prototypes are compared with.
     """
 
-    owners: Tensor
+    kept: Tensor
+    sources: Tensor
+    boxes: Tensor
 
-    def __init__(
-        self, backbone: nn.Module, channels: int, owners: Tensor, classes: int, width: int
-    ) -> None:
+    def __init__(self, classes: int, each: int, width: int) -> None:
         super().__init__()
-        self.backbone = backbone
-        self.add_on = add_on(channels, width)
-        self.prototypes = nn.Parameter(torch.rand(len(owners), width))
-        self.register_buffer("owners", owners.clone(), persistent=True)
-        self.last = nn.Linear(len(owners), classes, bias=False)
+        self.backbone = Residual()
+        self.add_on = add_on(CHANNELS, width)
+        self.owners = torch.arange(classes).repeat_interleave(each)
+        count = len(self.owners)
+        self.prototypes = nn.Parameter(torch.rand(count, width))
+        self.last = nn.Linear(count, classes, bias=False)
+        self.register_buffer("kept", torch.ones(count))
+        self.register_buffer("sources", torch.full((count, 3), -1.0))
+        self.register_buffer("boxes", torch.zeros(count, 4))
         with torch.no_grad():
-            self.last.weight.copy_(first_weights(owners, classes))
+            self.last.weight.copy_(first_weights(self.owners, classes))
 
     def latent(self, pictures: Tensor) -> Tensor:
-        """(n, 3, s, s) normalised pictures to (n, D, h, w)."""
+        """Pictures (n, 3, s, s) to the map that is compared with prototypes, (n, D, h, w)."""
         found: Tensor = self.add_on(self.backbone(pictures))
         return found
 
+    def distances(self, pictures: Tensor) -> Tensor:
+        """Squared distance of every cell to every prototype, (n, P, h, w).
+
+        float64 in evaluation: float32 would give a patch a distance from itself.
+        """
+        latent: Tensor = self.latent(pictures)
+        prototypes: Tensor = self.prototypes
+        if not self.training:
+            latent, prototypes = latent.double(), prototypes.double()
+        return squared_distances(latent, prototypes)
+
     def nearest(self, pictures: Tensor) -> Tensor:
         """Smallest squared distance of each picture to each prototype, (n, P)."""
-        return squared_distances(self.latent(pictures), self.prototypes).amin((2, 3))
+        return self.distances(pictures).amin((2, 3))
+
+    def logits(self, nearest: Tensor) -> Tensor:
+        """From the smallest distances (n, P) to the classes, (n, classes)."""
+        weights = (self.last.weight * self.kept).to(nearest.dtype)
+        return similarity(nearest) @ weights.T
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Logits, (n, classes)."""
-        logits: Tensor = self.last(similarity(self.nearest(pictures)))
-        return logits
-
-    def keep(self, chosen: Tensor) -> None:
-        """Drop every prototype but the chosen ones (their numbers, int64)."""
-        weight = self.last.weight.detach()[:, chosen]
-        self.prototypes = nn.Parameter(self.prototypes.detach()[chosen].clone())
-        self.owners = self.owners[chosen].clone()
-        self.last = nn.Linear(len(chosen), len(weight), bias=False).to(weight.device)
-        with torch.no_grad():
-            self.last.weight.copy_(weight)
+        """Logits, (n, classes), float32."""
+        return self.logits(self.nearest(pictures)).float()
 
 
 def first_weights(owners: Tensor, classes: int) -> Tensor:

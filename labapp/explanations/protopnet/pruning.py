@@ -35,15 +35,21 @@ def misplaced(
     return own < at_least
 
 
-def staying(nearest: Tensor, labels: Tensor, prototypes: Tensor, owners: Tensor) -> Tensor:
-    """Numbers of the prototypes that stay, int64, ascending.
+def staying(
+    nearest: Tensor,
+    labels: Tensor,
+    prototypes: Tensor,
+    owners: Tensor,
+    at_least: int = OWN_AT_LEAST,
+) -> Tensor:
+    """True for the prototypes that stay, (P,).
 
     Every class keeps at least its best-placed prototype: a class without any has no reasons.
     """
-    gone = misplaced(nearest, labels, owners) | duplicates(prototypes, owners)
+    gone = misplaced(nearest, labels, owners, at_least=at_least) | duplicates(prototypes, owners)
     for owner in sorted(set(owners.tolist())):
         mine = (owners == owner).nonzero()[:, 0]
         if gone[mine].all():
             own = nearest[labels == owner][:, mine].amin(0)
             gone[mine[own.argmin()]] = False
-    return (~gone).nonzero()[:, 0]
+    return ~gone

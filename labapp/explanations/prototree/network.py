@@ -8,12 +8,18 @@ the leaves' class distributions weighted with their shares.
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from labapp.explanations.backbones import CHANNELS, Residual
 from labapp.explanations.patches import squared_distances
-from labapp.explanations.prototree.tree import Tree
+from labapp.explanations.prototree.tree import Pruned, complete, prune
 
+HALF = math.log(2)
+"""Below this distance a prototype is more likely present than absent."""
 SMALLEST = 1e-14
 """Added to squared distances, so that the root has a gradient at none."""
 
@@ -21,37 +27,57 @@ SMALLEST = 1e-14
 class ProtoTree(nn.Module):
     """Backbone, a 1 × 1 convolution with sigmoid, the prototypes of a tree and its leaves.
 
+    The tree begins complete. Pruning leaves everything in its place, so that a network has its
+    shapes from the recipe alone: `telling` is 0 for a leaf that is gone, and `absent` and `present`
+    (leaves, inner), 1 where a way passes a node so, skip nodes that are gone. `sources` (inner, 3)
+    are the training row, map row and map column of each prototype, -1 before they are known;
+    `boxes` (inner, 4) that place in the picture, see `regions`.
+
     Parameters
     ----------
-    backbone : from pictures (n, 3, s, s) to maps (n, `channels`, h, w).
-    tree : the tree; can be replaced by a pruned one with `keep`.
-    classes : how many classes there are.
+    depth : questions on every way before pruning; classes : how many there are.
     width : D, channels of the map that prototypes are compared with.
     """
 
     leaf_scores: Tensor
+    epoch_scores: Tensor
+    telling: Tensor
     absent: Tensor
     present: Tensor
+    sources: Tensor
+    boxes: Tensor
 
-    def __init__(
-        self, backbone: nn.Module, channels: int, tree: Tree, classes: int, width: int
-    ) -> None:
+    def __init__(self, depth: int, classes: int, width: int) -> None:
         super().__init__()
-        self.backbone = backbone
-        self.add_on = nn.Sequential(nn.Conv2d(channels, width, 1, bias=False), nn.Sigmoid())
-        self.prototypes = nn.Parameter(torch.empty(len(tree.inner), width).normal_(0.5, 0.1))
-        self.register_buffer("leaf_scores", torch.zeros(len(tree.leaves), classes))
-        self._set(tree)
+        self.backbone = Residual()
+        self.whole = complete(depth)
+        inner, leaves = len(self.whole.inner), len(self.whole.leaves)
+        self.add_on = nn.Sequential(nn.Conv2d(CHANNELS, width, 1, bias=False), nn.Sigmoid())
+        self.prototypes = nn.Parameter(torch.empty(inner, width).normal_(0.5, 0.1))
+        self.register_buffer("leaf_scores", torch.zeros(leaves, classes))
+        self.register_buffer("epoch_scores", torch.zeros(leaves, classes))
+        self.register_buffer("telling", torch.ones(leaves))
+        absent, present = self.whole.ways()
+        self.register_buffer("absent", torch.from_numpy(absent).float())
+        self.register_buffer("present", torch.from_numpy(present).float())
+        self.register_buffer("sources", torch.full((inner, 3), -1.0))
+        self.register_buffer("boxes", torch.zeros(inner, 4))
 
-    def _set(self, tree: Tree) -> None:
-        self.tree = tree
-        absent, present = tree.ways()
-        device = self.leaf_scores.device
-        self.register_buffer("absent", torch.from_numpy(absent).float().to(device), False)
-        self.register_buffer("present", torch.from_numpy(present).float().to(device), False)
+    def pruned(self) -> Pruned:
+        """The tree as it is now, and which prototypes and leaves of the complete one it has."""
+        return prune(self.whole, self.telling.numpy()[:, None], 0.5)
+
+    def prune(self, threshold: float) -> None:
+        """Remove every subtree whose leaves all say no class with more than `threshold`."""
+        best = self.leaf_distributions().amax(1)
+        self.telling.copy_(best > threshold)
+        left = self.pruned()
+        for passed, way in zip((self.absent, self.present), left.tree.ways(), strict=True):
+            passed.zero_()
+            passed[np.ix_(left.leaves, left.inner)] = torch.from_numpy(way).float()
 
     def latent(self, pictures: Tensor) -> Tensor:
-        """(n, 3, s, s) normalised pictures to (n, D, h, w)."""
+        """Pictures (n, 3, s, s) to the map that is compared with prototypes, (n, D, h, w)."""
         found: Tensor = self.add_on(self.backbone(pictures))
         return found
 
@@ -59,20 +85,33 @@ class ProtoTree(nn.Module):
         """Class probabilities of every leaf, (leaves, classes)."""
         return self.leaf_scores.softmax(1)
 
-    def shares(self, pictures: Tensor) -> Tensor:
-        """Probability of the way to each leaf, (n, leaves)."""
-        distance = distances(self.latent(pictures), self.prototypes).amin((2, 3))
-        return leaf_shares(distance, self.absent, self.present)
+    def nearest(self, pictures: Tensor) -> Tensor:
+        """Smallest distance of each picture to each prototype, (n, inner).
+
+        float64 in evaluation: float32 would give a patch a distance from itself.
+        """
+        latent: Tensor = self.latent(pictures)
+        prototypes: Tensor = self.prototypes
+        if not self.training:
+            latent, prototypes = latent.double(), prototypes.double()
+        return distances(latent, prototypes).amin((2, 3))
+
+    def shares(self, nearest: Tensor) -> Tensor:
+        """Probability of the way to each leaf, (n, leaves), from the smallest distances."""
+        absent, present = self.absent.to(nearest.dtype), self.present.to(nearest.dtype)
+        return leaf_shares(nearest, absent, present) * self.telling
+
+    def soft(self, nearest: Tensor) -> Tensor:
+        """Class probabilities over all ways, (n, classes), from the smallest distances."""
+        return self.shares(nearest) @ self.leaf_distributions().to(nearest.dtype)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Class probabilities, (n, classes)."""
-        return self.shares(pictures) @ self.leaf_distributions()
+        """Class probabilities of the one leaf that the likelier answers lead to, (n, classes).
 
-    def keep(self, tree: Tree, inner: Tensor, leaves: Tensor) -> None:
-        """Take a pruned tree: the chosen prototypes and leaves, by their old numbers, in order."""
-        self.prototypes = nn.Parameter(self.prototypes.detach()[inner].clone())
-        self.leaf_scores = self.leaf_scores[leaves].clone()
-        self._set(tree)
+        It is what the explanation shows, and so it is the prediction.
+        """
+        leaf = greedy(self.nearest(pictures), self.absent, self.present, self.telling)
+        return self.leaf_distributions()[leaf]
 
 
 def distances(latent: Tensor, prototypes: Tensor) -> Tensor:
@@ -89,3 +128,14 @@ def leaf_shares(distance: Tensor, absent: Tensor, present: Tensor) -> Tensor:
     # log(1 - exp(-d)) without the loss of digits that 1 - exp(-d) has near 0.
     not_there = torch.log(-torch.expm1(-distance))
     return torch.exp(not_there @ absent.T - distance @ present.T)
+
+
+def greedy(distance: Tensor, absent: Tensor, present: Tensor, telling: Tensor) -> Tensor:
+    """The leaf at the end of the likelier answers, (n,).
+
+    distance, absent, present : as for `leaf_shares`; telling : (leaves,), 0 for one that is gone.
+    """
+    there = (distance < HALF).to(absent.dtype)
+    # The leaf whose way no answer contradicts; of leaves that are gone none is one.
+    against = there @ absent.T + (1 - there) @ present.T + (1 - telling)
+    return against.argmin(1)

@@ -1,0 +1,115 @@
+"""What a ProtoPNet shows: its prototypes, and how alike each is to the places of a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from labapp.datasets.split import Float32, Float64, Int64
+from labapp.errors import ModelError
+from labapp.explanations import regions
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.photos import UInt8, as_input
+from labapp.explanations.protopnet.network import ProtoPNet, similarity
+
+CHUNK = 50
+"""Pictures at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """A patch of a training picture that speaks for a species.
+
+    `number` is its column in an `Explanation`; `row` the picture, in the training part of the
+    card's data; `cell` row and column of the map; `box` left, top, right, bottom in shares of the
+    picture; `weight` what its similarity is multiplied with in the score of its species.
+    """
+
+    number: int
+    species: int
+    row: int
+    cell: tuple[int, int]
+    box: tuple[float, float, float, float]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """Of n pictures, with the P prototypes that `prototypes` lists.
+
+    `scores` (n, 20); `similarities` (n, P) at the most similar place, 0 to 9.21; `maps`
+    (n, P, h, w) of the similarity at every place. All float32. Position (i, j) of a map is centred
+    on pixel (8 i, 8 j) of 96.
+    """
+
+    scores: Float32
+    similarities: Float32
+    maps: Float32
+    size: int
+
+    @property
+    def predicted(self) -> Int64:
+        """Species predicted, from 0: int64, shape (n,)."""
+        species: Int64 = self.scores.argmax(1).astype(np.int64)
+        return species
+
+    def boxes(self, picture: int, prototypes: Int64) -> Float64:
+        """Where in a picture these prototypes are found: float64, shape (k, 4), see `regions`."""
+        return regions.around_peaks(self.maps[picture, prototypes], self.size)
+
+
+def prototypes(model: Classifier) -> list[Prototype]:
+    """The prototypes that are kept, those of a species together. ModelError: another method."""
+    network = _network(model)
+    kept = kept_of(network)
+    sources = network.sources.numpy().astype(int)
+    weights = network.last.weight.detach().numpy()
+    found = []
+    for number, at in enumerate(kept.tolist()):
+        species = int(network.owners[at])
+        left, top, right, bottom = network.boxes[at].tolist()
+        row, y, x = sources[at].tolist()
+        weight = float(weights[species, at])
+        box = (left, top, right, bottom)
+        found.append(Prototype(number, species, row, (y, x), box, weight))
+    return found
+
+
+def explain(model: Classifier, pictures: UInt8) -> Explanation:
+    """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes.
+
+    Raises
+    ------
+    ModelError : the model is of another method.
+    """
+    network = _network(model)
+    maps, scores = of_network(network, pictures)
+    return Explanation(scores, maps.max((2, 3)), maps, model.size)
+
+
+def of_network(network: ProtoPNet, pictures: UInt8) -> tuple[Float32, Float32]:
+    """Maps (n, P, h, w) of the kept prototypes, and scores (n, 20)."""
+    kept = kept_of(network)
+    maps, scores = [], []
+    with torch.inference_mode():
+        for start in range(0, len(pictures), CHUNK):
+            distances = network.distances(as_input(pictures[start : start + CHUNK]))
+            maps.append(similarity(distances[:, kept]).float().numpy())
+            scores.append(network.logits(distances.amin((2, 3))).float().numpy())
+    return np.concatenate(maps), np.concatenate(scores)
+
+
+def kept_of(network: ProtoPNet) -> Int64:
+    """Numbers, in the network, of the prototypes that are kept."""
+    return np.flatnonzero(network.kept.numpy()).astype(np.int64)
+
+
+def _network(model: Classifier) -> ProtoPNet:
+    if not isinstance(model.network, ProtoPNet):
+        raise ModelError(
+            f"Prototypes are shown of a ProtoPNet; {model.card.id} is another kind.",
+            todo="Name a model whose method is protopnet.",
+        )
+    return model.network

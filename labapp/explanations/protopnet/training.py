@@ -1,0 +1,261 @@
+"""How a ProtoPNet learns: classify, warm up, learn jointly with pushes, prune, weigh the classes.
+
+The schedule is that of Chen et al. 2019, shortened for a small network that begins as a plain
+classifier of the same pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from labapp.datasets.birds.dataset import Birds
+from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.split import Float64
+from labapp.explanations import measuring, regions
+from labapp.explanations.approach import classifying, deed
+from labapp.explanations.backbones import CHANNELS, Pooled, begin
+from labapp.explanations.card import ProtopnetChecks
+from labapp.explanations.classifier import scores
+from labapp.explanations.fitting import Losses, Phase, Step
+from labapp.explanations.methods import Protopnet
+from labapp.explanations.patches import nearest_patches, squared_distances
+from labapp.explanations.photos import Batches, Photos, as_input, painted
+from labapp.explanations.protopnet import last_layer, losses, pruning
+from labapp.explanations.protopnet.explaining import kept_of, of_network
+from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet, own_class, similarity
+from labapp.explanations.recipe import ClassifierRecipe
+
+CHUNK = 100
+"""Pictures at a time where nothing is learned."""
+FALL = 0.1
+"""What a push leaves of the learning rate."""
+POINTED = 200
+"""Test pictures on which the explanations are measured."""
+
+MOMENTS: tuple[Literal["before", "pushed", "weighed", "pruned"], ...] = (
+    "before",
+    "pushed",
+    "weighed",
+    "pruned",
+)
+"""Before the last push, after it, after the last layer was fitted to it, and after pruning with
+the last layer fitted again: rows of `effects`."""
+
+
+class Learning(ProtoPNet):
+    """A ProtoPNet with what it needs to learn: the plain classifier's head, and what is measured
+    on the way: `effects`, accuracy on validation and test pictures at each of the `MOMENTS`.
+    """
+
+    effects: Tensor
+
+    def __init__(self, method: Protopnet) -> None:
+        super().__init__(SPECIES, method.each, method.width)
+        self.head = nn.Linear(CHANNELS, SPECIES)
+        self.register_buffer("effects", torch.zeros(len(MOMENTS), 2))
+
+
+def network(recipe: ClassifierRecipe) -> Learning:
+    method = recipe.method
+    assert isinstance(method, Protopnet)
+    return begin(lambda: Learning(method), recipe.seed)
+
+
+def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]:
+    method = recipe.method
+    assert isinstance(network, Learning)
+    assert isinstance(method, Protopnet)
+    plain = Pooled(network.backbone, SPECIES)
+    plain.head = network.head
+    found = [classifying(recipe, plain, data), _warm(recipe, method, network, data)]
+    train = painted(data.train)
+    for time in range(method.pushes):
+        last = time == method.pushes - 1
+        found.append(_joint(recipe, method, network, data, time))
+        found.append(deed(f"pushing {time + 1}", lambda: push(network, train)))
+        found.append(deed(f"weighing {time + 1}", lambda: weigh(network, train)))
+        if last:
+            found.insert(-2, deed("measuring 1", lambda: _measure(network, data, "before")))
+            found.insert(-1, deed("measuring 2", lambda: _measure(network, data, "pushed")))
+    found += [
+        deed("measuring 3", lambda: _measure(network, data, "weighed")),
+        deed("pruning", lambda: prune(network, train, method.own_at_least)),
+        deed("weighing again", lambda: weigh(network, train)),
+        deed("measuring 4", lambda: _measure(network, data, "pruned")),
+    ]
+    return found
+
+
+def _warm(recipe: ClassifierRecipe, method: Protopnet, network: Learning, data: Birds) -> Phase:
+    """The layers above the backbone, which stays as it is."""
+    batches = Batches(painted(data.train), method.batch, recipe.seed + 1)
+
+    def loss(step: Step) -> Losses:
+        network.backbone.eval()
+        return _losses(network, *batches.take(step.number, step.random))
+
+    optimiser = torch.optim.Adam(_above(network, method))
+    return Phase("warming up", method.warm, loss, optimiser)
+
+
+def _joint(
+    recipe: ClassifierRecipe, method: Protopnet, network: Learning, data: Birds, time: int
+) -> Phase:
+    """Everything but the last layer, up to the next push."""
+    batches = Batches(painted(data.train), method.batch, recipe.seed + 2 + time)
+    groups = _above(network, method)
+    groups.append(
+        {
+            "params": list(network.backbone.parameters()),
+            "lr": method.backbone_rate,
+            "weight_decay": method.weight_decay,
+        }
+    )
+
+    def loss(step: Step) -> Losses:
+        return _losses(network, *batches.take(step.number, step.random))
+
+    return Phase(
+        f"learning jointly {time + 1}",
+        method.joint,
+        loss,
+        torch.optim.Adam(groups),
+        lambda _done: FALL**time,
+    )
+
+
+def _above(network: Learning, method: Protopnet) -> list[dict[str, object]]:
+    add_on = list(network.add_on.parameters())
+    return [
+        {"params": add_on, "lr": method.rate, "weight_decay": method.weight_decay},
+        {"params": [network.prototypes], "lr": method.rate},
+    ]
+
+
+def _losses(network: Learning, pictures: Tensor, species: Tensor) -> Losses:
+    nearest = network.nearest(pictures)
+    scores = network.logits(nearest)
+    found = losses.terms(scores, nearest, network.last.weight, network.owners, species)
+    return {
+        "loss": found.loss,
+        "cluster": found.cluster,
+        "separation": found.separation,
+        "accuracy": (scores.argmax(1) == species).float().mean(),
+    }
+
+
+def push(network: ProtoPNet, train: Photos) -> None:
+    """Every prototype becomes the nearest patch of a training picture of its class."""
+    network.eval()
+    species = torch.from_numpy(train.species)
+    allowed = own_class(network.owners, SPECIES)
+    with torch.no_grad():
+        found = nearest_patches(_latents(network, train), species, network.prototypes, allowed)
+        network.prototypes.copy_(found.vectors)
+        network.sources.copy_(torch.from_numpy(np.column_stack((found.rows, found.cells))))
+        network.boxes.copy_(torch.from_numpy(_boxes(network, train)))
+
+
+def weigh(network: ProtoPNet, train: Photos) -> None:
+    """Fit the last layer of the prototypes that are kept."""
+    kept = network.kept.bool()
+    with torch.no_grad():
+        alike = similarity(nearest(network, train))[:, kept]
+        species = torch.from_numpy(train.species)
+        weights = network.last.weight[:, kept].to(alike.dtype)
+    fitted = last_layer.fit(alike, species, weights, network.owners[kept])
+    with torch.no_grad():
+        network.last.weight[:, kept] = fitted.float()
+
+
+def prune(network: ProtoPNet, train: Photos, own_at_least: int) -> None:
+    """Drop copies and prototypes of no class in particular."""
+    species = torch.from_numpy(train.species)
+    with torch.no_grad():
+        stays = pruning.staying(
+            nearest(network, train), species, network.prototypes, network.owners, own_at_least
+        )
+        network.kept.copy_(stays)
+
+
+def nearest(network: ProtoPNet, photos: Photos) -> Tensor:
+    """Smallest squared distances to all prototypes, (n, P), float64."""
+    network.eval()
+    with torch.no_grad():
+        known = network.prototypes.double()
+        found = [
+            squared_distances(latent.double(), known).amin((2, 3))
+            for latent in _latents(network, photos)
+        ]
+    return torch.cat(found)
+
+
+def _latents(network: ProtoPNet, photos: Photos) -> Iterator[Tensor]:
+    for start in range(0, len(photos), CHUNK):
+        yield network.latent(as_input(photos.pictures[start : start + CHUNK]))
+
+
+def _boxes(network: ProtoPNet, train: Photos) -> Float64:
+    """The place of every prototype in its own picture."""
+    rows = network.sources[:, 0].long().numpy()
+    maps = np.concatenate(
+        [
+            similarity(network.distances(as_input(train.pictures[row : row + 1])))[:, number]
+            for number, row in enumerate(rows)
+        ]
+    )
+    return regions.around_peaks(maps, train.rows.size)
+
+
+def _measure(network: Learning, data: Birds, moment: str) -> None:
+    for part, rows in enumerate((data.validation, data.test)):
+        photos = painted(rows)
+        right = scores(network, photos.pictures).argmax(1) == photos.species
+        network.effects[MOMENTS.index(moment), part] = float(right.mean())
+
+
+def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> ProtopnetChecks:
+    assert isinstance(network, Learning)
+    kept = kept_of(network)
+    rows, cells = (
+        network.sources.numpy().astype(np.int64)[kept, 0],
+        network.sources.numpy()[kept, 1:],
+    )
+    own, _ = of_network(network, painted(data.train).pictures[rows])
+    test = painted(data.test, POINTED)
+    maps, said = of_network(network, test.pictures)
+    # The prototype that speaks most for the prediction, among those of the species predicted.
+    weights = network.last.weight.detach().numpy()[:, kept]
+    chosen = said.argmax(1)
+    mine = network.owners.numpy()[kept] == chosen[:, None]
+    speaks = np.where(mine, maps.max((2, 3)) * weights[chosen], -np.inf).argmax(1)
+    stride = network.backbone.stride
+    copies = pruning.duplicates(network.prototypes.detach(), network.owners)
+    return ProtopnetChecks(
+        method="protopnet",
+        accuracy={
+            moment: round(float(part[1]), 4)
+            for moment, part in zip(MOMENTS, network.effects, strict=True)
+        },
+        prototypes=len(network.owners),
+        kept=len(kept),
+        fewest=int(np.bincount(network.owners.numpy()[kept], minlength=SPECIES).min()),
+        copies=int(copies.sum()),
+        own_similarity=round(float(own.max((2, 3))[range(len(kept)), range(len(kept))].min()), 4),
+        greatest_similarity=round(MAXIMUM, 4),
+        prototypes_on=measuring.pointing(
+            (cells * stride).astype(np.float32),
+            [data.train.bird(int(row)) for row in rows],
+            recipe.data.size,
+        ),
+        pointing=measuring.pointing(
+            measuring.peaks(maps[range(len(maps)), speaks], stride),
+            [test.rows.bird(row) for row in range(len(test))],
+            recipe.data.size,
+        ),
+    )

@@ -1,0 +1,211 @@
+"""How a ProtoTree learns: classify, grow the tree, prune it, project its prototypes.
+
+The schedule is that of Nauta et al. 2021, shortened for a small network that begins as a plain
+classifier of the same pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from labapp.datasets.birds.dataset import Birds
+from labapp.datasets.birds.species import SPECIES
+from labapp.explanations import measuring, regions
+from labapp.explanations.approach import classifying, deed
+from labapp.explanations.backbones import CHANNELS, Pooled, begin
+from labapp.explanations.card import PrototreeChecks, TreeAccuracy
+from labapp.explanations.fitting import Losses, Phase, Step
+from labapp.explanations.methods import Prototree
+from labapp.explanations.patches import nearest_patches
+from labapp.explanations.photos import Batches, Photos, as_input, painted
+from labapp.explanations.prototree import leaves
+from labapp.explanations.prototree.explaining import final_twos, of_network
+from labapp.explanations.prototree.network import ProtoTree, greedy
+from labapp.explanations.recipe import ClassifierRecipe
+
+CHUNK = 100
+"""Pictures at a time where nothing is learned."""
+EPS = 1e-7
+"""Of the optimiser, as published."""
+TINY = 1e-12
+"""Least probability whose logarithm is taken."""
+POINTED = 200
+"""Test pictures on which the explanations are measured."""
+
+MOMENTS: tuple[Literal["grown", "pruned", "projected"], ...] = ("grown", "pruned", "projected")
+"""When the tree is measured: rows of `effects`."""
+
+
+class Learning(ProtoTree):
+    """A ProtoTree with what it needs to learn: the plain classifier's head, and what is measured
+    on the way: `effects`, accuracy at each of the `MOMENTS`, on validation and on test pictures,
+    over all ways and along the likeliest answers.
+    """
+
+    effects: Tensor
+
+    def __init__(self, method: Prototree) -> None:
+        super().__init__(method.depth, SPECIES, method.width)
+        self.head = nn.Linear(CHANNELS, SPECIES)
+        self.register_buffer("effects", torch.zeros(len(MOMENTS), 2, 2))
+
+
+def network(recipe: ClassifierRecipe) -> Learning:
+    method = recipe.method
+    assert isinstance(method, Prototree)
+    return begin(lambda: Learning(method), recipe.seed)
+
+
+def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]:
+    method = recipe.method
+    assert isinstance(network, Learning)
+    assert isinstance(method, Prototree)
+    plain = Pooled(network.backbone, SPECIES)
+    plain.head = network.head
+    train = painted(data.train)
+    return [
+        classifying(recipe, plain, data),
+        _growing(recipe, method, network, data, frozen=True),
+        _growing(recipe, method, network, data, frozen=False),
+        deed("measuring 1", lambda: _measure(network, data, "grown")),
+        deed("pruning", lambda: network.prune(method.threshold)),
+        deed("measuring 2", lambda: _measure(network, data, "pruned")),
+        deed("projecting", lambda: project(network, train)),
+        deed("measuring 3", lambda: _measure(network, data, "projected")),
+    ]
+
+
+def _growing(
+    recipe: ClassifierRecipe, method: Prototree, network: Learning, data: Birds, *, frozen: bool
+) -> Phase:
+    """Prototypes by descent, leaves by counting; the backbone too unless it is `frozen`."""
+    epochs = method.frozen if frozen else method.epochs - method.frozen
+    before = 0 if frozen else method.frozen
+    batches = Batches(painted(data.train), method.batch, recipe.seed + (1 if frozen else 2))
+    groups = [
+        {"params": [*network.add_on.parameters(), network.prototypes], "lr": method.rate},
+    ]
+    if not frozen:
+        late = list(network.backbone.blocks[-1].parameters())
+        early = [*network.backbone.stem.parameters(), *network.backbone.blocks[:-1].parameters()]
+        groups += [
+            {"params": late, "lr": method.rate},
+            {"params": early, "lr": method.backbone_rate},
+        ]
+
+    def loss(step: Step) -> Losses:
+        pictures, species = batches.take(step.number, step.random)
+        if frozen:
+            network.backbone.eval()
+        if step.number % method.epoch_steps == 0:
+            network.epoch_scores.copy_(network.leaf_scores)
+        shares = network.shares(network.nearest(pictures))
+        said = shares @ network.leaf_distributions()
+        with torch.no_grad():
+            network.leaf_scores.copy_(
+                leaves.updated(
+                    network.leaf_scores,
+                    network.epoch_scores,
+                    shares,
+                    species,
+                    batches=method.epoch_steps,
+                )
+            )
+        return {
+            "loss": functional.nll_loss((said + TINY).log(), species),
+            "accuracy": (said.argmax(1) == species).float().mean(),
+        }
+
+    def rate(done: float) -> float:
+        epoch = before + done * epochs
+        return 0.5 ** sum(epoch >= share * method.epochs for share in method.milestones)
+
+    return Phase(
+        "growing on a fixed network" if frozen else "growing",
+        epochs * method.epoch_steps,
+        loss,
+        torch.optim.AdamW(groups, eps=EPS, weight_decay=0.0),
+        rate,
+    )
+
+
+def project(network: ProtoTree, train: Photos) -> None:
+    """Every prototype becomes the nearest patch of a picture of a class that is said below it."""
+    left = network.pruned()
+    best = network.leaf_distributions().argmax(1)[torch.from_numpy(left.leaves)]
+    inner = torch.from_numpy(left.inner)
+    allowed = torch.zeros(len(inner), SPECIES, dtype=torch.bool)
+    for number, node in enumerate(left.tree.inner):
+        allowed[number, best[torch.from_numpy(left.tree.below(int(node)))]] = True
+    species = torch.from_numpy(train.species)
+    known = network.prototypes.detach()[inner]
+    found = nearest_patches(_latents(network, train), species, known, allowed)
+    with torch.no_grad():
+        network.prototypes[inner] = found.vectors.float()
+        network.sources[inner] = torch.from_numpy(
+            np.column_stack((found.rows, found.cells)).astype(np.float32)
+        )
+        side = train.rows.size // network.backbone.stride
+        boxes = regions.single_cells(found.cells, (side, side), train.rows.size)
+        network.boxes[inner] = torch.from_numpy(boxes.astype(np.float32))
+
+
+def _latents(network: ProtoTree, photos: Photos) -> Iterator[Tensor]:
+    network.eval()
+    with torch.no_grad():
+        for start in range(0, len(photos), CHUNK):
+            yield network.latent(as_input(photos.pictures[start : start + CHUNK]))
+
+
+def _measure(network: Learning, data: Birds, moment: str) -> None:
+    for part, rows in enumerate((data.validation, data.test)):
+        photos = painted(rows)
+        species = torch.from_numpy(photos.species)
+        found = [
+            network.nearest(as_input(photos.pictures[start : start + CHUNK]))
+            for start in range(0, len(photos), CHUNK)
+        ]
+        nearest = torch.cat(found)
+        soft = network.soft(nearest).argmax(1)
+        leaf = greedy(nearest, network.absent, network.present, network.telling)
+        walked = network.leaf_distributions()[leaf].argmax(1)
+        for way, said in enumerate((soft, walked)):
+            right = float((said == species).double().mean())
+            network.effects[MOMENTS.index(moment), part, way] = right
+
+
+def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> PrototreeChecks:
+    assert isinstance(network, Learning)
+    test = painted(data.test)
+    explanation = of_network(network, test.pictures)
+    twos = final_twos(explanation)
+    right = explanation.predicted == test.species
+    tree = explanation.tree
+    sources = network.sources.numpy().astype(np.int64)[network.pruned().inner]
+    stride = network.backbone.stride
+    steps = [explanation.path(picture) for picture in range(len(test))]
+    return PrototreeChecks(
+        method="prototree",
+        accuracy={
+            moment: TreeAccuracy(soft=round(float(soft), 4), greedy=round(float(walked), 4))
+            for moment, (soft, walked) in zip(MOMENTS, network.effects[:, 1], strict=True)
+        },
+        depth=tree.depth,
+        questions=len(tree.inner),
+        leaves=len(tree.leaves),
+        mean_steps=round(float(np.mean([len(path) for path in steps])), 2),
+        present=round(float(np.mean([step.present for path in steps for step in path])), 4),
+        eligible=sum(bool(right[two.picture]) for two in twos),
+        share_error=explanation.share_error,
+        prototypes_on=measuring.pointing(
+            (sources[:, 1:] * stride).astype(np.float32),
+            [data.train.bird(int(row)) for row in sources[:, 0]],
+            recipe.data.size,
+        ),
+    )
