@@ -80,14 +80,15 @@ class InclusionDecided(Body):
 
     included: bool
     failed: tuple[str, ...]
-    facts: dict[str, int]
+    facts: dict[str, float]
 
 
 @kind("payment.computed", durable=True)
 class PaymentComputed(Body):
     """What the session earned, in a study that pays; written as it ends, however it ends, unless
     the participant did not agree to take part. bonus: for questions of stages, of which solved
-    (reconstruction) and correct (single-dimension); total: base and bonus."""
+    (reconstruction) and correct (single-dimension), and of photos judged above_chance were answered
+    rightly beyond what guessing gets right; total: base and bonus."""
 
     currency: str
     base: float
@@ -95,6 +96,8 @@ class PaymentComputed(Body):
     total: float
     solved: int
     correct: int
+    photos: int = 0
+    above_chance: float = 0.0
 
 
 @kind("part.started", durable=True)

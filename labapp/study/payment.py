@@ -13,6 +13,15 @@ def earned(paid: Incentive, found: Achieved) -> PaymentComputed:
     Whoever ends early has earned the same way; a study file says nothing of that, and what is paid
     then is the lab's decision.
     """
-    bonus = paid.bonus(found.solved, found.correct)
+    bonus = paid.bonus(found.solved, found.correct, found.above_chance)
     total = to_the_cent((paid.base, 1), (bonus, 1))
-    return PaymentComputed(paid.currency, paid.base, bonus, total, found.solved, found.correct)
+    return PaymentComputed(
+        paid.currency,
+        paid.base,
+        bonus,
+        total,
+        found.solved,
+        found.correct,
+        found.photos,
+        found.above_chance,
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 from labapp.documents import parse_yaml
 from labapp.errors import SessionError, StudyError
+from labapp.stimuli import library
 from labapp.study import assignment, conditions, explained, single_dimension
 from labapp.study.conditions import Scope
 from labapp.study.explained import Judged, Showing, StimuliOf, Unfit
@@ -68,14 +69,14 @@ def realise(
     *,
     space_of: SpaceOf,
     prior_of: PriorOf = lambda model: False,
-    stimuli_of: StimuliOf | None = None,
+    stimuli_of: StimuliOf = library.load,
     drawn: Sequence[str] = (),
     seed: int | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
-    space_of, prior_of: see `Representations`; stimuli_of: gives the stimulus sets of a study that
-    judges explanations; drawn: names of the cells that were drawn, for a study that draws (see
+    space_of, prior_of: see `Representations`; stimuli_of: gives the stimulus sets, by default those
+    that are installed; drawn: names of the cells that were drawn, for a study that draws (see
     `labapp.session.allotment`); seed: replaces the study's own (simulations). Equal arguments give
     the equal plan.
     """
@@ -100,7 +101,7 @@ class _Planner:
         number: int,
         seed: int,
         shown: Representations,
-        stimuli_of: StimuliOf | None,
+        stimuli_of: StimuliOf,
         drawn: tuple[str, ...],
     ) -> None:
         self.loaded = loaded
@@ -180,6 +181,8 @@ class _Planner:
             answers = any(isinstance(one, SingleDimensionStages) for one in self.groups)
             earns = {"per_solved": solves and paid.per_solved > 0}
             earns["per_correct"] = answers and paid.per_correct > 0
+            judges = any(isinstance(one, JudgingStages) for one in self.groups)
+            earns["per_above_chance"] = judges and paid.per_above_chance > 0
             yield PagesPart(
                 part="text",
                 id="incentive",
@@ -187,7 +190,7 @@ class _Planner:
                 document=self._text(paid.text, scope),
                 values={
                     name: paid.amount(getattr(paid, name)) if earns.get(name, True) else ""
-                    for name in ("base", "per_solved", "per_correct")
+                    for name in ("base", *earns)
                 },
             )
 
@@ -320,8 +323,6 @@ class _Planner:
         return self._judged[place]
 
     def _judge(self, stages: JudgingStages, scope: Scope, purpose: str) -> Judged:
-        if self.stimuli_of is None:
-            raise ValueError(f"{self.study.id} judges explanations: it needs stimuli_of")
         draws = (self.seed, self.study.id, self.participant, purpose)
 
         def rows(some: Sequence[PlannedRow], of: str) -> tuple[PlannedRow, ...]:

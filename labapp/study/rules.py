@@ -25,10 +25,11 @@ class Inclusion(Strict):
 
 
 class Incentive(Strict):
-    """What taking part is paid. text: shown after consent, with {base}, {per_solved} and
-    {per_correct} in it, amounts in `currency`; a paragraph with an amount that the participant
-    cannot earn is left out. per_solved: for a reconstruction question; per_correct: for a
-    single-dimension question, practice not counted."""
+    """What taking part is paid. text: shown after consent, with {base}, {per_solved}, {per_correct}
+    and {per_above_chance} in it, amounts in `currency`; a paragraph with an amount that the
+    participant cannot earn is left out. per_solved: for a reconstruction question; per_correct: for
+    a single-dimension question, practice not counted; per_above_chance: for a photo that was
+    answered rightly beyond those that guessing gets right (paper 003, 4)."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -37,20 +38,25 @@ class Incentive(Strict):
     base: float = Field(default=0.0, ge=0)
     per_solved: float = Field(default=0.0, ge=0)
     per_correct: float = Field(default=0.0, ge=0)
+    per_above_chance: float = Field(default=0.0, ge=0)
 
-    def bonus(self, solved: int, correct: int) -> float:
-        """What is paid beyond the base, to the cent."""
-        return to_the_cent((self.per_solved, solved), (self.per_correct, correct))
+    def bonus(self, solved: int, correct: int, above_chance: float = 0.0) -> float:
+        """What is paid beyond the base, to the cent; above_chance: see `inclusion.Achieved`."""
+        return to_the_cent(
+            (self.per_solved, solved),
+            (self.per_correct, correct),
+            (self.per_above_chance, above_chance),
+        )
 
     def amount(self, value: float) -> str:
         """An amount for people, such as $3.75."""
         return amount(self.currency, value)
 
 
-def to_the_cent(*counted: tuple[float, int]) -> float:
+def to_the_cent(*counted: tuple[float, float]) -> float:
     """The sum of amounts, each so many times: of the decimals as they are written, half a cent
     rounded up, in the participant's favour."""
-    exact = sum((Decimal(str(each)) * times for each, times in counted), Decimal(0))
+    exact = sum((Decimal(str(each)) * Decimal(str(times)) for each, times in counted), Decimal(0))
     return float(exact.quantize(CENT, ROUND_HALF_UP))
 
 

@@ -94,6 +94,7 @@ def test_amounts_are_filled_in(tmp_path: Path) -> None:
         "base": "$3.75",
         "per_solved": "$0.10",
         "per_correct": "",
+        "per_above_chance": "",
     }
 
 

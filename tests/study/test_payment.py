@@ -9,11 +9,14 @@ from pydantic import ValidationError
 
 from labapp import resources
 from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next, SkipStage
-from labapp.study import texts
+from labapp.study import inclusion, texts
 from labapp.study.inclusion import Achieved
+from labapp.study.judging import AGREEMENT, DISTINCTION, OUTPUT
 from labapp.study.payment import earned
+from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive
 from tests.helpers.play import Play, stage_part, whole_machine
+from tests.helpers.play_judging import judging_part, photo
 
 FOUND = Achieved(5, 7, 3, 3, 0)
 
@@ -38,6 +41,23 @@ def test_half_a_cent_is_rounded_up(each: float, times: int, bonus: float) -> Non
     """Binary fractions and rounding to even would pay 0.12, 0.14 and 1.00 of the first three."""
     made = earned(Incentive(text="t.md", base=2, per_solved=each), Achieved(times, 0, 0, 0, 0))
     assert (made.bonus, made.total) == (bonus, round(2 + bonus, 2))
+
+
+def test_what_is_beyond_guessing_is_paid() -> None:
+    paid = Incentive(text="t.md", base=2, per_above_chance=0.1)
+    made = earned(paid, Achieved(0, 0, 0, 0, 0, photos=10, above_chance=7.5))
+    assert (made.bonus, made.total, made.photos, made.above_chance) == (0.75, 2.75, 10, 7.5)
+
+
+def test_photos_answered_rightly_beyond_chance_are_counted_per_question() -> None:
+    part = judging_part(photos=[photo("heatmap-distinction", n) for n in range(1, 11)])
+    plan = inclusion.planned(to_rows((part,)))
+    rights = [{OUTPUT: n <= 6, DISTINCTION: n <= 2} for n in range(1, 11)]
+    tally = inclusion.Tally(judged={(part.id, n): r for n, r in enumerate(rights, start=1)})
+    found = inclusion.achieved(plan, tally)
+    assert (found.photos, found.above_chance) == (10, 6 - 2.5), "two of ten are fewer than 2.5"
+    agreed = inclusion.Tally(judged={(part.id, n): {AGREEMENT: n <= 8} for n in range(1, 11)})
+    assert inclusion.achieved(plan, agreed).above_chance == 3
 
 
 @pytest.mark.parametrize("currency", ["", "Fr.", "1", "a,b", "dollars"])
