@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from labapp.errors import StudyError
+from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Manifest, Photo, Row, Scale
 from labapp.study.judging import (
     KIND_OF,
@@ -25,17 +27,7 @@ from labapp.study.judging import (
 )
 from labapp.study.stages import JudgingStages
 
-
-class Stimuli(Protocol):
-    """A stimulus set that was read: what it says of itself, and the hash of that."""
-
-    @property
-    def manifest(self) -> Manifest: ...
-    @property
-    def sha256(self) -> str: ...
-
-
-StimuliOf = Callable[[str], Stimuli]
+StimuliOf = Callable[[str], StimulusSet]
 """A stimulus set by its id or folder."""
 Order = Callable[[tuple[PlannedPhoto, ...]], tuple[PlannedPhoto, ...]]
 """Photos in the order this participant meets them."""
@@ -84,8 +76,17 @@ class Showing:
     """A stimulus set as one study shows it. words: of the participant's window, by key."""
 
     stages: JudgingStages
-    found: Stimuli
+    found: StimulusSet
     words: Mapping[str, str]
+
+    def _word(self, key: str) -> str:
+        if key not in self.words:
+            raise StudyError(
+                f"The participant's window has no words for {key!r}.",
+                todo="Add them to the study's participant.yaml; the English file shows what it "
+                "says.",
+            )
+        return self.words[key]
 
     def explained(self) -> Explained:
         """What the parts share. Raises Unfit for a set of another kind than the task needs."""
@@ -100,6 +101,8 @@ class Showing:
         chosen = colour_map_of(self.stages, manifest.scale)
         ready = chosen is None or manifest.scale == "ready"
         by_number = manifest.kind in NAMED_BY_NUMBER
+        called = "species" if manifest.classes_are == "species" else "class"
+        number_of = self._word(f"judging_{called}")
         return Explained(
             stimuli=manifest.id,
             manifest_sha256=self.found.sha256,
@@ -111,9 +114,7 @@ class Showing:
             classes_are=manifest.classes_are,
             invented=manifest.invented,
             names={
-                one.id: self.words["judging_species"].format(number=number)
-                if by_number
-                else one.name
+                one.id: number_of.format(number=number) if by_number else one.name
                 for number, one in enumerate(manifest.classes, start=1)
             },
             marks={one.id: one.marks for one in manifest.classes if one.marks},
@@ -160,7 +161,7 @@ class Showing:
             "accuracy": f"{explained.accuracy:.1f}",
             "classes": str(len(manifest.classes)),
             **{
-                name: "" if colours is None else self.words[f"judging_{name}_{colours}"]
+                name: "" if colours is None else self._word(f"judging_{name}_{colours}")
                 for name in ("hot", "cold", "scale_text")
             },
             "right_example": "" if right is None else explained.names[right.truth],

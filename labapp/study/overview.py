@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from labapp.documents import parse_yaml
-from labapp.errors import ModelError, StudyError
+from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.representations import card as cards
 from labapp.representations.package import find as find_model
 from labapp.representations.space import LatentSpace
+from labapp.stimuli import library
+from labapp.stimuli.library import StimulusSet
 from labapp.study import conditions, loading, planner
 from labapp.study.loading import LoadedStudy
 
@@ -24,19 +27,32 @@ def prior_of(model: str) -> bool:
 
 
 def check(study: str | Path) -> LoadedStudy:
-    """Load a study and realise plans of every condition, so that a missing model is found too."""
+    """Load a study and realise plans of every condition, so that a missing model, or a stimulus
+    set that does not fit, is found too."""
     loaded = loading.load(study)
     located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
+
+    def in_the_study(named: str, error: LabappError) -> StudyError:
+        line = located.line_of_text(named)
+        where = f"{loaded.path}, line {line}" if line else f"{loaded.path}"
+        return StudyError(f"{where}: {error.what}", todo=error.todo)
 
     def space(model: str) -> LatentSpace:
         try:
             return space_of(model)
         except ModelError as error:
-            line = located.line_of_text(model)
-            where = f"{loaded.path}, line {line}" if line else f"{loaded.path}"
-            raise StudyError(f"{where}: {error.what}", todo=error.todo) from error
+            raise in_the_study(model, error) from error
+
+    @cache
+    def stimuli(reference: str) -> StimulusSet:
+        try:
+            return library.load(reference)
+        except StimuliError as error:
+            raise in_the_study(reference, error) from error
 
     for number, drawn in conditions.variants(loaded.study.assignment):
         label = loaded.study.participants.label(number)
-        planner.realise(loaded, label, space_of=space, prior_of=prior_of, drawn=drawn)
+        planner.realise(
+            loaded, label, space_of=space, prior_of=prior_of, stimuli_of=stimuli, drawn=drawn
+        )
     return loaded
