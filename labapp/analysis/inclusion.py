@@ -34,7 +34,8 @@ KINDS = frozenset(
     {
         *("session.planned", "session.completed", "session.ended"),
         *("inclusion.decided", "payment.computed"),
-        *("part.started", "part.restarted", "part.ended", "trial.solved", "answer.given"),
+        *("part.started", "part.restarted", "part.ended"),
+        *("trial.solved", "answer.given", "photo.judged"),
         "photo.judged",
     }
 )

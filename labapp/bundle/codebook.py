@@ -7,9 +7,10 @@ from typing import Any
 
 from labapp.analysis.column import Column as AnalysisColumn
 from labapp.analysis.columns import SINGLE_TRIALS, TRIALS
+from labapp.analysis.judging_columns import JUDGEMENTS
 from labapp.bundle.people import PARTICIPANTS, SESSIONS
 from labapp.bundle.session_timeline import SESSION_COLUMNS
-from labapp.bundle.task_timeline import SINGLE_COLUMNS, TASK_COLUMNS
+from labapp.bundle.task_timeline import JUDGING_COLUMNS, SINGLE_COLUMNS, TASK_COLUMNS
 from labapp.bundle.tsv import Column
 from labapp.events import describe
 
@@ -38,6 +39,10 @@ SINGLE_TRIAL_COLUMNS = tuple(
     _trial_column(c) for c in TRIALS if c.name in _OF_BOTH or c in SINGLE_TRIALS
 )
 """The same of the single-dimension task."""
+JUDGEMENT_COLUMNS = tuple(
+    _trial_column(c) for c in JUDGEMENTS if c.name not in _ELSEWHERE - {"task"}
+)
+"""Of photos whose explanations were judged: those of the analysis' table of judgements."""
 
 JOURNAL_COLUMNS = {
     "seq": "Number of the event, from 1 without holes.",
@@ -72,6 +77,11 @@ def codebook() -> dict[str, Any]:
         "task-reconstruction_beh.tsv": _columns(TRIAL_COLUMNS),
         "task-singledimension_events.tsv": _columns(SINGLE_COLUMNS),
         "task-singledimension_beh.tsv": _columns(SINGLE_TRIAL_COLUMNS),
+        **{
+            f"task-{label}_{kind}.tsv": _columns(columns)
+            for label in ("judging", "warmup")
+            for kind, columns in (("events", JUDGING_COLUMNS), ("beh", JUDGEMENT_COLUMNS))
+        },
     }
 
 

@@ -54,13 +54,13 @@ def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, 
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
     about = {"StimulusPresentation": _software(record)}
     instructions = _instructions(record)
-    trials = SessionRecords.of(events, str(record.name)).rows()["trials"]
+    rows = SessionRecords.of(events, str(record.name)).rows()
     for task in tasks_of(record):
         described = {"TaskName": task.name, "TaskDescription": task.description}
         if instructions:
             described["Instructions"] = instructions
         models = task.models(record)
-        own = [row for row in trials if row["stage"] in models]
+        own = [row for row in rows[task.table] if row["stage"] in models]
         _add_table(bundle, f"{stem}-{task.label}_beh", Table(task.trial_columns, own), described)
         timeline = task_timeline(events, models, task.event_columns, task.kinds)
         _add_table(bundle, f"{stem}-{task.label}_events", timeline, described | about)

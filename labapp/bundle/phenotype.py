@@ -16,7 +16,7 @@ from labapp.events.lifecycle import QuestionnaireSubmitted, SessionPlanned
 from labapp.records.record import Record
 from labapp.records.rows import bodies
 from labapp.study.demographics import is_demographic
-from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating
+from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,13 @@ def _collect(
         name = f"{prefix}_{_snake(item)}"
         column = _described(name, item, _known(known, item), where)
         into.columns[name] = _together(into.columns.get(name), column)
-        if isinstance(value, dict):
+        if isinstance(value, dict) and "touched" in value:
+            row[name], own = value["value"], f"{name}_touched"
+            row[own] = value["touched"]
+            into.columns[own] = Column(
+                own, f"Whether it was moved or confirmed: {column.description}"
+            )
+        elif isinstance(value, dict):
             row[name] = _chosen(value)
             if "described" in value:
                 own = f"{name}_described"
@@ -132,6 +138,8 @@ def _described(name: str, item: str, known: Item | None, where: str) -> Column:
         low, high = known.ends()
         ends = f"{known.first} = {low}, {known.last} = {high}"
         return Column(name, f"{known.text or known.title} ({where}; {ends})", _range(known))
+    if isinstance(known, Slider):
+        return Column(name, f"{words}; where the slider stood)", known.unit)
     if isinstance(known, Choice):
         levels = {option.id: option.text for option in known.options}
         return Column(name, f"{words})", levels=levels)

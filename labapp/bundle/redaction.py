@@ -61,6 +61,12 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "question.drawn": frozenset({"regime"}),
     "choice.made": frozenset({"device"}),
     "rating.made": frozenset({"item", "device"}),
+    "stimuli.kept": frozenset({"stimuli", "manifest_sha256", "files"}),
+    "photo.drawn": frozenset({"photo", "truth", "prediction"}),
+    "judgement.made": frozenset({"question", "device"}),
+    "performance.computed": frozenset({"ties"}),
+    "description.opened": frozenset({"what"}),
+    "description.closed": frozenset({"what"}),
     "audio.started": frozenset({"file", "subtype"}),
     "audio.block": frozenset({"file"}),
     "audio.gap": frozenset({"file", "cause"}),
@@ -136,7 +142,8 @@ def withhold(value: Any) -> Any:
 
 AGREED_LIST = f"""\
 * kept: all times, numbers, dial states, answers that are numbers or chosen from a list, the
-  participant's and session's labels, the study's own texts and the program's own codes;
+  participant's and session's labels, the study's own texts and pictures and the program's own
+  codes;
 * replaced by {WITHHELD}: notes, deviations as written down, names given to dials, prompts,
   meanings of flags, reasons of pauses, written answers, details of alarms, names of devices,
   screens and machines;

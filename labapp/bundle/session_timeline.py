@@ -8,6 +8,7 @@ from typing import Any
 from labapp.analysis.course import breaks_of
 from labapp.bundle.task_timeline import (
     COMMON,
+    JUDGING_KIND_TYPES,
     KIND_TYPES,
     SEQ,
     SINGLE_KIND_TYPES,
@@ -28,6 +29,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 
+_OF_TASKS = (KIND_TYPES, SINGLE_KIND_TYPES, JUDGING_KIND_TYPES)
 KILLED = "killed"
 """Outcome of a run that came to no orderly end."""
 
@@ -85,7 +87,7 @@ def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
     fold = _Fold()
     for event, body in events:
         # Most of a journal is movements and pictures, which this table has nothing of.
-        if event.kind not in KIND_TYPES and event.kind not in SINGLE_KIND_TYPES:
+        if not any(event.kind in kinds for kinds in _OF_TASKS):
             fold.take(event, body)
     return Table(SESSION_COLUMNS, sorted(fold.rows, key=lambda row: (row["at"], row["seq"])))
 

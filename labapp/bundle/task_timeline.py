@@ -8,6 +8,7 @@ from typing import Any
 from labapp.bundle.tsv import Column, Table, seconds
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
+from labapp.events.judging import PhotoDrawn, PhotoShown
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.single_dimension import QuestionShown
 from labapp.events.trials import TrialEnded, TrialStarted
@@ -69,6 +70,24 @@ SINGLE_KIND_TYPES = {
     "answer.given": "answer",
     "stage.time_expired": "time_expired",
 }
+JUDGING_TYPES = {
+    "stage": TASK_TYPES["stage"],
+    "trial": "A photo, or an exercise of the warm-up, from its appearance to its end.",
+    "judgement": "A question about the photo was answered, or its answer changed or taken back.",
+    "judged": "The answers were handed in.",
+    "species_opened": "The rows of another class were opened.",
+    "description_opened": "The description of the method, or the whole tree, was opened.",
+    "description_closed": "And closed.",
+    "time_expired": TASK_TYPES["time_expired"],
+}
+JUDGING_KIND_TYPES = {
+    "judgement.made": "judgement",
+    "photo.judged": "judged",
+    "species.opened": "species_opened",
+    "description.opened": "description_opened",
+    "description.closed": "description_closed",
+    "stage.time_expired": "time_expired",
+}
 
 
 def _opening(types: Mapping[str, str]) -> tuple[Column, ...]:
@@ -100,6 +119,22 @@ SINGLE_COLUMNS = (
     ),
     Column("device", "Input that chose or rated: mouse, keyboard, simulated."),
     Column("correct", "answer: whether it was the right choice."),
+    SEQ,
+)
+JUDGING_COLUMNS = (
+    *_opening(JUDGING_TYPES),
+    Column("photo", "trial: id of the photo, or of the exercise."),
+    Column(
+        "item",
+        "judgement: the question, similarity_N for the N-th row of the photo as planned; "
+        "description: method or tree.",
+    ),
+    Column(
+        "value",
+        "judgement: the answer, n/a where it was taken back; species_opened: place of the class "
+        "among the options, from 1; time_expired: the limit in s.",
+    ),
+    Column("device", "Input that answered: mouse, keyboard, simulated."),
     SEQ,
 )
 TASK_COLUMNS = (
@@ -154,6 +189,7 @@ def task_timeline(
     rows: list[Cells] = []
     stages: dict[str, Lasting] = {}
     trials: dict[tuple[str, int | None, int | None], Lasting] = {}
+    photos: dict[tuple[str, int | None, int | None], str] = {}
     for event, body in events:
         pauses = pauses.apply(event)
         stage = event.stage
@@ -178,6 +214,12 @@ def task_timeline(
                 stages[stage] = Lasting(rows[-1], event.t_ns, working)
             case QuestionShown():
                 rows.append(cells | {"trial_type": "trial", "duration": None})
+                trials[key] = Lasting(rows[-1], event.t_ns, working)
+            case PhotoDrawn():
+                photos[key] = body.photo
+            case PhotoShown():
+                shown = {"trial_type": "trial", "duration": None, "photo": photos[key]}
+                rows.append(cells | shown)
                 trials[key] = Lasting(rows[-1], event.t_ns, working)
             case TrialStarted():
                 rows.append(cells | {"trial_type": "trial", "duration": None, **_measured(body)})
@@ -208,9 +250,12 @@ def _details(event: Event) -> Cells:
         if name in payload
     }
     cells |= {name: payload[name] for name in ("item", "correct") if name in payload}
+    for name in ("question", "what"):
+        if name in payload:
+            cells["item"] = payload[name]
     if "dimension" in payload:
         cells["dimension"] = payload["dimension"] + 1
-    for name in ("on", "active_s", "limit_s", "choice", "number", "mark"):
+    for name in ("on", "active_s", "limit_s", "choice", "number", "mark", "option"):
         if name in payload:
             cells["value"] = payload[name]
     return cells

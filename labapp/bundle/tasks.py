@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.bundle.codebook import SINGLE_TRIAL_COLUMNS, TRIAL_COLUMNS
+from labapp.analysis.judging_parts import PART as JUDGING_PART
+from labapp.analysis.judging_parts import WARM_UP, WARM_UP_PART
+from labapp.bundle.codebook import JUDGEMENT_COLUMNS, SINGLE_TRIAL_COLUMNS, TRIAL_COLUMNS
 from labapp.bundle.task_timeline import (
+    JUDGING_COLUMNS,
+    JUDGING_KIND_TYPES,
     KIND_TYPES,
     SINGLE_COLUMNS,
     SINGLE_KIND_TYPES,
     TASK_COLUMNS,
 )
 from labapp.bundle.tsv import Column
+from labapp.events.judging import PhotoDrawn, PhotoShown
 from labapp.events.single_dimension import QuestionDrawn, QuestionShown
 from labapp.events.trials import TrialDrawn, TrialStarted
 from labapp.records.record import Record
@@ -22,12 +27,17 @@ _PAPER = (
     "(Ross, Chen, Hang, Glassman and Doshi-Velez, Evaluating the Interpretability of Generative "
     "Models by Interactive Reconstruction, 2021)."
 )
+_HIVE = (
+    "(Kim, Meister, Ramaswamy, Fong and Russakovsky, HIVE: Evaluating the Human Interpretability "
+    "of Visual Explanations, 2022)."
+)
 
 
 @dataclass(frozen=True)
 class TaskFiles:
     """part: its kind in the plan; name, label: of the task, and as BIDS writes it in file names;
-    drawn, shown: kinds of the events that make a question; kinds: type of row by kind of event."""
+    drawn, shown: kinds of the events that make a question; kinds: type of row by kind of event;
+    table: the analysis' table that _beh.tsv is taken from."""
 
     part: str
     name: str
@@ -38,11 +48,20 @@ class TaskFiles:
     kinds: Mapping[str, str]
     drawn: str
     shown: str
+    table: str = "trials"
 
     def models(self, record: Record) -> dict[str, str]:
         """Id of the representation by id of the stage, of this task's stages of a session."""
         rows: tuple[Mapping[str, Any], ...] = record.planned.plan
-        return {row["id"]: row["model"] for row in rows if row["part"] == self.part}
+        return {row["id"]: _model(row) for row in rows if row["part"] == self.part}
+
+
+def _model(row: Mapping[str, Any]) -> str:
+    """What a stage is about: the representation, or what is explained."""
+    if "model" in row:
+        return str(row["model"])
+    explained = row.get("explained")
+    return str(explained["classifier"] or explained["stimuli"]) if explained else WARM_UP
 
 
 RECONSTRUCTION = TaskFiles(
@@ -69,7 +88,31 @@ SINGLE_DIMENSION = TaskFiles(
     drawn=QuestionDrawn.kind,
     shown=QuestionShown.kind,
 )
-TASKS = (RECONSTRUCTION, SINGLE_DIMENSION)
+_JUDGED: dict[str, Any] = {
+    "trial_columns": JUDGEMENT_COLUMNS,
+    "event_columns": JUDGING_COLUMNS,
+    "kinds": JUDGING_KIND_TYPES,
+    "drawn": PhotoDrawn.kind,
+    "shown": PhotoShown.kind,
+    "table": "judgements",
+}
+JUDGING = TaskFiles(
+    part=JUDGING_PART,
+    name="judging explanations",
+    label="judging",
+    description="The participant judges explanations of a classifier's predictions: which class it "
+    f"predicts, which is correct, whether it is right, how similar its prototypes are {_HIVE}",
+    **_JUDGED,
+)
+WARMING_UP = TaskFiles(
+    part=WARM_UP_PART,
+    name="warm-up with a decision tree",
+    label="warmup",
+    description="Exercises before explanations are judged: is the prediction of a small decision "
+    f"tree right, and which of its steps is the first mistake {_HIVE}",
+    **_JUDGED,
+)
+TASKS = (RECONSTRUCTION, SINGLE_DIMENSION, JUDGING, WARMING_UP)
 
 
 def tasks_of(record: Record) -> list[TaskFiles]:

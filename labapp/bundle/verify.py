@@ -11,6 +11,7 @@ from typing import Any, Literal
 from labapp.bundle.archive import archive_problem
 from labapp.bundle.manifest import FileEntry, hash_stream, read_manifest
 from labapp.bundle.sound_check import check_sound
+from labapp.bundle.stimuli_check import check_stimuli
 from labapp.bundle.tables_check import check_people, check_tables
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import EnvironmentRecorded
@@ -121,6 +122,10 @@ def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: 
             f"{place}{STUDY}: its files are not those the session was planned with"
         )
     _check_environment(report, record, place)
+    pictures, problems = check_stimuli(record)
+    if pictures:
+        report.count("pictures", pictures)
+    report.problems += [f"{place}{problem}" for problem in problems]
     if not sound:
         return
     for file in record.audio:
