@@ -30,6 +30,7 @@ from labapp.cli_options import (
     strategy_name,
 )
 from labapp.cli_sessions import sessions_app
+from labapp.cli_stimuli import stimuli_app
 from labapp.errors import LabappError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
@@ -48,6 +49,7 @@ studies_app = typer.Typer(
 app.add_typer(studies_app, name="studies")
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(models_app, name="models")
+app.add_typer(stimuli_app, name="stimuli")
 
 
 @app.callback()

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "labapp"
 HEAVY = (
     "torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow", "pyqtgraph",
-    "sklearn",
+    "sklearn", "PIL",
 )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ LIGHT = {
     "labapp.session": modules("session"),
     "labapp.simulation": modules("simulation"),
     "labapp.audio": modules("audio"),
+    "labapp.stimuli": modules("stimuli"),
 }
 
 

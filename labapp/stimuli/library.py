@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,8 @@ def read_bytes(path: Path) -> bytes:
         ) from error
     if len(content) > LARGEST:
         raise StimuliError(
-            f"{path} is larger than {LARGEST // 1024**2} MiB.", todo="Check that it is right file."
+            f"{path} is larger than {LARGEST // 1024**2} MiB.",
+            todo="Check that it is the right file.",
         )
     return content
 
@@ -130,7 +131,11 @@ def parse(content: bytes, path: Path) -> Manifest:
         # Through JSON again, so that lists may be tuples and nothing else is stretched.
         return Manifest.model_validate_json(json.dumps(value))
     except ValidationError as invalid:
-        raise refusal(f"{path} is not a valid manifest", schema_faults(invalid, value)) from invalid
+        faults = [
+            f"{named_path(error['loc'], value)}: {schema_fault(error)}"
+            for error in invalid.errors(include_url=False)
+        ]
+        raise refusal(f"{path} is not a valid manifest", faults) from invalid
 
 
 def parse_json(content: bytes, path: Path) -> Any:
@@ -158,19 +163,16 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def schema_faults(invalid: ValidationError, value: Any) -> list[str]:
-    """Every fault of a pydantic error: where, what was found, what is allowed."""
-    told = []
-    for error in invalid.errors(include_url=False):
-        where = named_path(error["loc"], value)
-        said = error["msg"].removeprefix("Value error, ")
-        found = repr(error["input"])
-        if error["type"] in ("missing", "extra_forbidden"):
-            told.append(f"{where}: {'missing' if error['type'] == 'missing' else 'unknown key'}")
-        else:
-            found = found if len(found) <= 60 else found[:57] + "…"
-            told.append(f"{where}: found {found}; {said[:1].lower()}{said[1:]}")
-    return told
+def schema_fault(error: Mapping[str, Any]) -> str:
+    """One error of pydantic in words: what was found, and what is allowed."""
+    if error["type"] == "missing":
+        return "missing"
+    if error["type"] == "extra_forbidden":
+        return "unknown key"
+    said = str(error["msg"]).removeprefix("Value error, ")
+    found = repr(error["input"])
+    found = found if len(found) <= 60 else found[:57] + "…"
+    return f"found {found}; {said[:1].lower()}{said[1:]}"
 
 
 def named_path(loc: Iterable[str | int], value: Any) -> str:

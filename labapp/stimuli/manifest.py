@@ -28,6 +28,7 @@ Picture = Annotated[str, Field(pattern=rf"^({FILE}|{BIRD})$", max_length=300)]
 """A picture: the name of a PNG or JPEG file in the folder, or `bird:SEED:PART:SPECIES:NUMBER`, a
 bird that is painted where it is needed (labapp.datasets.birds; SPECIES from 0)."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 Box = tuple[Share, Share, Share, Share]
 """Left, top, right and bottom, as shares of the picture's width and height."""
 
@@ -69,7 +70,7 @@ class Row(Strict):
     prototype: Id
     region: Box | None = None
     crop: Picture | None = None
-    similarity: float | None = Field(default=None, allow_inf_nan=False)
+    similarity: Finite | None = None
     rank: int | None = Field(default=None, ge=1)
     present: bool | None = None
 
@@ -107,9 +108,9 @@ class Photo(Strict):
     rows: tuple[Row, ...] = ()
     final: FinalSteps | None = None
     first_wrong: int | None = Field(default=None, ge=1)
-    logits: tuple[float, ...] = ()
-    strengths: tuple[float, ...] = ()
-    facts: dict[str, float] = Field(default_factory=dict)
+    logits: tuple[Finite, ...] = ()
+    strengths: tuple[Finite, ...] = ()
+    facts: dict[str, Finite] = Field(default_factory=dict)
 
     @property
     def correct(self) -> bool:

@@ -1,0 +1,113 @@
+"""Whether a stimulus set can be shown: every fault of it, by file and line or by its place.
+
+The schema says what a manifest may hold; this says whether its parts fit each other, and whether
+every picture is there and is what it is said to be.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from labapp.stimuli import check_pictures
+from labapp.stimuli.check_photos import Fault, box_fault, photo_faults, twice
+from labapp.stimuli.check_pictures import Pictures
+from labapp.stimuli.manifest import Manifest
+from labapp.stimuli.readable import Readable, readable
+from labapp.stimuli.sources import Source
+
+MOST_ROWS = 10
+"""Rows of a class, or steps, that the screens are made for."""
+
+
+@dataclass
+class Findings:
+    """What was found of a set. manifest, files: the set itself, where nothing is wrong with it;
+    files are the bytes of its pictures by name."""
+
+    manifest: Manifest | None = None
+    faults: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+def check(source: Source) -> Findings:
+    """All that is wrong with a set. What the schema refuses is told and left out of the rest."""
+    out = Findings(faults=list(source.faults))
+    if source.value is None:
+        return out
+    found, refused = readable(source)
+    out.faults += refused
+    if found is None:
+        return out
+    known = Pictures(source.folder)
+    faults = [*_set_faults(found), *check_pictures.faults(found, known)]
+    out.faults += [f"{source.where(loc)}: {said}" for loc, said in faults]
+    if not out.faults:
+        out.manifest, out.files = found.manifest, known.files
+        out.warnings = [*_warnings(found.manifest), *check_pictures.warnings(found, known)]
+    return out
+
+
+def _set_faults(found: Readable) -> Iterator[Fault]:
+    manifest = found.manifest
+    if manifest.kind == "heatmaps" and manifest.scale is None:
+        yield ("scale",), "missing; heatmaps need one of positive, signed and ready"
+    for key in ("id", "name"):
+        for said in twice(getattr(one, key) for one in manifest.classes):
+            yield ("classes",), f"two classes have the {key} {said!r}"
+    yield from _prototype_faults(found)
+    for said in twice(photo.id for _, photo in found.every_photo()):
+        yield ("photos",), f"two photos have the id {said!r}"
+    for loc, photo in found.every_photo():
+        example = loc[0] != "photos"
+        if example and photo.set is not None:
+            yield (*loc, "set"), f"a worked example is in set {photo.set}; it must be in none"
+        elif not example and photo.set is None:
+            yield (*loc, "set"), "missing"
+        if example and photo.correct != (loc[0] == "correct_example"):
+            said = "right" if photo.correct else "wrong"
+            yield (*loc, "prediction"), f"the prediction of this example is {said}"
+        for inner, fault in photo_faults(photo, found):
+            yield (*loc, *inner), fault
+
+
+def _prototype_faults(found: Readable) -> Iterator[Fault]:
+    manifest = found.manifest
+    classes = {one.id for one in manifest.classes}
+    for said in twice(one.id for one in manifest.prototypes):
+        yield ("prototypes",), f"two prototypes have the id {said!r}"
+    for place, prototype in zip(found.prototypes, manifest.prototypes, strict=True):
+        loc = ("prototypes", place)
+        if prototype.of is not None and prototype.of not in classes:
+            yield (*loc, "of"), f"{prototype.of!r} is not among the classes"
+        elif prototype.of is None and manifest.kind == "prototypes":
+            yield (*loc, "of"), "missing; which class it speaks for is needed"
+        if fault := box_fault(prototype.box):
+            yield (*loc, "box"), fault
+        if prototype.box is None and prototype.crop is None:
+            yield loc, "neither box nor crop says which part of its photo it is"
+
+
+def _warnings(manifest: Manifest) -> Iterator[str]:
+    sizes = Counter(photo.set for photo in manifest.photos)
+    if len(set(sizes.values())) > 1:
+        said = ", ".join(f"set {n} has {sizes[n]}" for n in manifest.sets)
+        yield f"the sets differ in size: {said} photos"
+    if manifest.sets != tuple(range(1, len(manifest.sets) + 1)):
+        yield f"the sets are numbered {', '.join(map(str, manifest.sets))}"
+    if not all(photo.correct for photo in manifest.photos):
+        for number in manifest.sets:
+            photos = manifest.of_set(number)
+            right = sum(photo.correct for photo in photos)
+            if 2 * right != len(photos):
+                yield f"set {number}: the model is right in {right} of {len(photos)} photos"
+    for key, said in (("correct_example", "right"), ("incorrect_example", "wrong")):
+        if getattr(manifest, key) is None:
+            yield f"there is no {key}: the introduction shows none that the model has {said}"
+    of = {one.id: one.of for one in manifest.prototypes}
+    for photo in manifest.photos:
+        most = max(Counter(of.get(row.prototype) for row in photo.rows).values(), default=0)
+        if most > MOST_ROWS:
+            yield f"photo {photo.id}: {most} rows of a class are more than the {MOST_ROWS} expected"

@@ -1,0 +1,142 @@
+"""Whether the pictures of a set are there and are what the manifest says they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from labapp.errors import StimuliError
+from labapp.stimuli import pictures
+from labapp.stimuli.manifest import FinalSteps, Photo, Row
+from labapp.stimuli.readable import Readable
+from labapp.stimuli.sources import PLACES, Loc
+
+Fault = tuple[Loc, str]
+COLOURED = 8
+"""Difference of red, green and blue from which a picture is not grey: JPEG alone makes a few."""
+
+
+@dataclass
+class Pictures:
+    """The pictures of a set, each read once. files: the bytes of those that are files."""
+
+    folder: Path
+    files: dict[str, bytes] = field(default_factory=dict)
+    _said: dict[str, str | None] = field(default_factory=dict)
+    _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _coloured: set[str] = field(default_factory=set)
+
+    def fault(self, ref: str) -> str | None:
+        """What is wrong with a picture; it is told at the first place that names it."""
+        if ref in self._said:
+            return None
+        self._said[ref] = None
+        try:
+            if pictures.is_bird(ref):
+                pictures.bird_of(ref)
+                self._sizes[ref] = (pictures.bird_size(ref),) * 2
+                return None
+            content = pictures.content_of(self.folder, ref)
+            pixels = pictures.decoded(content, ref)
+        except StimuliError as error:
+            self._said[ref] = f"{error.what} {error.todo}"
+            return self._said[ref]
+        self.files[ref] = content
+        self._sizes[ref] = (pixels.shape[1], pixels.shape[0])
+        if int(np.ptp(pixels.astype(np.int16), axis=2).max()) > COLOURED:
+            self._coloured.add(ref)
+        return None
+
+    def size(self, ref: str) -> tuple[int, int] | None:
+        """Width and height; None where it cannot be read."""
+        return self._sizes.get(ref)
+
+    def coloured(self, ref: str) -> bool:
+        return ref in self._coloured
+
+    def content(self, ref: str) -> str:
+        """What tells a picture from others, whatever its name."""
+        content = self.files.get(ref)
+        return ref if content is None else hashlib.sha256(content).hexdigest()
+
+
+def faults(found: Readable, known: Pictures) -> Iterator[Fault]:
+    """Faults of all pictures of a set, each with its place."""
+    manifest = found.manifest
+    for loc, ref in _named(found):
+        if said := known.fault(ref):
+            yield loc, said
+    shown: dict[str, str] = {}
+    for loc, photo in found.every_photo():
+        place = "a worked example" if photo.set is None else f"set {photo.set}"
+        content = known.content(photo.photo)
+        if content in shown:
+            where = "twice" if shown[content] == place else f"and in {shown[content]}"
+            yield (*loc, "photo"), f"{photo.photo!r} is in {place} {where}"
+        shown.setdefault(content, place)
+        if manifest.kind != "heatmaps":
+            continue
+        sizes = {known.size(ref) for ref in photo.heatmaps} - {None}
+        if len(sizes) > 1:
+            said = ", ".join(f"{w} × {h}" for w, h in sorted(s for s in sizes if s is not None))
+            yield (*loc, "heatmaps"), f"the heatmaps differ in size: {said}"
+        if manifest.scale in ("positive", "signed"):
+            for place_of, ref in enumerate(photo.heatmaps):
+                if known.coloured(ref):
+                    said = f"{ref!r} is coloured, but scale says {manifest.scale}: grey is needed"
+                    yield (*loc, "heatmaps", place_of), f"{said}, or scale: ready"
+
+
+def warnings(found: Readable, known: Pictures) -> Iterator[str]:
+    """What can be shown, but is hardly meant."""
+    for _, photo in found.every_photo():
+        size = known.size(photo.photo)
+        if size is None:
+            continue
+        if min(size) < 200:
+            yield f"photo {photo.id}: it has {size[0]} × {size[1]} pixels and will look coarse"
+        for ref in photo.heatmaps[:1]:
+            heat = known.size(ref)
+            if heat is not None and abs(heat[0] / heat[1] - size[0] / size[1]) > 0.05:
+                yield (
+                    f"photo {photo.id}: heatmaps of {heat[0]} × {heat[1]} are stretched over a "
+                    f"photo of {size[0]} × {size[1]}"
+                )
+
+
+def _named(found: Readable) -> Iterator[tuple[Loc, str]]:
+    """Every picture that a set names, with its place."""
+    manifest = found.manifest
+    for place, prototype in zip(found.prototypes, manifest.prototypes, strict=True):
+        yield ("prototypes", place, "photo"), prototype.photo
+        if prototype.crop is not None:
+            yield ("prototypes", place, "crop"), prototype.crop
+    for loc, photo in found.every_photo():
+        for inner, ref in _of_photo(photo):
+            yield (*loc, *inner), ref
+    if manifest.tree is not None:
+        yield ("tree",), manifest.tree
+
+
+def _of_photo(photo: Photo) -> Iterator[tuple[Loc, str]]:
+    yield ("photo",), photo.photo
+    for place, ref in enumerate(photo.heatmaps):
+        yield ("heatmaps", place), ref
+    for place, row in enumerate(photo.rows):
+        yield from _of_row(row, ("rows", place))
+    if photo.final is not None:
+        yield from _of_final(photo.final)
+
+
+def _of_final(final: FinalSteps) -> Iterator[tuple[Loc, str]]:
+    for key in PLACES:
+        yield from _of_row(getattr(final, key), ("final", key))
+
+
+def _of_row(row: Row, loc: Loc) -> Iterator[tuple[Loc, str]]:
+    if row.crop is not None:
+        yield (*loc, "crop"), row.crop

@@ -1,0 +1,78 @@
+"""Taking a stimulus set that was made elsewhere into the user's own folder."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from labapp.errors import StimuliError
+from labapp.stimuli import library, sources
+from labapp.stimuli.check import Findings, check
+from labapp.stimuli.library import MANIFEST
+from labapp.stimuli.manifest import Manifest
+
+
+def checked(folder: Path) -> Findings:
+    """The set in a folder with nothing wrong. Raises StimuliError with all that is wrong."""
+    found = check(sources.read(folder))
+    if found.manifest is None:
+        raise library.refusal(f"The stimulus set in {folder} cannot be shown", found.faults)
+    return found
+
+
+def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, Findings]:
+    """Check a set and copy what it names into `into`/<id>, by default the user's own folder.
+
+    Returns
+    -------
+    The new folder, and what was found, with warnings.
+
+    Raises
+    ------
+    StimuliError : something is wrong with the set, or there is one of that id.
+    """
+    found = checked(folder)
+    assert found.manifest is not None
+    root = library.own() if into is None else into
+    taken = [one / found.manifest.id for one in dict.fromkeys((library.shipped(), root))]
+    for path in taken:
+        if path.exists():
+            raise StimuliError(
+                f"There is a stimulus set {found.manifest.id!r} already, in {path}.",
+                todo="Give the new one another id; studies and records name the old one.",
+            )
+    return write(root / found.manifest.id, found.manifest, found.files), found
+
+
+def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
+    """Write a set into a new folder, whole or not at all.
+
+    Raises StimuliError where the folder exists or cannot be written.
+    """
+    if folder.exists():
+        raise StimuliError(
+            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
+        )
+    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+    try:
+        for name, content in {**files, MANIFEST: dumped(manifest)}.items():
+            path = draft / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        draft.rename(folder)
+    except OSError as error:
+        raise StimuliError(
+            f"{folder} cannot be written: {error.strerror}.",
+            todo="Make room, or choose a folder that can be written.",
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def dumped(manifest: Manifest) -> bytes:
+    """A manifest's bytes, without what is as it is by default."""
+    value = {"format": 1, **manifest.model_dump(mode="json", exclude_defaults=True)}
+    return sources.dumped(value)

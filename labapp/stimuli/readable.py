@@ -1,0 +1,85 @@
+"""What of a set the schema accepts: a photo it refuses is told, and does not hide the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from labapp.stimuli.library import schema_fault
+from labapp.stimuli.manifest import Manifest, Photo
+from labapp.stimuli.sources import EXAMPLES, Loc, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The parts of a manifest that could be read, and their places in the source.
+
+    whole: nothing was left out. prototype_ids: of all prototypes, readable or not.
+    """
+
+    manifest: Manifest
+    photos: tuple[int, ...]
+    prototypes: tuple[int, ...]
+    prototype_ids: frozenset[str]
+    whole: bool
+
+    def every_photo(self) -> Iterator[tuple[Loc, Photo]]:
+        """All photos with their places, the worked examples last."""
+        for place, photo in zip(self.photos, self.manifest.photos, strict=True):
+            yield ("photos", place), photo
+        for key in EXAMPLES:
+            if (example := getattr(self.manifest, key)) is not None:
+                yield (key,), example
+
+
+def readable(source: Source) -> tuple[Readable | None, list[str]]:
+    """What can be read of a set, None where hardly anything can; and the schema's refusals."""
+    faults: list[str] = []
+    bad: set[Loc] = set()
+    try:
+        manifest = Manifest.model_validate_json(json.dumps(source.value))
+    except ValidationError as invalid:
+        for error in invalid.errors(include_url=False):
+            faults.append(f"{source.where(error['loc'])}: {schema_fault(error)}")
+            bad.add(error["loc"][:1] if error["loc"][0] in EXAMPLES else error["loc"][:2])
+        try:
+            manifest = Manifest.model_validate_json(json.dumps(_without(source.value, bad)))
+        except ValidationError:
+            return None, faults
+    return (
+        Readable(
+            manifest,
+            _places(source.value, "photos", bad),
+            _places(source.value, "prototypes", bad),
+            frozenset(
+                str(one.get("id")) for one in _items(source.value, "prototypes") if one is not None
+            ),
+            not faults,
+        ),
+        faults,
+    )
+
+
+def _items(value: Any, key: str) -> list[Any]:
+    """The items of a list of the manifest; what is none of a photo's shape as None."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return [one if isinstance(one, dict) else None for one in found or ()]
+
+
+def _places(value: Any, key: str, bad: set[Loc]) -> tuple[int, ...]:
+    return tuple(n for n in range(len(_items(value, key))) if (key, n) not in bad)
+
+
+def _without(value: Any, bad: set[Loc]) -> Any:
+    """The value without the parts that were refused."""
+    if not isinstance(value, dict):
+        return value
+    out = {key: item for key, item in value.items() if (key,) not in bad}
+    for key in ("photos", "prototypes"):
+        if isinstance(out.get(key), list):
+            out[key] = [one for n, one in enumerate(out[key]) if (key, n) not in bad]
+    return out

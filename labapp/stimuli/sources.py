@@ -1,0 +1,300 @@
+"""A stimulus set as somebody made it: `manifest.json`, or a header and tables as CSV files.
+
+    set.json         everything of the manifest but what stands in the tables
+    classes.csv      id, name, marks
+    photos.csv       id, set, photo, truth, prediction, options, heatmaps, logits, strengths,
+                     first_wrong, final_classes, and facts as columns that begin with fact:
+    prototypes.csv   id, of, photo, crop, left, top, right, bottom
+    rows.csv         photo, place, prototype, crop, left, top, right, bottom, similarity, rank,
+                     present
+
+Several values in a cell stand with | between them; `set` is a number or one of correct_example and
+incorrect_example; `place` is empty, or one of first, absent and present for the final steps of a
+path. What is made of them is the value that manifest.json would hold, and where each part of it
+came from.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from labapp.errors import StimuliError
+from labapp.stimuli import library
+from labapp.stimuli.library import MANIFEST, named_path
+
+HEADER = "set.json"
+Loc = tuple[str | int, ...]
+Json = dict[str, Any]
+
+BOX = ("left", "top", "right", "bottom")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "classes.csv": ("id", "name", "marks"),
+    "photos.csv": (
+        "id", "set", "photo", "truth", "prediction", "options", "heatmaps", "logits", "strengths",
+        "first_wrong", "final_classes",
+    ),
+    "prototypes.csv": ("id", "of", "photo", "crop", *BOX),
+    "rows.csv": (
+        "photo", "place", "prototype", "crop", *BOX, "similarity", "rank", "present",
+    ),
+}  # fmt: skip
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "classes.csv": ("id", "name"),
+    "photos.csv": ("id", "set", "photo", "truth", "prediction"),
+    "prototypes.csv": ("id", "photo"),
+    "rows.csv": ("photo", "prototype"),
+}
+FACT = "fact:"
+EXAMPLES = ("correct_example", "incorrect_example")
+PLACES = ("first", "absent", "present")
+TRUE, FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
+
+
+@dataclass
+class Source:
+    """A set before it is checked: the manifest's value, the faults met while reading, and, for
+    tables, where each part of the value stands."""
+
+    folder: Path
+    value: Any = None
+    faults: list[str] = field(default_factory=list)
+    places: dict[Loc, str] = field(default_factory=dict)
+
+    def where(self, loc: Sequence[str | int]) -> str:
+        """A place in the manifest by file and line, or by file and path."""
+        path = tuple(loc)
+        for length in range(len(path), 0, -1):
+            if (known := self.places.get(path[:length])) is not None:
+                rest = named_path(path[length:], None)
+                return known if length == len(path) else f"{known}, {rest}"
+        name = HEADER if self.places else MANIFEST
+        return f"{name}, {named_path(path, self.value)}"
+
+
+def read(folder: Path) -> Source:
+    """The set in a folder. Raises StimuliError where there is none at all; what is wrong in its
+    files is listed in the result."""
+    if (folder / MANIFEST).is_file():
+        source = Source(folder)
+        source.value = _json(source, MANIFEST)
+        return source
+    if (folder / HEADER).is_file():
+        return _tables(folder)
+    raise StimuliError(
+        f"There is no stimulus set in {folder}: it has neither {MANIFEST} nor {HEADER}.",
+        todo="Name the folder that has one of them; `labapp stimuli schema` and the page "
+        "assets/stimuli/README.md say what stands in them.",
+    )
+
+
+def _text(source: Source, name: str) -> str:
+    """A file's text; bytes that are not UTF-8 are a fault, and replaced."""
+    path = source.folder / name
+    content = library.read_bytes(path)
+    try:
+        return library.as_text(content, Path(name))
+    except StimuliError as error:
+        source.faults.append(f"{error.what} {error.todo}")
+        return content.decode("utf-8-sig", errors="replace")
+
+
+def _json(source: Source, name: str) -> Any:
+    text = _text(source, name)
+    try:
+        return library.parse_json(text.encode(), Path(name))
+    except StimuliError as error:
+        source.faults.append(error.what)
+        return None
+
+
+def _tables(folder: Path) -> Source:
+    source = Source(folder)
+    header = _json(source, HEADER)
+    value: Json = dict(header) if isinstance(header, dict) else {}
+    for key in ("classes", "prototypes", "photos", *EXAMPLES):
+        if key in value:
+            source.faults.append(f"{HEADER}, {key}: stands in a table, not in {HEADER}")
+    value |= {"classes": [], "prototypes": [], "photos": []}
+    source.value = value if header is not None else None
+    for line, cells in _lines(source, "classes.csv", needed=True):
+        source.places["classes", len(value["classes"])] = line
+        value["classes"].append(cells)
+    for line, cells in _lines(source, "prototypes.csv", needed=False):
+        source.places["prototypes", len(value["prototypes"])] = line
+        value["prototypes"].append(_boxed(cells, "box"))
+    photos: dict[str, Json] = {}
+    for line, cells in _lines(source, "photos.csv", needed=True):
+        photo, final = _photo(source, line, cells)
+        place = str(photo.get("set"))
+        loc: Loc = ("photos", len(value["photos"]))
+        if place in EXAMPLES:
+            if place in value:
+                source.faults.append(f"{line}, set: there is a {place} already")
+                continue
+            del photo["set"]
+            loc = (place,)
+            value[place] = photo
+        else:
+            value["photos"].append(photo)
+        source.places[loc] = line
+        if final:
+            photo["final"] = {"classes": final}
+        photos.setdefault(str(photo.get("id")), {"photo": photo, "loc": loc})
+    for line, cells in _lines(source, "rows.csv", needed=False):
+        _row(source, line, cells, photos)
+    return source
+
+
+def _lines(source: Source, name: str, *, needed: bool) -> list[tuple[str, Json]]:
+    """The lines of a table with their cells by column, empty cells left out."""
+    if not (source.folder / name).is_file():
+        if needed:
+            source.faults.append(f"{name}: missing")
+        return []
+    text = _text(source, name)
+    first = text.split("\n", 1)[0]
+    delimiter = ";" if first.count(";") > first.count(",") else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    out: list[tuple[str, Json]] = []
+    try:
+        columns = [column.strip() for column in next(reader, [])]
+        if not _known(source, name, columns):
+            return []
+        for cells in reader:
+            where = f"{name}, line {reader.line_num}"
+            if len(cells) > len(columns):
+                source.faults.append(
+                    f"{where}: found {len(cells)} cells, but {len(columns)} columns"
+                )
+            filled = {c: v.strip() for c, v in zip(columns, cells, strict=False) if v.strip()}
+            if filled:
+                out.append((where, filled))
+    except csv.Error as error:
+        source.faults.append(f"{name}, line {reader.line_num}: not readable as CSV ({error})")
+    return out
+
+
+def _known(source: Source, name: str, columns: list[str]) -> bool:
+    """Whether a table has the columns it needs and no others."""
+    before = len(source.faults)
+    for column in columns:
+        fact = name == "photos.csv" and column.startswith(FACT)
+        if column not in COLUMNS[name] and not fact:
+            allowed = ", ".join(COLUMNS[name])
+            source.faults.append(
+                f"{name}, line 1: unknown column {column!r}; allowed are {allowed}"
+            )
+        elif columns.count(column) > 1:
+            source.faults.append(f"{name}, line 1: the column {column!r} is there twice")
+    for column in REQUIRED[name]:
+        if column not in columns:
+            source.faults.append(f"{name}, line 1: the column {column!r} is missing")
+    return len(source.faults) == before
+
+
+def _photo(source: Source, line: str, cells: Json) -> tuple[Json, list[str]]:
+    """A photo, and the classes of its final steps."""
+    photo: Json = {
+        key: cells[key] for key in ("id", "photo", "truth", "prediction") if key in cells
+    }
+    for key in ("options", "heatmaps"):
+        if key in cells:
+            photo[key] = _list(cells[key])
+    for key in ("logits", "strengths"):
+        if key in cells:
+            photo[key] = [_number(source, line, key, one, float) for one in _list(cells[key])]
+    if (place := cells.get("set")) is not None:
+        photo["set"] = place if place in EXAMPLES else _number(source, line, "set", place, int)
+    if "first_wrong" in cells:
+        photo["first_wrong"] = _number(source, line, "first_wrong", cells["first_wrong"], int)
+    facts = {key.removeprefix(FACT): key for key in cells if key.startswith(FACT)}
+    if facts:
+        photo["facts"] = {
+            name: _number(source, line, key, cells[key], float) for name, key in facts.items()
+        }
+    return photo, _list(cells.get("final_classes", ""))
+
+
+def _row(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> None:
+    """Put a row into its photo."""
+    of = cells.pop("photo", None)
+    known = photos.get(str(of))
+    if known is None:
+        source.faults.append(f"{line}, photo: there is no photo {of!r} in photos.csv")
+        return
+    place = cells.pop("place", "")
+    row = _boxed(cells, "region")
+    for key, kind in (("similarity", float), ("rank", int)):
+        if key in row:
+            row[key] = _number(source, line, key, row[key], kind)
+    if (said := row.get("present")) is not None:
+        if said.lower() not in TRUE | FALSE:
+            source.faults.append(f"{line}, present: found {said!r}; allowed are true and false")
+            del row["present"]
+        else:
+            row["present"] = said.lower() in TRUE
+    photo, loc = known["photo"], known["loc"]
+    if place in PLACES:
+        photo.setdefault("final", {})[place] = row
+        source.places[*loc, "final", place] = line
+    elif place:
+        allowed = ", ".join(PLACES)
+        source.faults.append(f"{line}, place: found {place!r}; allowed are nothing, {allowed}")
+    else:
+        rows = photo.setdefault("rows", [])
+        source.places[*loc, "rows", len(rows)] = line
+        rows.append(row)
+
+
+def _boxed(cells: Json, key: str) -> Json:
+    """Cells with the four of a box as one value; numbers that are none are left for the check."""
+    box = [cells[side] for side in BOX if side in cells]
+    out = {name: value for name, value in cells.items() if name not in BOX}
+    if box:
+        out[key] = [_plain(value) for value in box]
+    return out
+
+
+def _plain(cell: str) -> float | str:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _number(
+    source: Source, line: str, column: str, cell: str, kind: Callable[[str], float]
+) -> float | str:
+    """A number; one that cannot be read stays as it is, and is refused by the schema."""
+    try:
+        return kind(cell)
+    except ValueError:
+        if "," in cell:
+            source.faults.append(f"{line}, {column}: write {cell!r} with a decimal point")
+        return cell
+
+
+def _list(cell: str) -> list[str]:
+    return [one.strip() for one in cell.split("|")] if cell else []
+
+
+def dumped(value: Json) -> bytes:
+    """A manifest's bytes: a key a line, and a line for each photo, class and prototype."""
+    lines = []
+    for key, item in value.items():
+        if isinstance(item, list) and item:
+            inner = ",\n  ".join(_compact(one) for one in item)
+            lines.append(f" {json.dumps(key)}: [\n  {inner}\n ]")
+        else:
+            lines.append(f" {json.dumps(key)}: {_compact(item)}")
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
