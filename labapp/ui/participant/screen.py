@@ -17,6 +17,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.plan import PagesPart, PlannedPart, QuestionnairePart, QuestionsPart
 from labapp.study.schema import Presentation
 from labapp.ui import theme
+from labapp.ui.images import Images
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import Foot, Head
 
@@ -27,7 +28,8 @@ Wish = Literal["", "content", "right"]
 class Setting:
     """The session behind a window, its words and its look.
 
-    on_consent: takes the typed name, stores it apart and sends the consent.
+    on_consent: takes the typed name, stores it apart and sends the consent. images: the pictures of
+    photos to judge, where the session shows any.
     """
 
     runner: Runner
@@ -36,6 +38,7 @@ class Setting:
     palette: theme.Palette
     presentation: Presentation
     on_consent: Callable[[str], None]
+    images: Images | None = None
 
     @property
     def improved(self) -> bool:

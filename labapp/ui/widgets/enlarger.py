@@ -103,7 +103,7 @@ class Enlarger(QWidget):
         places = [entry[0] for entry in among]
         at = places.index(self._shown[0]) + 1 if self._shown and self._shown[0] in places else 0
         if at < len(among):
-            self._show(among[at], QPointF(0.5, 0.5))
+            self._show(among[at], _middle(among[at][0].box))
         else:
             self.leave()
 
@@ -177,3 +177,10 @@ class Enlarger(QWidget):
         if self.hasFocus():
             draw_focus_ring(painter, place, theme.RADIUS, p.accent)
         painter.end()
+
+
+def _middle(box: Box | None) -> QPointF:
+    """Where to look first: at what a box is round."""
+    if box is None:
+        return QPointF(0.5, 0.5)
+    return QPointF((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import pen
@@ -36,24 +36,39 @@ class ColourStrip(QWidget):
 
 
 class HeatmapBar(QWidget):
-    """The colours between two words, and a remark. table: uint8 (256, 3), from least to most."""
+    """The colours, below them what their ends (and their middle) mean, and a remark.
+
+    table: uint8 (256, 3), from least to most.
+    """
 
     def __init__(
-        self, table: NDArray[np.uint8], palette: theme.Palette, low: str, high: str, remark: str
+        self,
+        table: NDArray[np.uint8],
+        palette: theme.Palette,
+        low: str,
+        high: str,
+        *,
+        middle: str = "",
+        remark: str = "",
     ) -> None:
         super().__init__()
-        self.setAccessibleName(f"{low} – {high}. {remark}")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_S)
-        row.addWidget(_label(low))
-        row.addWidget(ColourStrip(table, palette), 1, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(_label(high))
-        row.addSpacing(theme.SPACE_L)
-        row.addWidget(_label(remark))
-
-
-def _label(text: str) -> QLabel:
-    made = QLabel(text)
-    made.setProperty("role", "secondary")
-    return made
+        said = " – ".join(text for text in (low, middle, high) if text)
+        self.setAccessibleName(f"{said}. {remark}")
+        words = QHBoxLayout()
+        words.setSpacing(theme.SPACE_S)
+        sides = (
+            Qt.AlignmentFlag.AlignLeft,
+            Qt.AlignmentFlag.AlignHCenter,
+            Qt.AlignmentFlag.AlignRight,
+        )
+        # The remark stands where the middle has no words of its own.
+        for text, side in zip((low, middle or remark, high), sides, strict=True):
+            label = QLabel(text)
+            label.setProperty("role", "secondary")
+            label.setAlignment(side)
+            words.addWidget(label, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_XS)
+        column.addWidget(ColourStrip(table, palette))
+        column.addLayout(words)

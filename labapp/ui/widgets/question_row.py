@@ -71,6 +71,11 @@ class QuestionRow(QWidget):
             layout.addLayout(below)
 
     @property
+    def needed_width(self) -> int:
+        """Logical pixels that its options need, below the question."""
+        return MARK_WIDTH + self.choice.width()
+
+    @property
     def missing(self) -> bool:
         """Whether it is marked as not answered."""
         return bool(self.mark.text())

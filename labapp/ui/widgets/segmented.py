@@ -27,7 +27,7 @@ from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metr
 HEIGHT = theme.TARGET_HEIGHT + 4
 LINE = 18
 """Logical pixels from line to line of an option that takes several."""
-PAD = 10
+PAD = 8
 LINES_MOST = 3
 MARKUP = re.compile(r"<[^>]+>")
 

@@ -1,0 +1,229 @@
+"""What the screens of all tasks share that judge explanations: a photo after the other, its
+questions, and what is missing before the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
+
+from labapp.events.commands import CloseDescription, Judge, Next, OpenDescription
+from labapp.study.judging import JudgingPart, PlannedPhoto, Question, applies, questions
+from labapp.tasks.judging.description import METHOD
+from labapp.tasks.judging.state import JudgingState, PhotoTrial
+from labapp.ui.images import Images
+from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.photo_view import PhotoView
+from labapp.ui.widgets.question_row import QuestionRow
+from labapp.ui.widgets.row_view import Columns
+
+CONFIDENCES = (
+    "judging_confidence_1",
+    "judging_confidence_2",
+    "judging_confidence_3",
+    "judging_confidence_4",
+    "judging_confidence_5",
+)
+AGREEMENTS = (
+    "judging_agreement_4",
+    "judging_agreement_3",
+    "judging_agreement_2",
+    "judging_agreement_1",
+)
+"""From top to bottom (paper 003)."""
+SIMILARITIES = (
+    "judging_similarity_1",
+    "judging_similarity_2",
+    "judging_similarity_3",
+    "judging_similarity_4",
+)
+WIDEST = 1760
+"""Wider than other screens: pictures as large as there is room for."""
+
+
+class JudgingScreen(Screen):
+    """A stage of photos: they come and go in it without anything being rebuilt.
+
+    A task's screen says in `show_photo` what it shows of a photo, in `show_answers` what of the
+    answers, and names its questions' widgets in `asked`, keyed by the questions' ids.
+    """
+
+    asked: dict[str, QuestionRow]
+
+    def __init__(self, setting: Setting, part: JudgingPart) -> None:
+        super().__init__(setting, part)
+        assert setting.images is not None, "a session that judges pictures keeps them"
+        self.images: Images = setting.images
+        self.part = part
+        self.asked = {}
+        self.reminded = False
+        self._stage = stage_words(setting, part)
+        self._shown: tuple[int, int] | None = None
+        words = setting.words
+        self.enlarger = Enlarger(
+            setting.palette,
+            words("judging_zoom_hint"),
+            lambda name: words("judging_enlarged", name=name),
+        )
+
+    @property
+    def trial(self) -> PhotoTrial | None:
+        """The photo on the screen and its answers."""
+        state = self.state
+        return state.trial if isinstance(state, JudgingState) else None
+
+    @property
+    def photo(self) -> PlannedPhoto:
+        """The photo on the screen, as planned."""
+        trial = self.trial
+        return self.part.photos[trial.number - 1 if trial is not None else 0]
+
+    @property
+    def last(self) -> bool:
+        """Whether it is the last one."""
+        trial = self.trial
+        return trial is not None and trial.number == self.part.trials
+
+    @property
+    def onward(self) -> str:
+        """What the button says that leads on."""
+        return self.setting.words("continue" if self.last else "judging_next_photo")
+
+    def missing(self) -> tuple[Question, ...]:
+        """The questions still to be answered, in their order."""
+        trial = self.trial
+        if trial is None:
+            return ()
+        return tuple(
+            question
+            for question in questions(self.part.task, self.photo)
+            if applies(question, trial.answers) and question.id not in trial.answers
+        )
+
+    def show_photo(self, photo: PlannedPhoto) -> None:
+        """Show another photo."""
+        raise NotImplementedError
+
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+        """Show the answers; missing: what is to be marked as missing."""
+        for name, row in self.asked.items():
+            row.show_answer(trial.answers.get(name))
+            row.mark_missing(any(question.id == name for question in missing))
+
+    def missing_words(self, missing: Sequence[Question]) -> list[str]:
+        """What is missing, in words."""
+        raise NotImplementedError
+
+    def go_to(self, question: Question) -> None:
+        """Lead to a question that is missing."""
+        self.asked[question.id].entrance().setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def judge(self, question: str, value: int, device: str) -> None:
+        """Answer a question of the photo."""
+        self.send(Judge(question, value, device))
+
+    @property
+    def asked_width(self) -> int:
+        """Logical pixels that the widest question needs."""
+        return max(row.needed_width for row in self.asked.values())
+
+    def ask(self, name: str, row: QuestionRow) -> QuestionRow:
+        """Have a question answered by this widget, the options counted from 1."""
+        row.answered.connect(lambda place, device: self.judge(name, place, device))
+        self.asked[name] = row
+        return row
+
+    def render_state(self) -> None:
+        trial = self.trial
+        if trial is None:
+            return
+        if (trial.number, trial.attempt) != self._shown:
+            self._shown = (trial.number, trial.attempt)
+            self.reminded = False
+            self.enlarger.leave()
+            self.show_photo(self.photo)
+            self.wish = "content"
+        self.show_answers(trial, self.missing() if self.reminded else ())
+
+    def head(self) -> Head:
+        trial, words = self.trial, self.setting.words
+        number = trial.number if trial is not None else 1
+        said = words("judging_photo_of", number=number, of=self.part.trials)
+        stage = self._stage if self.part.of > 1 else ""
+        return Head(stage, said, number, self.part.trials, self._help_words())
+
+    def _help_words(self) -> str:
+        """GradCAM explains a model from outside; of the others the model itself is described."""
+        words, explained, state = self.setting.words, self.part.explained, self.state
+        if isinstance(state, JudgingState) and state.description == METHOD:
+            return words("judging_close_description")
+        outside = explained.kind == "heatmaps" and explained.scale != "signed"
+        return words("judging_method_description" if outside else "judging_model_description")
+
+    def foot(self) -> Foot:
+        missing, words = self.missing(), self.setting.words
+        note = ""
+        if missing:
+            note = words("answer_missing", items=", ".join(self.missing_words(missing)))
+        return Foot(
+            right=self.onward,
+            enabled=self.trial is not None,
+            ready=not missing,
+            note=note,
+            warn=bool(missing) and self.reminded,
+        )
+
+    def right(self) -> None:
+        missing = self.missing()
+        if not missing:
+            self.send(Next())
+            return
+        self.reminded = True
+        self.render_state()
+        self.altered.emit()
+        self.go_to(missing[0])
+
+    def help(self) -> None:
+        """Open the description of the method, or close it."""
+        state = self.state
+        if isinstance(state, JudgingState):
+            opened = state.description == METHOD
+            self.send(CloseDescription(METHOD) if opened else OpenDescription(METHOD))
+
+    def near(self) -> Sequence[PhotoView]:
+        """The pictures that the key for enlarging goes through; empty for all that can be seen."""
+        return ()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Z and not event.modifiers() and not event.isAutoRepeat():
+            self.enlarger.turn(self.near())
+            return
+        super().keyPressEvent(event)
+
+    def entrance(self) -> QWidget | None:
+        return next(iter(self.asked.values())).entrance()
+
+
+def columns(setting: Setting, *, rating: bool = True) -> Columns:
+    """The columns of rows that compare a region with a prototype."""
+    words = setting.words
+    return Columns(
+        photo=words("judging_photo"),
+        region=words("judging_region"),
+        joint=words("judging_looks_like"),
+        prototype=words("judging_prototype"),
+        prototype_photo=words("judging_prototype_photo"),
+        row=words("judging_row", number="{number}"),
+        rating=words("judging_similarity") if rating else "",
+        ratings=("1", "2", "3", "4") if rating else (),
+    )
+
+
+def similarity_key(setting: Setting) -> str:
+    """What the numbers of the ratings mean, in a line."""
+    said = [f"{n}\N{NO-BREAK SPACE}{setting.words(key)}" for n, key in enumerate(SIMILARITIES, 1)]
+    return " · ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in said)
