@@ -89,7 +89,7 @@ class SessionFolder:
                 todo="Close it there first.",
             ) from error
         except OSError as error:
-            raise _data_error(self.path, error) from error
+            raise data_error(self.path, error) from error
         return lock
 
 
@@ -141,7 +141,7 @@ def check_data_root(data: Path) -> int:
     except OSError as error:
         with suppress(OSError):
             probe.unlink()
-        raise _data_error(data, error) from error
+        raise data_error(data, error) from error
     if not same:
         raise DataFolderError(
             f"The data folder {data} does not give back what is written to it.",
@@ -150,7 +150,8 @@ def check_data_root(data: Path) -> int:
     return free
 
 
-def _data_error(data: Path, error: OSError) -> DataFolderError:
+def data_error(data: Path, error: OSError) -> DataFolderError:
+    """What is told of a disk that refuses to be written."""
     if error.errno == errno.ENOSPC:
         return DataFolderError(
             f"The disk of the data folder {data} is full.",
@@ -174,7 +175,7 @@ def study_folder(data: Path, study: str) -> Path:
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
-        raise _data_error(path, error) from error
+        raise data_error(path, error) from error
     return path
 
 
@@ -197,7 +198,7 @@ def create(
             todo="Try again in a moment.",
         ) from error
     except OSError as error:
-        raise _data_error(data, error) from error
+        raise data_error(data, error) from error
 
 
 def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
@@ -225,7 +226,7 @@ def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
             todo="Start again in a second.",
         ) from error
     except OSError as error:
-        raise _data_error(data, error) from error
+        raise data_error(data, error) from error
     try:
         for relative, content in loaded.files.items():
             target = folder.study / relative
@@ -236,8 +237,18 @@ def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
             _sync_folder(made)
     except OSError as error:
         shutil.rmtree(folder.path, ignore_errors=True)
-        raise _data_error(data, error) from error
+        raise data_error(data, error) from error
     return folder
+
+
+def keep_with_study(folder: SessionFolder, relative: str, content: bytes) -> None:
+    """Put another file beside the study as it was used. Raises DataFolderError."""
+    target = folder.study / relative
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write(target, content)
+    except OSError as error:
+        raise data_error(folder.path, error) from error
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -278,4 +289,4 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
             todo="Move it out of the session folder, keep it, and resume the session again.",
         ) from error
     except OSError as error:
-        raise _data_error(folder.path, error) from error
+        raise data_error(folder.path, error) from error

@@ -17,6 +17,7 @@ from labapp.clock import NS, Clock, SessionClock, utc_text
 from labapp.errors import AudioError
 from labapp.events import Body, Event, Source
 from labapp.events.commands import EndSession, GiveConsent
+from labapp.events.judging import StimuliKept
 from labapp.events.lifecycle import (
     AlarmRaised,
     DecoderWarmed,
@@ -25,7 +26,7 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.voice import AudioOff
-from labapp.session import allotment, environment, folder, private, resuming
+from labapp.session import allotment, environment, folder, private, resuming, stimuli
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
@@ -34,6 +35,7 @@ from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
 from labapp.session.tasks import machine_of
 from labapp.session.withdrawal import withdraw
+from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import ConsentPart, PlannedPart, ReconstructionPart, TutorialPart
@@ -53,7 +55,8 @@ class Surroundings:
 
     decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
     sound, with the reason in no_sound; extra: what else environment.json is to say (screens);
-    decode_at_once: never in the worker (a virtual clock does not wait for it).
+    decode_at_once: never in the worker (a virtual clock does not wait for it); stimuli_of: a
+    stimulus set by id or folder; keeps_pictures: of photos to judge, for there are windows.
     """
 
     decoders: Mapping[str, Decoder]
@@ -65,6 +68,8 @@ class Surroundings:
     extra: Mapping[str, Any] = field(default_factory=dict)
     patience_s: float = 0.05
     decode_at_once: bool = False
+    stimuli_of: stimuli.StimuliOf = stimuli.stimuli_of
+    keeps_pictures: bool = True
 
 
 @dataclass
@@ -204,12 +209,19 @@ def _create(
     make_clock: Callable[[int], Clock],
     drawn: Sequence[str],
 ) -> OpenSession:
+    sets: dict[str, StimulusSet] = {}
+
+    def stimuli_of(reference: str) -> StimulusSet:
+        found = around.stimuli_of(reference)
+        return sets.setdefault(found.sha256, found)
+
     made = planner.realise(
         loaded,
         participant,
         session,
         space_of=lambda m: around.decoders[m].space,
         prior_of=lambda m: around.decoders[m].from_prior,
+        stimuli_of=stimuli_of,
         drawn=drawn,
         seed=seed,
     )
@@ -231,11 +243,14 @@ def _create(
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
         undo.callback(shutil.rmtree, home.path, ignore_errors=True)
+        stimuli.copy_manifests(home, sets.values())
+        shows = around.keeps_pictures
+        kept = stimuli.keep(home, made.parts, tuple(sets.values())) if shows else ()
         lock = home.lock()
         undo.callback(lock.release)
         journal = Journal.create(home.journal, clock)
         undo.callback(journal.close)
-        opened = _assemble(loaded, planned, home, journal, clock, (), around, lock)
+        opened = _assemble(loaded, planned, home, journal, clock, (), around, lock, kept)
         undo.pop_all()
     return opened
 
@@ -264,8 +279,12 @@ def resume(
         if loaded.study.when_interrupted == "block":
             raise resuming.forbidden(home.path, planned.study)
         resuming.check_version(past, accept_version)
-        around = around_of(loaded, models_of(plan.parts_of(planned)))
+        parts = plan.parts_of(planned)
+        around = around_of(loaded, models_of(parts))
         resuming.check_models(past, around.warmed, accept_version)
+        kept: tuple[StimuliKept, ...] = ()
+        if around.keeps_pictures:
+            kept = stimuli.keep_again(home, parts, loaded.study, past, around.stimuli_of)
         if planned.audio == "off":
             # Perhaps the participant did not want it: a microphone that is there changes nothing.
             around = replace(around, make_recorder=None, no_sound=BEGAN_WITHOUT)
@@ -278,7 +297,7 @@ def resume(
 
         journal = Journal.reopen(home.journal, clock_from)
         undo.callback(journal.close)
-        opened = _assemble(loaded, planned, home, journal, clocks[0], past, around, lock)
+        opened = _assemble(loaded, planned, home, journal, clocks[0], past, around, lock, kept)
         undo.pop_all()
     return opened
 
@@ -310,6 +329,7 @@ def _assemble(
     past: Sequence[Event],
     around: Surroundings,
     lock: FileLock,
+    kept: Sequence[StimuliKept],
 ) -> OpenSession:
     machine = machine_of(loaded, planned, around.decoders)
     runner = Runner(
@@ -323,6 +343,7 @@ def _assemble(
             w.model for w in around.warmed if w.p99_ms > SLOW_MS and not around.decode_at_once
         ),
         patience_s=around.patience_s,
+        gallery=stimuli.gallery_of(home, [*stimuli.kept_in(past), *kept]),
     )
     if around.make_recorder is not None:
         runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)
@@ -339,7 +360,7 @@ def _assemble(
             past[-1].t_ns if past else None,
         )
     )
-    opening += [EnvironmentRecorded(record), *around.warmed]
+    opening += [EnvironmentRecorded(record), *around.warmed, *kept]
     if runner.recorder is None:
         opening.append(AudioOff(around.no_sound))
     return OpenSession(

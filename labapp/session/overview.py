@@ -10,7 +10,9 @@ from typing import Any
 
 from labapp.session import folder
 from labapp.session.coverage import Coverage, coverage
+from labapp.session.stimuli import stimuli_of
 from labapp.study import conditions, loading, planner
+from labapp.study.judging import JudgingPart, WarmUpPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import (
@@ -93,12 +95,17 @@ def _flow_line(part: PlannedPart) -> str:
         what = "practice questions" if part.role == "practice" else "questions"
         asked = f"{part.trials} single-dimension {what}, {part.visualisation}"
         return f"{part.title}: {asked}{_limit(part)}"
+    if isinstance(part, JudgingPart):
+        of = f"set {part.set} of {part.explained.stimuli}"
+        return f"{part.title}: {part.trials} photos, {part.task}, {of}{_limit(part)}"
+    if isinstance(part, WarmUpPart):
+        return f"{part.title}: {part.trials} exercises"
     if isinstance(part, QuestionnairePart):
         return f"Questionnaire {part.instrument}"
     return part.title
 
 
-def _limit(part: QuestionsPart) -> str:
+def _limit(part: QuestionsPart | JudgingPart) -> str:
     return "" if part.time_limit_s is None else f", at most {part.time_limit_s / 60:g} minutes"
 
 
@@ -112,7 +119,14 @@ def overview(study: str, participants: int, data: Path) -> Overview:
         drawn = covered.upcoming(labels, loaded.study.seed, loaded.study.id)
 
     def planned(label: str, cells: tuple[str, ...]) -> Plan:
-        return planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, drawn=cells)
+        return planner.realise(
+            loaded,
+            label,
+            space_of=space_of,
+            prior_of=prior_of,
+            stimuli_of=stimuli_of,
+            drawn=cells,
+        )
 
     plans = {label: planned(label, cells) for label, cells in drawn.items()}
     number, cells = next(conditions.variants(loaded.study.assignment))

@@ -29,6 +29,7 @@ from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import Examples, Pictures, Shown
 from labapp.session.scheduling import Scheduler, Timer
+from labapp.stimuli.gallery import Gallery
 from labapp.study.plan import PlannedPart
 
 PATIENCE_S = 0.05
@@ -72,6 +73,7 @@ class Runner:
 
     decoders: by model id, for every model of the plan; slow: ids that decode in the worker.
     patience_s: how long `send` may block for a commit (a simulation without windows waits longer).
+    gallery: the pictures of photos to judge; None where the plan has none, or nobody sees them.
     """
 
     def __init__(
@@ -86,8 +88,10 @@ class Runner:
         slow: frozenset[str] = frozenset(),
         recorder: SoundRecorder | None = None,
         patience_s: float = PATIENCE_S,
+        gallery: Gallery | None = None,
     ) -> None:
         self.journal = journal
+        self.gallery = gallery
         self.clock = clock
         self.machine = machine
         self.state = state

@@ -47,6 +47,7 @@ def simulate(
             make_recorder=None,
             patience_s=5.0,
             decode_at_once=True,
+            keeps_pictures=False,
             no_sound="simulated on a virtual clock",
         ),
         data=data,

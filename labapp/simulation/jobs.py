@@ -13,6 +13,7 @@ from labapp.session import allotment
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import Surroundings, models_of
 from labapp.session.scheduling import VirtualScheduler
+from labapp.session.stimuli import stimuli_of
 from labapp.simulation.headless import simulate
 from labapp.study import loading, planner
 from labapp.study.assignment import generator
@@ -106,6 +107,7 @@ class _Models:
             label,
             space_of=space_of,
             prior_of=prior_of,
+            stimuli_of=stimuli_of,
             drawn=drawn,
             seed=self._seed,
         )

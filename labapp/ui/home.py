@@ -20,6 +20,7 @@ from labapp.representations.sheets import Sheet
 from labapp.session import allotment, folder, opening, resuming
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
+from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.flow import ConsentItem
 from labapp.study.loading import LoadedStudy
@@ -179,6 +180,7 @@ class HomeController(QObject):
                 session,
                 space_of=space_of,
                 prior_of=prior_of,
+                stimuli_of=stimuli_of,
                 drawn=drawn,
             )
         except LabappError as error:

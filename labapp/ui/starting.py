@@ -131,6 +131,7 @@ def open_new(
 ) -> OpenSession:
     """Plan and open a new session with everything it needs; nothing is shown yet."""
     from labapp.session import allotment, folder, opening
+    from labapp.session.stimuli import stimuli_of
     from labapp.study import loading, planner
     from labapp.study.overview import prior_of, space_of
     from labapp.ui.strings import strings_of
@@ -148,6 +149,7 @@ def open_new(
             session,
             space_of=space_of,
             prior_of=prior_of,
+            stimuli_of=stimuli_of,
             drawn=drawn,
             seed=options.seed,
         )

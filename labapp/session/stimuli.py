@@ -1,0 +1,149 @@
+"""The stimulus sets of a session: read once, their manifests copied, their pictures kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from labapp.errors import LabappError, StimuliError
+from labapp.events import Event, body_of
+from labapp.events.judging import StimuliKept
+from labapp.session import folder
+from labapp.session.folder import SessionFolder
+from labapp.stimuli import gallery, library
+from labapp.stimuli.gallery import Gallery
+from labapp.stimuli.library import StimulusSet
+from labapp.study.flow import StagesItem, items_of
+from labapp.study.judging import JudgingPart, MethodPart
+from labapp.study.plan import PlannedPart
+from labapp.study.schema import Study
+from labapp.study.stages import JudgingStages
+
+StimuliOf = Callable[[str], StimulusSet]
+
+
+def stimuli_of(reference: str) -> StimulusSet:
+    """A stimulus set by id or folder, read again only when its manifest was written since. Raises
+    StimuliError."""
+    manifest = library.find(reference) / library.MANIFEST
+    written = manifest.stat()
+    return _read(reference, str(manifest), written.st_mtime_ns, written.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read(reference: str, manifest: str, mtime_ns: int, size: int) -> StimulusSet:
+    return library.load(reference)
+
+
+def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
+    """The manifests beside the study as it was used: `study/stimuli/ID/manifest.json`."""
+    for one in sets:
+        content = library.read_bytes(one.folder / library.MANIFEST)
+        folder.keep_with_study(home, f"stimuli/{one.id}/{library.MANIFEST}", content)
+
+
+def keep(
+    home: SessionFolder, parts: Sequence[PlannedPart], sets: Sequence[StimulusSet]
+) -> tuple[StimuliKept, ...]:
+    """Put every picture that the plan shows into the session's folder; what to write down of it.
+
+    Raises StimuliError when one is missing, DataFolderError when the disk takes none.
+    """
+    return _keep(home, sets, gallery.refs_of(parts)) if sets else ()
+
+
+def _keep(
+    home: SessionFolder, sets: Sequence[StimulusSet], refs: Iterable[str]
+) -> tuple[StimuliKept, ...]:
+    try:
+        return gallery.keep(sets, refs, pictures_of(home))
+    except OSError as error:
+        raise folder.data_error(home.path, error) from error
+
+
+def pictures_of(home: SessionFolder) -> Path:
+    """Where a session's pictures are."""
+    return home.path / gallery.FOLDER
+
+
+def gallery_of(home: SessionFolder, kept: Sequence[StimuliKept]) -> Gallery | None:
+    """The pictures of a session; None where none were kept."""
+    return Gallery.of(pictures_of(home), kept) if kept else None
+
+
+def kept_in(past: Iterable[Event]) -> tuple[StimuliKept, ...]:
+    """What a session wrote down of its pictures so far."""
+    found = (body_of(event) for event in past if event.kind == StimuliKept.kind)
+    return tuple(body for body in found if isinstance(body, StimuliKept))
+
+
+def keep_again(
+    home: SessionFolder,
+    parts: Sequence[PlannedPart],
+    study: Study,
+    past: Iterable[Event],
+    load: StimuliOf,
+) -> tuple[StimuliKept, ...]:
+    """The pictures that a resumed session lacks, or whose file is another by its hash, are kept
+    again; what to write down of that. A damaged file is put aside, not deleted.
+
+    Raises StimuliError when they can no longer be had as they were.
+    """
+    known = {ref: name for one in kept_in(past) for ref, name in one.files.items()}
+    refs = gallery.refs_of(parts)
+    lost = [ref for ref in refs if ref in known and not _intact(pictures_of(home) / known[ref])]
+    wanted = [*(ref for ref in refs if ref not in known), *lost]
+    if not wanted:
+        return ()
+    sets = _sets(home, parts, study, load, len(wanted))
+    for damaged in {pictures_of(home) / known[ref] for ref in lost}:
+        if damaged.exists():
+            damaged.replace(damaged.with_name(f"{damaged.name}.damaged"))
+    kept = _keep(home, sets, wanted)
+    now = {ref: name for one in kept for ref, name in one.files.items()}
+    if changed := [ref for ref in lost if now[ref] != known[ref]]:
+        raise StimuliError(
+            f"The picture {changed[0]!r} of {home.path.name} is missing or damaged, and it is "
+            "another one now.",
+            safe="What was recorded is untouched.",
+            todo=f"Put the file {known[changed[0]]} back into the session's folder "
+            f"{gallery.FOLDER}, or export the session as it is.",
+        )
+    return kept
+
+
+def _intact(path: Path) -> bool:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
+    except OSError:
+        return False
+
+
+def _sets(
+    home: SessionFolder, parts: Sequence[PlannedPart], study: Study, load: StimuliOf, lacking: int
+) -> tuple[StimulusSet, ...]:
+    """The stimulus sets of a plan, as they were when it was made: by their ids, or as the study
+    names them."""
+    asked = [part.explained for part in parts if isinstance(part, JudgingPart | MethodPart)]
+    wanted = {one.manifest_sha256: one.stimuli for one in asked}
+    stages = [item.stages for item in items_of(study.flow) if isinstance(item, StagesItem)]
+    named = [one.stimuli for one in stages if isinstance(one, JudgingStages)]
+    found: dict[str, StimulusSet] = {}
+    for reference in dict.fromkeys([*wanted.values(), *named]):
+        try:
+            one = load(reference)
+        except LabappError:
+            continue  # another name may lead to it; what is not found is told below
+        if one.sha256 in wanted:
+            found[one.sha256] = one
+    if missing := [wanted[sha256] for sha256 in wanted if sha256 not in found]:
+        raise StimuliError(
+            f"{lacking} pictures of {home.path.name} are missing or damaged, and the stimulus set "
+            f"{missing[0]!r} they came from is not here as it was.",
+            safe="What was recorded is untouched.",
+            todo=f"Put the session's folder {gallery.FOLDER} back, or the stimulus set, and resume "
+            "it again.",
+        )
+    return tuple(found.values())

@@ -1,0 +1,173 @@
+"""The pictures of a session that judges explanations: kept at its opening, found again later."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from labapp.clock import FakeClock
+from labapp.errors import StimuliError
+from labapp.events import body_of
+from labapp.events.commands import Judge, Next
+from labapp.events.judging import StimuliKept
+from labapp.records.journal import read_rows
+from labapp.session import opening
+from labapp.session.opening import OpenSession
+from labapp.session.past import read_past
+from labapp.stimuli.gallery import refs_of
+from labapp.stimuli.library import StimulusSet
+from labapp.study import plan
+from labapp.study.judging import JudgingPart
+from labapp.study.loading import load
+from labapp.tasks.judging.state import JudgingState
+from tests.helpers.judging import made_for, write_judging_study
+from tests.session.sessions import surroundings
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> StimulusSet:
+    return made_for(tmp_path_factory.mktemp("sets"), "heatmap-distinction")
+
+
+@pytest.fixture
+def study(tmp_path: Path, found: StimulusSet) -> Path:
+    return write_judging_study(tmp_path / "study", "heatmap-distinction", found)
+
+
+def kept_by(session: OpenSession) -> list[StimuliKept]:
+    rows = read_rows(session.folder.path, ("stimuli.kept",))
+    return [body for row in rows if isinstance(body := body_of(row.event()), StimuliKept)]
+
+
+def again(path: Path, tmp_path: Path, **changes: object) -> OpenSession:
+    return opening.resume(path, lambda loaded, models: surroundings(tmp_path, **changes))
+
+
+def to_the_stage(session: OpenSession) -> None:
+    while not isinstance(session.runner.part, JudgingPart):
+        session.runner.send(Next())
+
+
+def test_every_picture_is_kept_under_its_hash(
+    begin: Callable[..., OpenSession], study: Path, found: StimulusSet
+) -> None:
+    session = begin(study=study)
+    home = session.folder
+    (kept,) = kept_by(session)
+    assert (kept.stimuli, kept.manifest_sha256) == (found.id, found.sha256)
+    refs = refs_of(session.runner.machine.parts)
+    assert set(kept.files) == set(refs)
+    assert len(refs) == 2 * 5 + 4 * 5, "two examples and four photos, each with four heatmaps"
+    for ref, name in kept.files.items():
+        content = (home.path / "stimuli" / name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == Path(name).stem
+        assert session.runner.gallery is not None
+        assert session.runner.gallery.rgb(ref).ndim == 3
+    copied = home.study / "stimuli" / found.id / "manifest.json"
+    assert hashlib.sha256(copied.read_bytes()).hexdigest() == found.sha256
+
+
+def test_a_session_without_windows_keeps_no_pictures(
+    begin: Callable[..., OpenSession], study: Path, found: StimulusSet
+) -> None:
+    session = begin(study=study, keeps_pictures=False)
+    assert session.runner.gallery is None
+    assert not (session.folder.path / "stimuli").exists()
+    assert (session.folder.study / "stimuli" / found.id / "manifest.json").is_file()
+    assert kept_by(session) == []
+
+
+def test_a_session_goes_on_inside_a_photo_with_its_pictures(
+    tmp_path: Path, begin: Callable[..., OpenSession], study: Path
+) -> None:
+    session = begin(study=study)
+    session.give_consent("Somebody")
+    to_the_stage(session)
+    session.runner.send(Judge("output", 2, "mouse"))
+    session.close("broken off")
+    resumed = again(session.folder.path, tmp_path)
+    try:
+        resumed.begin()
+        state = resumed.runner.state.part_state
+        assert isinstance(state, JudgingState)
+        assert state.trial is not None
+        assert dict(state.trial.answers) == {"output": 2}
+        assert state.trial.attempt == 1
+        assert resumed.runner.gallery is not None
+        part = resumed.runner.part
+        assert isinstance(part, JudgingPart)
+        assert resumed.runner.gallery.rgb(part.photos[0].photo).shape == (512, 512, 3)
+        assert len(kept_by(resumed)) == 1, "nothing had to be kept again"
+    finally:
+        resumed.close("test over")
+
+
+def test_lost_and_damaged_pictures_are_kept_again_from_the_set(
+    tmp_path: Path, begin: Callable[..., OpenSession], study: Path
+) -> None:
+    session = begin(study=study)
+    session.close("broken off")
+    (kept,) = kept_by(session)
+    pictures = session.folder.path / "stimuli"
+    lost, damaged = (pictures / name for name in sorted(set(kept.files.values()))[:2])
+    lost.unlink()
+    damaged.write_bytes(b"something else")
+    resumed = again(session.folder.path, tmp_path)
+    resumed.begin()
+    resumed.close("test over")
+    for file in (lost, damaged):
+        assert hashlib.sha256(file.read_bytes()).hexdigest() == file.stem
+    assert damaged.with_name(f"{damaged.name}.damaged").read_bytes() == b"something else"
+    _, more = kept_by(session)
+    assert set(more.files.values()) == {lost.name, damaged.name}
+
+
+def test_pictures_that_are_gone_with_their_set_are_told_of(
+    tmp_path: Path, begin: Callable[..., OpenSession]
+) -> None:
+    own = made_for(tmp_path / "sets", "heatmap-distinction")
+    session = begin(study=write_judging_study(tmp_path / "study", "heatmap-distinction", own))
+    session.close("broken off")
+    before = len(read_past(session.folder.path))
+    shutil.rmtree(session.folder.path / "stimuli")
+    shutil.rmtree(own.folder)
+    with pytest.raises(StimuliError, match="tiny-heatmaps") as told:
+        again(session.folder.path, tmp_path)
+    assert told.value.safe
+    assert told.value.todo
+    assert len(read_past(session.folder.path)) == before, "it is as it was"
+
+
+def test_a_headless_session_is_resumed_with_windows(
+    tmp_path: Path, begin: Callable[..., OpenSession], study: Path
+) -> None:
+    session = begin(study=study, keeps_pictures=False)
+    session.close("broken off")
+    resumed = again(session.folder.path, tmp_path)
+    try:
+        resumed.begin()
+        assert resumed.runner.gallery is not None
+        (kept,) = kept_by(resumed)
+        assert set(kept.files) == set(refs_of(plan.parts_of(resumed.planned)))
+    finally:
+        resumed.close("test over")
+
+
+def test_a_set_without_its_pictures_opens_no_session(tmp_path: Path) -> None:
+    own = made_for(tmp_path / "sets", "heatmap-distinction")
+    study = write_judging_study(tmp_path / "study", "heatmap-distinction", own)
+    for picture in own.folder.glob("*.png"):
+        picture.unlink()
+    with pytest.raises(StimuliError):
+        opening.create(
+            load(study),
+            "P01",
+            surroundings(tmp_path),
+            data=tmp_path / "data",
+            make_clock=lambda start: FakeClock(),
+        )
+    assert list((tmp_path / "data" / "judging").glob("sub-*")) == []
