@@ -23,6 +23,7 @@ from shiboken6 import isValid
 from labapp.events import Source
 from labapp.events.commands import Command
 from labapp.events.lifecycle import CloseRequested, WindowFocus
+from labapp.study.judging import JudgingPart, JudgingTask, WarmUpPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
     BreakPart,
@@ -35,21 +36,30 @@ from labapp.study.plan import (
 )
 from labapp.study.schema import Presentation
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
+from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.images import Images
 from labapp.ui.participant.break_ import BreakScreen
 from labapp.ui.participant.calibration import CalibrationScreen
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.example import ExampleScreen
+from labapp.ui.participant.heatmaps import HeatmapScreen
+from labapp.ui.participant.judging import JudgingScreen
 from labapp.ui.participant.pages import PagesScreen
 from labapp.ui.participant.panels import Cover, Question
+from labapp.ui.participant.prototypes import (
+    PrototypeAgreementScreen,
+    PrototypeDistinctionScreen,
+)
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from labapp.ui.participant.tutorial import TutorialScreen
+from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
 
@@ -57,6 +67,11 @@ WINDOWED = (1366, 768)
 LEAST = (1024, 700)
 LEAVE_WIDTH = 460
 MODERATOR_KEYS = "Ctrl+Shift+M"
+JUDGING: dict[JudgingTask, type[JudgingScreen]] = {
+    "heatmap-distinction": HeatmapScreen,
+    "prototype-distinction": PrototypeDistinctionScreen,
+    "prototype-agreement": PrototypeAgreementScreen,
+}
 
 
 class ParticipantWindow(QWidget):
@@ -78,8 +93,12 @@ class ParticipantWindow(QWidget):
         palette: theme.Palette = theme.LIGHT,
     ) -> None:
         super().__init__()
-        self.setting = Setting(bridge.runner, loaded, words, palette, presentation, on_consent)
         self._runner = bridge.runner
+        gallery = self._runner.gallery
+        images = None if gallery is None else Images(gallery)
+        self.setting = Setting(
+            self._runner, loaded, words, palette, presentation, on_consent, images
+        )
         self._screen: Screen | None = None
         self._shown_part: int | None = None
         self._covered = False
@@ -218,6 +237,9 @@ class ParticipantWindow(QWidget):
             state = self._runner.state.part_state
             drawn = isinstance(state, SingleState) and state.trial is not None
             return drawn and self._runner.examples is not None
+        if isinstance(part, WarmUpPart | JudgingPart):
+            state = self._runner.state.part_state
+            return isinstance(state, JudgingState) and state.trial is not None
         return not isinstance(part, ExamplePart) or self._runner.examples is not None
 
     def _replace(self, part: PlannedPart) -> None:
@@ -240,6 +262,10 @@ class ParticipantWindow(QWidget):
                 return PagesScreen(self.setting, part)
             case TutorialPart():
                 return TutorialScreen(self.setting, part)
+            case JudgingPart():
+                return JUDGING[part.task](self.setting, part)
+            case WarmUpPart():
+                return WarmUpScreen(self.setting, part)
             case QuestionnairePart():
                 return QuestionnaireScreen(self.setting, part)
             case ReconstructionPart():

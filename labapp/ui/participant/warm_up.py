@@ -1,0 +1,391 @@
+"""The warm-up: how a decision tree over fruits judges a photo, and two exercises about it.
+
+The first pages explain the tree and show an example that is answered already. An exercise is
+answered, handed in and explained; its answers stay as they were handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from labapp.events.commands import HandIn, Judge, Next
+from labapp.study.judging import (
+    AGREEMENT,
+    MISTAKE,
+    VERDICT,
+    Exercise,
+    Question,
+    WarmUpPart,
+    exercise_questions,
+)
+from labapp.tasks.judging.state import JudgingState, PhotoTrial
+from labapp.ui import theme
+from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK
+from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.fruit_tree import PLACES, FruitTree, step_of
+from labapp.ui.widgets.fruits import FruitPicture
+from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
+
+LEFT_WIDTH, PHOTO_WIDTH = 540, 190
+TREE_MOST = 330
+FEEDBACK_LINES = 3
+SURE = 4
+TREE_WORDS = {
+    "colour": "judging_attribute_colour",
+    "count": "judging_attribute_count",
+    "shape": "judging_attribute_shape",
+    "colour_green": "judging_step_colour_green",
+    "colour_red": "judging_step_colour_red",
+    "colour_yellow": "judging_step_colour_yellow",
+    "count_few": "judging_step_count_few",
+    "count_many": "judging_step_count_many",
+    "shape_round": "judging_step_shape_round",
+    "shape_skinny": "judging_step_shape_skinny",
+}
+REASONS = {
+    "exercise-0": "judging_reason_exercise_0",
+    "exercise-1": "judging_reason_exercise_1",
+    "exercise-2": "judging_reason_exercise_2",
+}
+ASKED = {"exercise-2": "judging_q_decision"}
+"""As published, the last exercise asks the second question in other words."""
+MISSING = {
+    VERDICT: "judging_missing_verdict",
+    AGREEMENT: "judging_missing_agreement",
+    MISTAKE: "judging_missing_mistake",
+}
+AGREEMENTS = (
+    "judging_agreement_4",
+    "judging_agreement_3",
+    "judging_agreement_2",
+    "judging_agreement_1",
+)
+
+
+def tree_texts(words: Strings) -> dict[str, str]:
+    """What stands at the nodes and answers of the tree."""
+    fruits = {node: words("judging_fruit", letter=node) for node in PLACES if len(node) == 1}
+    return {name: words(key) for name, key in TREE_WORDS.items()} | fruits
+
+
+class ExercisePanel(QWidget):
+    """An exercise: the photo and the tree's path on the left, what is asked about it on the right.
+
+    Options stand as in the paper, which is not how they are counted: the best first, and for the
+    first mistake "None" first.
+    """
+
+    def __init__(self, setting: Setting, exercise: Exercise) -> None:
+        super().__init__()
+        words, palette = setting.words, setting.palette
+        self._words = words
+        self.exercise = exercise
+        self.asked = {question.id: question for question in exercise_questions(exercise)}
+        texts = tree_texts(words)
+        self.title = _label("", "title")
+        self.photo = FruitPicture(palette, words("judging_photo"), PHOTO_WIDTH)
+        self.photo.show_fruits(exercise.picture)
+        self.tree = FruitTree(palette, texts, words("judging_fruits_step"))
+        self.tree.setMaximumHeight(TREE_MOST)
+        self.tree.show_path(exercise.steps)
+        fruit = texts[exercise.prediction]
+        self._left = QWidget()
+        self._left.setFixedWidth(LEFT_WIDTH)
+        said = QVBoxLayout()
+        said.setSpacing(theme.SPACE_S)
+        said.addWidget(self.title)
+        said.addWidget(_label(words("judging_predicts", name=fruit), "strong"))
+        said.addWidget(_label(words("judging_path_marked"), "secondary"))
+        said.addStretch(1)
+        above = QHBoxLayout()
+        above.setSpacing(theme.SPACE_XL)
+        above.addWidget(self.photo, 0, Qt.AlignmentFlag.AlignTop)
+        above.addLayout(said, 1)
+        left = QVBoxLayout(self._left)
+        left.setContentsMargins(0, 0, 0, 0)
+        left.setSpacing(theme.SPACE_M)
+        left.addLayout(above)
+        left.addWidget(self.tree, 50)
+        left.addStretch(1)
+        steps = [texts[step_of(answer)] for answer in exercise.steps]
+        self.rows = {
+            VERDICT: QuestionRow(
+                words("judging_q_verdict"),
+                (words("judging_verdict_right"), words("judging_verdict_wrong")),
+                palette,
+                strong=True,
+            ),
+            AGREEMENT: QuestionRow(
+                words(ASKED.get(exercise.id, "judging_q_agreement")),
+                [words(key) for key in AGREEMENTS],
+                palette,
+                strong=True,
+                upright=True,
+            ),
+            MISTAKE: QuestionRow(
+                words("judging_q_mistake"), (words("judging_none"), *steps), palette, strong=True
+            ),
+        }
+        self.feedback = Feedback()
+        right = QVBoxLayout()
+        right.setSpacing(theme.SPACE_L)
+        for row in self.rows.values():
+            right.addWidget(row)
+        told = QHBoxLayout()
+        told.addSpacing(MARK_WIDTH)
+        told.addWidget(self.feedback)
+        right.addLayout(told)
+        right.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_XXL)
+        row.addWidget(self._left)
+        row.addLayout(right, 1)
+
+    def value_of(self, question: str, place: int) -> int:
+        """The answer at a place of a question's options, from 1."""
+        asked = self.asked[question]
+        if question == MISTAKE:
+            return asked.last if place == 1 else place - 1
+        return asked.first + asked.last - place
+
+    def place_of(self, question: str, value: int | None) -> int | None:
+        """The place of an answer, from 1."""
+        asked = self.asked[question]
+        if value is None:
+            return None
+        if question == MISTAKE:
+            return 1 if value == asked.last else value + 1
+        return asked.first + asked.last - value
+
+    def show_answers(self, answers: Mapping[str, int], *, locked: bool) -> None:
+        for name, row in self.rows.items():
+            row.show_answer(self.place_of(name, answers.get(name)))
+            row.choice.set_locked(locked)
+
+    def mark_missing(self, missing: set[str]) -> None:
+        for name, row in self.rows.items():
+            row.mark_missing(name in missing)
+
+    def _reason(self) -> str:
+        return self._words(REASONS[self.exercise.id])
+
+    def show_solved(self) -> None:
+        """As a worked example: with its right answers, and why they are."""
+        right = {name: one.right for name, one in self.asked.items() if one.right is not None}
+        self.show_answers(right | {AGREEMENT: SURE}, locked=True)
+        self.feedback.tell(self._reason())
+
+    def show_feedback(self, right: bool) -> None:
+        """Say whether what was handed in is right, and why."""
+        head = self._words("judging_feedback_right" if right else "judging_feedback_wrong")
+        mark, tone = (RIGHT_MARK, "good") if right else (WRONG_MARK, "alarm")
+        self.feedback.tell(self._reason(), f"{mark} {head}", tone)
+
+
+class Feedback(QFrame):
+    """What is told about an exercise; its room is kept while there is nothing to tell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.head, self.text = _label("", "strong"), _label("", "")
+        self.head.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        column.setSpacing(theme.SPACE_XS)
+        column.addWidget(self.head)
+        column.addWidget(self.text)
+        column.addStretch(1)
+        lines = (FEEDBACK_LINES + 1) * ceil(metrics(bold=True).lineSpacing())
+        self.setFixedHeight(lines + theme.SPACE_XS + 2 * theme.SPACE_M + 2)
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
+        self.setSizePolicy(policy)
+        self.hide()
+
+    def tell(self, text: str, head: str = "", tone: str = "") -> None:
+        """Say something, under a head in a tone."""
+        self.text.setText(text)
+        self.head.setText(head)
+        self.head.setVisible(bool(head))
+        if (self.head.property("tone") or "") != tone:
+            self.head.setProperty("tone", tone)
+            self.head.style().unpolish(self.head)
+            self.head.style().polish(self.head)
+        self.setAccessibleName(f"{head} {text}".strip())
+        self.show()
+
+
+class Explanation(QWidget):
+    """A page of text beside the tree, of which no path is marked."""
+
+    def __init__(self, setting: Setting, page: str) -> None:
+        super().__init__()
+        words = setting.words
+        self.text = MarkdownView()
+        self.text.show_text(page)
+        self.tree = FruitTree(setting.palette, tree_texts(words), words("judging_fruits_step"))
+        self.tree.setFixedHeight(TREE_MOST)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_XXL)
+        row.addWidget(self.text, 1, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.tree, 1, Qt.AlignmentFlag.AlignTop)
+        self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
+
+
+class WarmUpScreen(Screen):
+    """The pages before the exercises are the screen's alone: the session knows exercises."""
+
+    def __init__(self, setting: Setting, part: WarmUpPart) -> None:
+        super().__init__(setting, part)
+        self._part = part
+        self._asked = False
+        self._on_screen: tuple[int, int] | None = None
+        self._told = False
+        words = setting.words
+        self.explanations = [
+            Explanation(setting, page) for page in setting.pages(part.document, {})
+        ]
+        self.worked = ExercisePanel(setting, part.worked)
+        self.worked.title.setText(words("judging_example"))
+        self.worked.show_solved()
+        self.panels = [ExercisePanel(setting, exercise) for exercise in part.exercises]
+        for number, panel in enumerate(self.panels, start=1):
+            panel.title.setText(words("judging_exercise_of", number=number, of=len(self.panels)))
+            for name, row in panel.rows.items():
+                row.answered.connect(
+                    lambda place, device, name=name, panel=panel: self.send(
+                        Judge(name, panel.value_of(name, place), device)
+                    )
+                )
+        self._before: list[QWidget] = [*self.explanations, self.worked]
+        trial = self._trial()
+        fresh = trial is None or (trial.number == 1 and not trial.answers)
+        self._page = 0 if fresh else len(self._before)
+        column = self.column()
+        column.addStretch(1)
+        for page in (*self._before, *self.panels):
+            page.hide()
+            column.addWidget(page, 50)
+        column.addStretch(2)
+
+    def _trial(self) -> PhotoTrial | None:
+        state = self.state
+        return state.trial if isinstance(state, JudgingState) else None
+
+    @property
+    def _introduces(self) -> bool:
+        return self._page < len(self._before)
+
+    @property
+    def page(self) -> QWidget:
+        """What is on the screen."""
+        trial = self._trial()
+        if self._introduces or trial is None:
+            return self._before[min(self._page, len(self._before) - 1)]
+        return self.panels[trial.number - 1]
+
+    def _missing(self, trial: PhotoTrial) -> list[Question]:
+        asked = self.panels[trial.number - 1].asked.values()
+        return [question for question in asked if question.id not in trial.answers]
+
+    def render_state(self) -> None:
+        trial = self._trial()
+        page = self.page
+        for one in (*self._before, *self.panels):
+            if one.isHidden() == (one is page):
+                one.setVisible(one is page)
+        if trial is None or self._introduces:
+            return
+        shown = self.panels[trial.number - 1]
+        if (trial.number, trial.attempt) != self._on_screen:
+            self._on_screen = (trial.number, trial.attempt)
+            self._asked = self._told = False
+            self.wish = "content"
+        done = trial.right is not None
+        shown.show_answers(trial.answers, locked=done)
+        missing = self._missing(trial) if self._asked and not done else []
+        shown.mark_missing({question.id for question in missing})
+        if done and not self._told:
+            self._told = True
+            shown.show_feedback(all((trial.right or {}).values()))
+            self.wish = "right"
+
+    def head(self) -> Head:
+        words, of, trial = self.setting.words, len(self.panels), self._trial()
+        if self._introduces or trial is None:
+            return Head(words("judging_warm_up"), done=0, of=of)
+        said = words("judging_exercise_of", number=trial.number, of=of)
+        return Head(words("judging_warm_up"), said, trial.number, of)
+
+    def foot(self) -> Foot:
+        words, trial = self.setting.words, self._trial()
+        if trial is None or self._introduces:
+            back = words("back") if self._page else ""
+            return Foot(left=back, right=words("continue"), enabled=trial is not None)
+        if trial.right is not None:
+            return Foot(right=words("continue"))
+        missing = ", ".join(words(MISSING[question.id]) for question in self._missing(trial))
+        return Foot(
+            left=words("back") if trial.number == 1 else "",
+            right=words("judging_submit"),
+            ready=not missing,
+            note=words("answer_missing", items=missing) if missing else "",
+            warn=bool(missing) and self._asked,
+        )
+
+    def left(self) -> None:
+        """Back to what was explained, as long as nothing is handed in."""
+        self._turn(-1)
+
+    def right(self) -> None:
+        trial = self._trial()
+        if trial is None:
+            return
+        if self._introduces:
+            self._turn(1)
+        elif trial.right is not None:
+            self.send(Next())
+        elif missing := self._missing(trial):
+            self._asked = True
+            self.render_state()
+            self.altered.emit()
+            row = self.panels[trial.number - 1].rows[missing[0].id]
+            row.entrance().setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.send(HandIn())
+
+    def _turn(self, by: int) -> None:
+        self._page += by
+        self.wish = "content"
+        self.render_state()
+        self.altered.emit()
+
+    def entrance(self) -> QWidget | None:
+        page, trial = self.page, self._trial()
+        if isinstance(page, Explanation):
+            return page.text if page.text.focusPolicy() else None
+        missing = [] if trial is None or self._introduces else self._missing(trial)
+        if not missing or trial is None:
+            return None
+        return self.panels[trial.number - 1].rows[missing[0].id].entrance()
+
+
+def _label(words: str, role: str) -> QLabel:
+    label = QLabel(words)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    if role:
+        label.setProperty("role", role)
+    return label
