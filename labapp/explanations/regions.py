@@ -44,7 +44,7 @@ def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
     cells = np.stack(np.unravel_index(flat, (height, width)), 1)
     kept = _of_single_cells(cells, (height, width), size)
     for number, (y, x) in enumerate(cells):
-        above = large[number] >= least[number]
+        above = large[number] > least[number]
         places = np.asarray(ndimage.label(above)[0])
         kept[number] |= above & (places == places[y * size // height, x * size // width])
     return _around(kept)

@@ -6,7 +6,7 @@ classifier of the same pictures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from labapp.datasets.birds.dataset import Birds
 from labapp.datasets.birds.species import SPECIES
 from labapp.datasets.split import Float64
-from labapp.explanations import measuring, regions
+from labapp.explanations import evidence, measuring, regions
 from labapp.explanations.approach import classifying, deed
 from labapp.explanations.backbones import CHANNELS, Pooled, begin
 from labapp.explanations.card import ProtopnetChecks
@@ -72,8 +72,12 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
     assert isinstance(method, Protopnet)
     plain = Pooled(network.backbone, SPECIES)
     plain.head = network.head
-    found = [classifying(recipe, plain, data), _warm(recipe, method, network, data)]
     train = painted(data.train)
+    found = [
+        classifying(recipe, plain, data),
+        deed("placing prototypes", lambda: place(network, train, method.each, recipe.seed)),
+        _warm(recipe, method, network, data),
+    ]
     for time in range(method.pushes):
         last = time == method.pushes - 1
         found.append(_joint(recipe, method, network, data, time))
@@ -149,13 +153,26 @@ def _losses(network: Learning, pictures: Tensor, species: Tensor) -> Losses:
     }
 
 
+def place(network: Learning, train: Photos, each: int, seed: int) -> None:
+    """Put the prototypes where the plain classifier finds the evidence; see `evidence`."""
+    network.eval()
+    species = torch.from_numpy(train.species)
+    with torch.no_grad():
+        features = torch.cat(list(_maps(network.backbone, train)))
+        chosen = evidence.strongest(features, network.head.weight, species)
+        centres = evidence.first_prototypes(
+            network.add_on(features), chosen, species, SPECIES, each, seed=seed
+        )
+        network.prototypes.copy_(centres)
+
+
 def push(network: ProtoPNet, train: Photos) -> None:
     """Every prototype becomes the nearest patch of a training picture of its class."""
     network.eval()
     species = torch.from_numpy(train.species)
     allowed = own_class(network.owners, SPECIES)
     with torch.no_grad():
-        found = nearest_patches(_latents(network, train), species, network.prototypes, allowed)
+        found = nearest_patches(_maps(network.latent, train), species, network.prototypes, allowed)
         network.prototypes.copy_(found.vectors)
         network.sources.copy_(torch.from_numpy(np.column_stack((found.rows, found.cells))))
         network.boxes.copy_(torch.from_numpy(_boxes(network, train)))
@@ -190,14 +207,14 @@ def nearest(network: ProtoPNet, photos: Photos) -> Tensor:
         known = network.prototypes.double()
         found = [
             squared_distances(latent.double(), known).amin((2, 3))
-            for latent in _latents(network, photos)
+            for latent in _maps(network.latent, photos)
         ]
     return torch.cat(found)
 
 
-def _latents(network: ProtoPNet, photos: Photos) -> Iterator[Tensor]:
+def _maps(network: Callable[[Tensor], Tensor], photos: Photos) -> Iterator[Tensor]:
     for start in range(0, len(photos), CHUNK):
-        yield network.latent(as_input(photos.pictures[start : start + CHUNK]))
+        yield network(as_input(photos.pictures[start : start + CHUNK]))
 
 
 def _boxes(network: ProtoPNet, train: Photos) -> Float64:
