@@ -160,6 +160,7 @@ class Showing:
             "method": explained.method,
             "accuracy": f"{explained.accuracy:.1f}",
             "classes": str(len(manifest.classes)),
+            "things": self._word(f"judging_things_{manifest.classes_are}"),
             **{
                 name: "" if colours is None else self._word(f"judging_{name}_{colours}")
                 for name in ("hot", "cold", "scale_text")

@@ -39,6 +39,7 @@ from labapp.study.plan import (
     QuestionsPart,
 )
 from labapp.study.representations import CIRCLES_PAIRS, PriorOf, Representations, SpaceOf
+from labapp.study.rules import Incentive
 from labapp.study.stages import (
     MODEL_ID,
     VISUALISATIONS,
@@ -177,22 +178,29 @@ class _Planner:
     def _incentive(self, scope: Scope) -> Iterator[PagesPart]:
         """What is paid is told before anything is done for it."""
         if (paid := self.study.incentive) is not None:
-            solves = any(isinstance(one, Stages) and not one.marks for one in self.groups)
-            answers = any(isinstance(one, SingleDimensionStages) for one in self.groups)
-            earns = {"per_solved": solves and paid.per_solved > 0}
-            earns["per_correct"] = answers and paid.per_correct > 0
-            judges = any(isinstance(one, JudgingStages) for one in self.groups)
-            earns["per_above_chance"] = judges and paid.per_above_chance > 0
             yield PagesPart(
                 part="text",
                 id="incentive",
                 title="Payment",
                 document=self._text(paid.text, scope),
-                values={
-                    name: paid.amount(getattr(paid, name)) if earns.get(name, True) else ""
-                    for name in ("base", *earns)
-                },
+                values=self._amounts(),
             )
+
+    def _amounts(self) -> dict[str, str]:
+        """What can be earned, in words; empty for what this study does not pay."""
+        solves = any(isinstance(one, Stages) and not one.marks for one in self.groups)
+        answers = any(isinstance(one, SingleDimensionStages) for one in self.groups)
+        judges = any(isinstance(one, JudgingStages) for one in self.groups)
+        paid = self.study.incentive or Incentive(text="-")
+        earns = {
+            "base": True,
+            "per_solved": solves and paid.per_solved > 0,
+            "per_correct": answers and paid.per_correct > 0,
+            "per_above_chance": judges and paid.per_above_chance > 0,
+        }
+        return {
+            name: paid.amount(getattr(paid, name)) if does else "" for name, does in earns.items()
+        }
 
     def _pages(self, item: TextItem | DebriefItem, scope: Scope) -> PagesPart:
         if isinstance(item, DebriefItem):
@@ -294,6 +302,7 @@ class _Planner:
                 "stage": str(self.stage),
                 "stages": str(self.stages_in_all),
                 **judged.values,
+                "per_above_chance": self._amounts()["per_above_chance"],
                 **({} if limit is None else {"minutes": f"{limit:g}"}),
             },
         )

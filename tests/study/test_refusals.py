@@ -11,6 +11,7 @@ from labapp.errors import LabappError, StudyError
 from labapp.session.overview import overview
 from labapp.study import loading
 from labapp.study.overview import check
+from tests.helpers import hive
 from tests.helpers.packages import copied
 
 GOOD = """\
@@ -48,7 +49,9 @@ def test_the_good_one_is_in_order(tmp_path: Path) -> None:
     assert "texts/en/consent.md" in loaded.files
 
 
-def test_shipped_studies_are_in_order() -> None:
+def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hive.install(tmp_path)
+    monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path))
     assert loading.shipped()
     for path in loading.shipped():
         assert check(path.stem).study.id == path.stem
