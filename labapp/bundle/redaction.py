@@ -5,7 +5,7 @@ names its field as one of the program's or the study's own words. Anything else,
 that do not exist yet, becomes `WITHHELD`. Of an answer to a questionnaire the chosen options are
 kept, which are the study's own codes; what was written beside them is withheld like any written
 answer. Answers to the `DEMOGRAPHICS` instruments are dropped whatever their type, and so are those
-of a lab's own variants of them, `demographics-…`.
+of variants of them, such as `hive-demographics` or a lab's own `demographics-…`.
 
 The hash chain of a de-identified journal is made anew over the rows as exported. Keeping the
 original hashes would undo the work: whoever has the hash before and after a withheld answer can

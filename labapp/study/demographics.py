@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 DEMOGRAPHICS = frozenset({"demographics"})
-"""Instruments that ask about the person; a lab's own variants of them are called
-`demographics-…`."""
+"""Instruments that ask about the person. Variants of them have the name among the words of their
+id: `hive-demographics`, a lab's own `demographics-…`."""
 
 
 def is_demographic(instrument: object) -> bool:
-    """Whether an instrument asks about the person: by its id, or the part of it before a hyphen."""
-    return str(instrument).split("-")[0] in DEMOGRAPHICS
+    """Whether an instrument asks about the person: by its id, or a part of it between hyphens."""
+    return not DEMOGRAPHICS.isdisjoint(str(instrument).split("-"))

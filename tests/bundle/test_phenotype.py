@@ -116,8 +116,9 @@ def test_chosen_options_are_kept_and_what_was_written_is_not() -> None:
     }
 
 
-def test_a_labs_own_demographics_are_dropped_too() -> None:
-    changed = {"instrument": "demographics-short", "item": "gender", "value": OWN}
+@pytest.mark.parametrize("instrument", ["demographics-short", "hive-demographics"])
+def test_a_labs_own_demographics_are_dropped_too(instrument: str) -> None:
+    changed = {"instrument": instrument, "item": "gender", "value": OWN}
     assert redact_payload("response.changed", changed)["value"] is None
-    submitted = {"instrument": "demographics-short", "instrument_version": 1, "answers": {"a": OWN}}
+    submitted = {"instrument": instrument, "instrument_version": 1, "answers": {"a": OWN}}
     assert redact_payload("questionnaire.submitted", submitted)["answers"] == {}
