@@ -1,0 +1,1 @@
+"""Stimulus sets of painted birds, built from the trained classifiers and their explanations."""
