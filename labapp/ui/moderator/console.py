@@ -28,6 +28,7 @@ from labapp.errors import JournalError
 from labapp.events import Event, Source
 from labapp.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
 from labapp.session.opening import models_of
+from labapp.study.judging import JudgingPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import QuestionsPart
 from labapp.ui import theme
@@ -231,7 +232,7 @@ class ConsoleWindow(QMainWindow):
     def _talking(self) -> bool:
         """Whether the participant is to think aloud now."""
         part = self._runner.part
-        thinks = isinstance(part, QuestionsPart) and part.think_aloud
+        thinks = isinstance(part, QuestionsPart | JudgingPart) and part.think_aloud
         return thinks and not self._runner.state.pauses.paused
 
     def changeEvent(self, event: QEvent) -> None:

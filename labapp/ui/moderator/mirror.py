@@ -13,8 +13,10 @@ from labapp.clock import NS
 from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Array
 from labapp.session.runner import Runner
+from labapp.study.judging import JudgingPart
 from labapp.study.plan import BreakPart, QuestionnairePart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import SingleDimensionPart
+from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
 from labapp.tasks.single_dimension.state import SingleState
@@ -23,6 +25,7 @@ from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.dial_bars import DialBars
+from labapp.ui.moderator.judging_mirror import JudgingMirror
 from labapp.ui.moderator.question_mirror import QuestionMirror
 from labapp.ui.moderator.sheet_mirror import sheet_lines
 from labapp.ui.moderator.state.console import ConsoleState
@@ -33,7 +36,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.pictures import ImageView
 from labapp.ui.widgets.series import SeriesView
 
-TRIAL, QUIET, QUESTION = range(3)
+TRIAL, QUIET, QUESTION, PHOTO = range(4)
 CAPTIONS = (N_("Own picture"), N_("Target"))
 MOST_SIDE, LEAST_SIDE = 420, 96
 CURVE_ROOM = 118
@@ -283,6 +286,8 @@ class MirrorPanel(QFrame):
         self.stack.addWidget(self.quiet)
         self.question = QuestionMirror(palette)
         self.stack.addWidget(self.question)
+        self.photo = JudgingMirror(palette)
+        self.stack.addWidget(self.photo)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
@@ -306,6 +311,13 @@ class MirrorPanel(QFrame):
                 front = QUESTION
                 self.question.show_question(part, now.trial, runner)
                 title = _place(title, now.trial.number, part.trials)
+            case JudgingPart() if isinstance(now, JudgingState) and now.trial and not paused:
+                front = PHOTO
+                self.photo.show_trial(part, now.trial, runner)
+                number, of = now.trial.number, part.trials
+                title = tr("{part} · photo {number} of {all}", part=title, number=number, all=of)
+                if now.description:
+                    title = tr("{place} · reads the description", place=title)
             case _:
                 self.quiet.show_part(runner)
         self.title.set_full(title)

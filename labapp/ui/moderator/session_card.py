@@ -17,11 +17,12 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from labapp.study.judging import JudgingPart
 from labapp.study.plan import PlannedPart, QuestionsPart
 from labapp.study.schema import Participants
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
-from labapp.ui.moderator import bits, checklist
+from labapp.ui.moderator import bits, checklist, wording
 from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.choices import StudyChoice
 from labapp.ui.moderator.combo import Combo
@@ -180,16 +181,25 @@ class SessionCard(QFrame):
             bits.set_text(self.order, self._problem)
             return
         bits.set_property(self.order, "tone", "")
-        stages = [p for p in self._parts if isinstance(p, QuestionsPart) and p.role == "stage"]
+        stages = [
+            part
+            for part in self._parts
+            if isinstance(part, QuestionsPart | JudgingPart) and part.role == "stage"
+        ]
         if self.blind.isChecked():
             text = counted(
                 len(stages), "{n} stage, hidden while blind", "{n} stages, hidden while blind"
             )
         else:
-            text = "  →  ".join(f"{part.number} {part.model}" for part in stages)
+            text = "  →  ".join(f"{part.number} {_shows(part)}" for part in stages)
             if self._drawn:
                 text += "\n" + tr(
                     "Drawn now: {conditions}. A session that starts meanwhile may change that.",
                     conditions=", ".join(self._drawn),
                 )
         bits.set_text(self.order, text or tr("No stages"))
+
+
+def _shows(part: QuestionsPart | JudgingPart) -> str:
+    """What a stage is about."""
+    return wording.method_and_set(part) if isinstance(part, JudgingPart) else part.model

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from labapp.clock import NS
+from labapp.study.judging import JudgingPart
 from labapp.ui.language import N_, number, told, tr
 
 OUTCOMES = {
@@ -15,6 +16,7 @@ OUTCOMES = {
     "solved": N_("solved"),
     "marked": N_("marked"),
     "stage_skipped": N_("stage skipped"),
+    "judged": N_("judged"),
 }
 
 PAUSED = "moderator"
@@ -44,6 +46,8 @@ PART_TITLES = (
     N_("Break"),
     N_("Text"),
     N_("Debrief"),
+    N_("Method"),
+    N_("Warm-up"),
 )
 """As a plan names its parts; questionnaires bring their own titles."""
 
@@ -51,6 +55,11 @@ PART_TITLES = (
 def part_title(title: str) -> str:
     """The title of a part of the plan, which the journal keeps in English."""
     return told(title, PART_TITLES)
+
+
+def method_and_set(part: JudgingPart) -> str:
+    """What a stage that judges explanations is about."""
+    return tr("{method}, set {number}", method=part.explained.method, number=part.set)
 
 
 def short_time(t_ns: int) -> str:

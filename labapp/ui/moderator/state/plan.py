@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labapp.session.machine import SessionMachine, SessionState
+from labapp.study.judging import JudgingPart
 from labapp.study.plan import (
     BreakPart,
     PagesPart,
     PlannedPart,
     QuestionnairePart,
     QuestionsPart,
+    TrialsPart,
 )
+from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.pages import PagesState, PagesTask
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
@@ -62,10 +65,12 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             waiting.append(index)
         else:
             detail = ""
-            if isinstance(part, QuestionsPart):
+            if isinstance(part, TrialsPart):
                 owner[part.id] = len(rows)
-                if part.role == "stage" and not blind:
-                    detail = part.model.partition("/")[2] if one_dataset else part.model
+            if isinstance(part, QuestionsPart) and part.role == "stage" and not blind:
+                detail = part.model.partition("/")[2] if one_dataset else part.model
+            if isinstance(part, JudgingPart) and not blind:
+                detail = wording.method_and_set(part)
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)
@@ -78,7 +83,7 @@ def _introduces(parts: Sequence[PlannedPart], index: int) -> bool:
         isinstance(part, PagesPart)
         and part.part == "text"
         and index + 1 < len(parts)
-        and isinstance(parts[index + 1], QuestionsPart)
+        and isinstance(parts[index + 1], TrialsPart)
     )
 
 
@@ -123,7 +128,7 @@ def progress_of(machine: SessionMachine, state: SessionState) -> str:
     if not state.running:
         return ""
     part, task, now = machine.parts[state.index], machine.tasks[state.index], state.part_state
-    if isinstance(part, QuestionsPart) and isinstance(now, StageState | SingleState):
+    if isinstance(part, TrialsPart) and isinstance(now, StageState | SingleState | JudgingState):
         number = now.trial.number if now.trial else 1
         return f"{number} / {part.trials}"
     if isinstance(part, QuestionnairePart):

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from labapp.events import Event
-from labapp.study.plan import PlannedPart, QuestionsPart, ReconstructionPart
+from labapp.study.judging import JudgingPart, WarmUpPart
+from labapp.study.plan import PlannedPart, ReconstructionPart, TrialsPart
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.reports import gap, pause_reason, reported
@@ -80,12 +81,12 @@ class Timeline:
             case "part.ended":
                 _close(self.parts, at, str(p["outcome"]))
                 _close(self.trials, at, None)
-            case "trial.started" | "question.shown" if self.parts:
+            case "trial.started" | "question.shown" | "photo.shown" if self.parts:
                 _close(self.trials, at, None)  # an attempt that a crash cut off has no end
                 index = self.parts[-1].of
                 part = self._plan[index]
-                label = tr("Question {number}", number=event.trial)
-                if isinstance(part, QuestionsPart):
+                label = _trial(part, event.trial)
+                if isinstance(part, TrialsPart):
                     label = tr("{question} of {all}", question=label, all=part.trials)
                 self.trials.append(Block(at, label, index))
             case "trial.ended":
@@ -149,6 +150,15 @@ class Timeline:
                 length = wording.short_time(end - start)
                 self.marks[index] = replace(mark, text=f"{mark.text}, {length}")
                 return
+
+
+def _trial(part: PlannedPart, number: int | None) -> str:
+    match part:
+        case JudgingPart():
+            return tr("Photo {number}", number=number)
+        case WarmUpPart():
+            return tr("Exercise {number}", number=number)
+    return tr("Question {number}", number=number)
 
 
 def _pause(reason: str) -> str:
