@@ -381,6 +381,12 @@ class _Planner:
     ) -> QuestionnairePart:
         """place: where it stands in the flow; above: the text above its questions."""
         judged = None if place is None else self._judged_near(place, ahead=False)
+        if judged is None and self.loaded.instruments[instrument].about_accuracy:
+            raise StudyError(
+                f"{self.loaded.path}: the questionnaire {instrument!r} asks about the accuracy of "
+                "an explained model, and the study has none.",
+                todo="Leave it out, or give the study stages that judge explanations.",
+            )
         file = self.loaded.instruments[instrument]
         items = file.item_ids(self.stages_in_all)
         if file.order == "shuffled":

@@ -15,8 +15,13 @@ ALL = (
     "comments",
     "sus",
     "ueq-s",
+    "hive-demographics",
+    "hive-understanding",
+    "hive-feedback",
 )
-"""Every shipped instrument."""
+"""Every shipped instrument that any study can ask."""
+ABOUT_A_MODEL = ("hive-trade-off-objects", "hive-trade-off-species")
+"""Those that only a study of an explained model can ask."""
 
 
 def questionnaire_study(

@@ -16,7 +16,7 @@ from labapp.study.instruments import Choice, Choices, Instrument, Written
 from labapp.study.instruments.scoring import RATED, TLX_PAIRS
 from labapp.study.plan import QuestionnairePart
 from labapp.study.planner import realise
-from tests.helpers.questionnaires import ALL, questionnaire_study
+from tests.helpers.questionnaires import ABOUT_A_MODEL, ALL, questionnaire_study
 from tests.helpers.rooms import decoder_of
 
 WORDS = ("title", "instruction", "text", "name", "low", "high", "middle", "labels")
@@ -34,7 +34,7 @@ def made(text: str, language: str = "en") -> Instrument:
 
 def test_the_list_of_shipped_instruments_is_whole() -> None:
     there = {path.stem for path in (resources.assets() / "instruments").glob("*.yaml")}
-    assert there == set(ALL)
+    assert there == {*ALL, *ABOUT_A_MODEL}
 
 
 def words_of(value: Any, key: str = "") -> list[Any]:
@@ -48,7 +48,7 @@ def words_of(value: Any, key: str = "") -> list[Any]:
     return []
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, *ABOUT_A_MODEL])
 def test_shipped_instruments_are_complete_in_english_and_german(name: str) -> None:
     path = resources.assets() / "instruments" / f"{name}.yaml"
     found = words_of(yaml.safe_load(path.read_text()))
@@ -73,12 +73,59 @@ def test_the_wordings_are_the_published_ones() -> None:
     ]
     performance = shipped("nasa-tlx").item("performance")
     assert performance.ends() == ("Perfect", "Failure")
+    assert [item.text for item in shipped("hive-understanding").items] == [
+        "Q. How well do you think you understand the model's reasoning process?"
+    ]
+    assert list(shipped("hive-understanding").items[0].anchors().values()) == [
+        "Very Poor",
+        "Poor",
+        "Fair",
+        "Good",
+        "Very Good",
+    ]
     assert shipped("seq").items[0].text == "Overall, would you say this task was:"
     assert [item.text for item in shipped("understanding").items] == [
         "I had a systematic plan to reconstruct the images",
         "I spent most of my time randomly experimenting",
         "I understood what many of the dimensions meant",
     ]
+
+
+def test_experience_with_machine_learning_is_counted_from_one_to_five_and_required() -> None:
+    """Paper 003, appendix D: the only required question of the page."""
+    file = shipped("hive-demographics")
+    assert [item.id for item in file.items if item.required] == ["ml_experience"]
+    experience = file.item("ml_experience")
+    assert isinstance(experience, Choice)
+    assert [option.id for option in experience.options] == [f"level_{n}" for n in range(1, 6)]
+    assert experience.options[0].text == "I don't know anything about ML"
+    assert experience.options[4].text == "I often use and study ML in my life"
+    race = file.item("race")
+    assert isinstance(race, Choices)
+    assert len(race.options) == 6
+
+
+@pytest.mark.parametrize("name", ABOUT_A_MODEL)
+@pytest.mark.parametrize(
+    ("accuracy", "low", "start"),
+    [(76.1, 60, 76), (66.7, 50, 67), (79.9, 70, 80), (81.7, 70, 82), (76.5, 60, 77)],
+)
+def test_sliders_about_accuracy_begin_there(
+    name: str, accuracy: float, low: int, start: int
+) -> None:
+    """The first four are published (paper 003, the pages of the studies)."""
+    values = {"accuracy": str(accuracy), "method": "GradCAM"}
+    asked = shipped(name).realised((), values)
+    assert "over the GradCAM model?" in asked.instruction
+    sliders = [item for item in asked.items if item.kind == "slider"]
+    assert [item.id for item in sliders] == ["low_risk", "medium_risk", "high_risk"]
+    for slider in sliders:
+        assert (slider.low, slider.start, slider.high) == (low, start, 100)
+        with pytest.raises(ValueError, match=f"{low} to 100"):
+            slider.check({"value": low - 1, "touched": True})
+    assert asked.untouched() == {
+        slider.id: {"value": start, "touched": False} for slider in sliders
+    }
 
 
 def test_every_scored_item_is_there() -> None:

@@ -166,6 +166,11 @@ class Instrument(Strict):
         """The answers that say something, in the order in which they were given."""
         return {one: value for one, value in answers.items() if self.item(one).answered(value)}
 
+    @property
+    def about_accuracy(self) -> bool:
+        """Whether it needs the accuracy of an explained model."""
+        return any(isinstance(item, Slider) and item.about for item in self.items)
+
     def untouched(self) -> dict[str, Any]:
         """What is submitted of sliders that nobody touched: where they stand, and that."""
         sliders = (item for item in self.items if isinstance(item, Slider))
