@@ -40,7 +40,7 @@ KINDS = frozenset(
     }
 )
 """The kinds of events that `fold_standing` looks at; others may be left out."""
-NOT_VARIABLES = frozenset({"number", "models"})
+NOT_VARIABLES = frozenset({"number", "models", "stimuli", "sets", "manifests"})
 """Entries of an assignment that are no variables of the study."""
 
 

@@ -18,7 +18,7 @@ from labapp.documents import Strict
 
 VARIABLE = re.compile(r"\{(\w+)\}")
 NAME = r"^[a-z][a-z0-9_]*$"
-RESERVED = frozenset({"language", "number", "models"})
+RESERVED = frozenset({"language", "number", "models", "stimuli", "sets", "manifests"})
 
 Value = str | int | float | bool
 Scope = dict[str, Value]
