@@ -132,7 +132,11 @@ class Pooled(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Scores before any softmax: shape (n, classes)."""
-        scores: Tensor = self.head(self.backbone(pictures).mean((2, 3)))
+        return self.judged(self.backbone(pictures))
+
+    def judged(self, features: Tensor) -> Tensor:
+        """Scores of a last map: shape (n, classes)."""
+        scores: Tensor = self.head(features.mean((2, 3)))
         return scores
 
 

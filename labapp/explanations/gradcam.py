@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 from captum.attr import LayerGradCam
-from torch import Tensor
+from torch import Tensor, nn
 
 from labapp.datasets.birds.species import SPECIES
 from labapp.datasets.split import Float32
@@ -55,17 +55,33 @@ def scaled(maps: Float32) -> Float32:
     return result
 
 
+class _Judging(nn.Module):
+    """The network behind its last map, which is its input: the map is computed once for all
+    species rather than once for each.
+    """
+
+    def __init__(self, network: Pooled) -> None:
+        super().__init__()
+        self.map = nn.Identity()
+        self.network = network
+
+    def forward(self, features: Tensor) -> Tensor:
+        return self.network.judged(self.map(features))
+
+
 def of_network(network: Pooled, pictures: UInt8) -> tuple[Float32, Float32]:
     """Maps (n, 20, h, w) as they are after the ReLU, and scores (n, 20)."""
-    cam = LayerGradCam(network, network.backbone)
+    judging = _Judging(network)
+    cam = LayerGradCam(judging, judging.map)
     maps, scores = [], []
     for start in range(0, len(pictures), CHUNK):
-        inputs = as_input(pictures[start : start + CHUNK])
+        with torch.no_grad():
+            features = network.backbone(as_input(pictures[start : start + CHUNK]))
+            scores.append(network.judged(features).numpy())
+        features.requires_grad_()
         one: list[Tensor] = [
-            cam.attribute(inputs, target=species, relu_attributions=True)
+            cam.attribute(features, target=species, relu_attributions=True)
             for species in range(SPECIES)
         ]
         maps.append(torch.cat(one, 1).detach().numpy())
-        with torch.inference_mode():
-            scores.append(network(inputs).numpy())
     return np.concatenate(maps), np.concatenate(scores)
