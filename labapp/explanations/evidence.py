@@ -8,7 +8,6 @@ where the plain classifier's linear head finds most evidence for a species, they
 from __future__ import annotations
 
 import torch
-from sklearn.cluster import KMeans
 from torch import Tensor
 
 SHARE = 0.1
@@ -33,6 +32,8 @@ def first_prototypes(
     latent : (n, D, h, w), what prototypes are compared with; chosen : (n, k) positions.
     Returns (classes * each, D), those of a class together.
     """
+    from sklearn.cluster import KMeans  # a second to import, and only learning needs it
+
     at = chosen[:, None, :].expand(-1, latent.shape[1], -1)
     patches = latent.flatten(2).gather(2, at).transpose(1, 2).double().numpy()
     found = []

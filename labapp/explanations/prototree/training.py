@@ -6,7 +6,7 @@ classifier of the same pictures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from labapp.datasets.birds.dataset import Birds
 from labapp.datasets.birds.species import SPECIES
-from labapp.explanations import measuring, regions
+from labapp.explanations import evidence, measuring, regions
 from labapp.explanations.approach import classifying, deed
 from labapp.explanations.backbones import CHANNELS, Pooled, begin
 from labapp.explanations.card import PrototreeChecks, TreeAccuracy
@@ -71,6 +71,7 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
     train = painted(data.train)
     return [
         classifying(recipe, plain, data),
+        deed("placing prototypes", lambda: place(network, train, recipe.seed)),
         _growing(recipe, method, network, data, frozen=True),
         _growing(recipe, method, network, data, frozen=False),
         deed("measuring 1", lambda: _measure(network, data, "grown")),
@@ -135,6 +136,24 @@ def _growing(
     )
 
 
+def place(network: Learning, train: Photos, seed: int) -> None:
+    """Put the prototypes where the plain classifier finds its evidence; see `evidence`.
+
+    Which node begins with which is chance: species find their ways by themselves.
+    """
+    network.eval()
+    species = torch.from_numpy(train.species)
+    with torch.no_grad():
+        features = torch.cat(list(_maps(network.backbone, train)))
+        chosen = evidence.strongest(features, network.head.weight, species)
+        count = len(network.prototypes)
+        centres = evidence.first_prototypes(
+            network.add_on(features), chosen, torch.zeros_like(species), 1, count, seed=seed
+        )
+        order = np.random.default_rng(seed).permutation(count)
+        network.prototypes.copy_(centres[torch.from_numpy(order)])
+
+
 def project(network: ProtoTree, train: Photos) -> None:
     """Every prototype becomes the nearest patch of a picture of a class that is said below it."""
     left = network.pruned()
@@ -144,9 +163,10 @@ def project(network: ProtoTree, train: Photos) -> None:
     for number, node in enumerate(left.tree.inner):
         allowed[number, best[torch.from_numpy(left.tree.below(int(node)))]] = True
     species = torch.from_numpy(train.species)
-    known = network.prototypes.detach()[inner]
-    found = nearest_patches(_latents(network, train), species, known, allowed)
+    network.eval()
     with torch.no_grad():
+        known = network.prototypes[inner]
+        found = nearest_patches(_maps(network.latent, train), species, known, allowed)
         network.prototypes[inner] = found.vectors.float()
         network.sources[inner] = torch.from_numpy(
             np.column_stack((found.rows, found.cells)).astype(np.float32)
@@ -156,11 +176,9 @@ def project(network: ProtoTree, train: Photos) -> None:
         network.boxes[inner] = torch.from_numpy(boxes.astype(np.float32))
 
 
-def _latents(network: ProtoTree, photos: Photos) -> Iterator[Tensor]:
-    network.eval()
-    with torch.no_grad():
-        for start in range(0, len(photos), CHUNK):
-            yield network.latent(as_input(photos.pictures[start : start + CHUNK]))
+def _maps(network: Callable[[Tensor], Tensor], photos: Photos) -> Iterator[Tensor]:
+    for start in range(0, len(photos), CHUNK):
+        yield network(as_input(photos.pictures[start : start + CHUNK]))
 
 
 def _measure(network: Learning, data: Birds, moment: str) -> None:
