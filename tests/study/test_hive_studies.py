@@ -1,0 +1,266 @@
+"""The nine studies of paper 003 as they are shipped: page order, questions, pay, and their words.
+
+Small stand-ins take the place of stimulus sets that are not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.stimuli import library
+from labapp.stimuli.library import StimulusSet
+from labapp.study import overview, planner, texts
+from labapp.study.conditions import cells_of
+from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart, questions
+from labapp.study.loading import LoadedStudy, decoded, load
+from labapp.study.performance import compute, values
+from labapp.study.plan import PagesPart, Plan, QuestionnairePart
+from tests.helpers import hive
+
+VALUE = re.compile(r"\{(\w+)\}")
+PICTURE = re.compile(r"!\[\]\((\w*)\)")
+LABELS = {"gradcam-distinction", "bagnet-distinction"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("stimuli")
+    hive.install(folder)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("LABAPP_STIMULI", str(folder))
+        yield
+    for cached in (stimuli_of, study, plan):
+        cached.cache_clear()
+
+
+@cache
+def stimuli_of(name: str) -> StimulusSet:
+    return library.load(name)
+
+
+@cache
+def study(name: str) -> LoadedStudy:
+    return load(name)
+
+
+@cache
+def plan(name: str, number: int) -> Plan:
+    return planner.realise(
+        study(name),
+        f"P{number:02d}",
+        space_of=overview.space_of,
+        stimuli_of=stimuli_of,
+        drawn=(f"s{1 + (number - 1) % 10}",),
+    )
+
+
+def stage(name: str, number: int = 1) -> JudgingPart:
+    return next(part for part in plan(name, number).parts if isinstance(part, JudgingPart))
+
+
+@pytest.mark.parametrize("name", hive.STUDIES)
+def test_it_is_in_order_for_twenty_participants(name: str) -> None:
+    loaded = overview.check(name)
+    assert (loaded.study.id, loaded.study.presentation) == (name, "as_published")
+    for number in range(1, 21):
+        made = plan(name, number)
+        part = stage(name, number)
+        assert part.set == 1 + (number - 1) % 10
+        assert part.explained.stimuli == hive.STUDIES[name]
+        assert part.explained.manifest_sha256 == stimuli_of(hive.STUDIES[name]).sha256
+        assert made.assignment == {
+            "number": number,
+            "photos": [f"s{part.set}"],
+            "stimuli": [hive.STUDIES[name]],
+            "sets": [part.set],
+            "manifests": [part.explained.manifest_sha256],
+        }
+
+
+@pytest.mark.parametrize("name", hive.STUDIES)
+def test_pages_come_in_the_published_order(name: str) -> None:
+    """Appendix D; the understanding is asked three times: after the introduction, after the task,
+    after the own performance."""
+    parts = plan(name, 1).parts
+    asked = [
+        f"{part.instrument} {Path(part.above).stem if part.above else ''}".strip()
+        if isinstance(part, QuestionnairePart)
+        else part.part
+        for part in parts
+    ]
+    score = {"gradcam": "heatmaps", "bagnet": "heatmaps"}.get(name.split("-")[0], "distinction")
+    score = "agreement" if "agreement" in name else score
+    assert asked == [
+        "consent",
+        "text",
+        "hive-demographics",
+        *(["warm_up"] if name.startswith("prototree") else []),
+        "method",
+        "hive-understanding understanding-first",
+        "text",
+        "judging",
+        "hive-understanding post-task",
+        f"hive-understanding performance-{score}",
+        f"hive-trade-off-species trade-off-{score}",
+        "hive-feedback",
+        "debrief",
+    ]
+
+
+def headings(name: str) -> list[str]:
+    """First headings of the texts of a study, in the order in which they are shown."""
+    found = []
+    for part in plan(name, 1).parts:
+        shown = getattr(part, "above", None) or getattr(part, "document", None)
+        if shown is None and isinstance(part, QuestionnairePart):
+            found.append(study(name).instruments[part.instrument].title)
+        if shown is not None:
+            found.append(study(name).text(shown).splitlines()[0].removeprefix("# "))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "introduction", "task"),
+    [
+        ("gradcam-distinction", "Method introduction", "Examine model predictions"),
+        ("bagnet-distinction-labels", "Model introduction", "Examine model predictions"),
+        ("protopnet-distinction", "Model introduction", "Simulate the model"),
+        ("protopnet-agreement", "Model introduction", "Examine model predictions"),
+        ("prototree-distinction", "Model introduction", "Predict the bird species"),
+        ("prototree-agreement-tree", "Model introduction", "Examine model predictions"),
+    ],
+)
+def test_pages_have_the_published_titles(name: str, introduction: str, task: str) -> None:
+    found = headings(name)
+    for title in (
+        "Demographics and background",
+        introduction,
+        task,
+        "Post-task evaluation",
+        "Your performance",
+        "Choose which model to use",
+    ):
+        assert title in found
+    assert ("Warming up" in found) == name.startswith("prototree")
+    pages = study(name).text(next(p.document for p in plan(name, 1).parts if p.part == "method"))
+    previewed = not name.startswith(("gradcam", "bagnet"))
+    assert ("# Task preview" in pages) == previewed
+    assert ("# Example explanations" in pages) == previewed
+
+
+@pytest.mark.parametrize("name", hive.STUDIES)
+def test_ten_sets_of_five_participants_and_nobody_twice(name: str) -> None:
+    asked = study(name).study
+    drawn = cells_of(asked.assignment)
+    assert drawn is not None
+    assert (drawn[1].draw, drawn[1].included, len(drawn[1].cells)) == (1, 5, 10)
+    assert [cell["set"] for cell in drawn[1].cells.values()] == list(range(1, 11))
+    assert set(asked.related) == set(hive.STUDIES) - {name}
+    assert len({study(other).study.seed for other in hive.STUDIES}) == len(hive.STUDIES)
+
+
+@pytest.mark.parametrize("name", hive.STUDIES)
+def test_who_distinguishes_is_paid_beyond_chance_and_told_so(name: str) -> None:
+    paid = study(name).study.incentive
+    assert paid is not None
+    assert paid.base == 2.00
+    told, intro = (
+        part for part in plan(name, 1).parts if isinstance(part, PagesPart) and part.part == "text"
+    )
+    distinction = "distinction" in name
+    assert (paid.per_above_chance > 0) == distinction
+    assert bool(intro.values["per_above_chance"]) == distinction
+    said = texts.fill(study(name).text(told.document), told.values)
+    assert ("25 %" in said) == ("$0.10" in said) == distinction
+    said = texts.fill(study(name).text(intro.document), intro.values)
+    assert ("25 % accuracy" in said) == ("$0.10" in said) == distinction
+
+
+@pytest.mark.parametrize("name", hive.STUDIES)
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_text_names_a_value_that_is_not_there(name: str, language: str) -> None:
+    root = resources.assets() / "texts" / language
+    part = stage(name)
+    answers = {
+        number: {question.id: question.last for question in questions(part.task, photo)}
+        for number, photo in enumerate(part.photos, start=1)
+    }
+    achieved = values(part, compute(part, answers, 1, name, "P01"), answers)
+    for one in plan(name, 1).parts:
+        shown = [getattr(one, key, None) for key in ("document", "above", "description")]
+        known = dict(getattr(one, "values", {}))
+        if isinstance(one, QuestionnairePart):
+            known |= achieved
+        for document in filter(None, shown):
+            text = decoded((root / Path(document).name).read_bytes())
+            assert set(VALUE.findall(text)) <= set(known), document
+            assert "{" not in texts.fill(text, known), document
+            if not isinstance(one, MethodPart):
+                assert not PICTURE.findall(text), document
+        if isinstance(one, MethodPart):
+            text = decoded((root / Path(one.document).name).read_bytes())
+            there = {"correct", "incorrect"}
+            if part.explained.kind != "heatmaps":
+                there.add("preview")
+            if part.explained.kind == "path":
+                there.add("tree")
+            assert set(PICTURE.findall(text)) == there
+            assert all(page.count("![](") <= 1 for page in texts.pages(text))
+
+
+@pytest.mark.parametrize("name", hive.STUDIES)
+def test_it_is_in_order_in_german_too(name: str, tmp_path: Path) -> None:
+    shipped = (resources.assets() / "studies" / f"{name}.yaml").read_text()
+    german = shipped.replace("\nlanguage: en\n", "\nlanguage: de\n")
+    assert german != shipped
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(german)
+    files = overview.check(path).files
+    assert all(file.startswith("texts/de/") for file in files if file.startswith("texts/"))
+
+
+def test_the_heatmaps_have_the_published_colours_and_the_texts_speak_of_them() -> None:
+    for name, colours in (("gradcam-distinction", "jet"), ("bagnet-distinction", "rdbu_r")):
+        part = stage(name)
+        assert part.explained.colour_map == colours
+        assert (part.values["hot"], part.values["cold"]) == ("red", "blue")
+        assert "Red" in part.values["scale_text"]
+
+
+@pytest.mark.parametrize("name", sorted(LABELS))
+def test_labels_change_nothing_but_the_labels(name: str) -> None:
+    """The same photos, and the classes at the same places; the order of photos is drawn anew."""
+    for number in range(1, 11):
+        without, labelled = stage(name, number), stage(f"{name}-labels", number)
+        assert (without.labels, labelled.labels) == (False, True)
+        options = [{photo.id: photo for photo in part.photos} for part in (without, labelled)]
+        assert options[0] == options[1]
+        assert without.explained == labelled.explained
+
+
+def test_species_have_numbers_where_names_would_lead_and_names_where_they_are_told() -> None:
+    classes = stimuli_of("birds-protopnet").manifest.classes
+    numbered = stage("protopnet-agreement").explained.names
+    assert list(numbered.values()) == [f"Species {n}" for n in range(1, len(classes) + 1)]
+    named = stage("gradcam-distinction-labels").explained.names
+    assert list(named.values()) == [one.name for one in classes]
+
+
+def test_the_warm_up_is_the_published_one() -> None:
+    """Appendix C: an example that is right, a wrong colour, and one that is right."""
+    part = next(p for p in plan("prototree-agreement", 1).parts if isinstance(p, WarmUpPart))
+    assert (part.worked.prediction, part.worked.first_wrong) == ("E", None)
+    wrong, right = part.exercises
+    assert (wrong.prediction, wrong.truth, wrong.first_wrong) == ("B", "D", 1)
+    assert (right.prediction, right.truth, right.first_wrong) == ("A", "A", None)
+
+
+@pytest.mark.parametrize("name", [n for n in hive.STUDIES if "agreement" not in n])
+def test_chance_is_a_quarter(name: str) -> None:
+    assert stage(name).values["chance"] == "25"
