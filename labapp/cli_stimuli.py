@@ -71,6 +71,35 @@ def stimuli_schema() -> None:
     show_json(Manifest.model_json_schema())
 
 
+@stimuli_app.command("build")
+def stimuli_build(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="SET",
+            help="birds-gradcam, birds-bagnet, birds-protopnet or birds-prototree, or one of the "
+            "last two with -distinction behind it.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
+    model: Annotated[
+        str | None, typer.Option("--model", help="A classifier's id or folder of the same method.")
+    ] = None,
+) -> None:
+    """Build ten sets of photos and their explanations from a trained classifier.
+
+    Example: labapp stimuli build birds-gradcam --seed 2 --out my-birds
+    """
+    from labapp.explanations.building.console import build_with_progress
+
+    for line in build_with_progress(name, out, seed, model).lines():
+        typer.echo(line)
+
+
 def _warn(warnings: list[str]) -> None:
     for warning in warnings:
         typer.echo(f"warning: {warning}", err=True)

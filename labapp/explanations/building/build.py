@@ -1,0 +1,227 @@
+"""Building a stimulus set: paint, predict, choose, explain, write.
+
+The photos come from the test part of the birds that the model was measured on, of which there are
+as many as anybody asks for: where a task finds too few it looks at more of them. The same model,
+seed and set give the same folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from labapp import __version__
+from labapp.datasets.birds.chance import OCCLUSION
+from labapp.datasets.birds.dataset import BirdRows
+from labapp.datasets.birds.picture import deciding_visibility
+from labapp.datasets.birds.species import SPECIES, guide, name_of
+from labapp.datasets.split import CHUNK
+from labapp.errors import ModelError, StimuliError
+from labapp.explanations import package
+from labapp.explanations.building.explainer import (
+    Explained,
+    Explainer,
+    Job,
+    class_id,
+    photo_id,
+    ref_of,
+)
+from labapp.explanations.building.heatmaps import Heatmaps
+from labapp.explanations.building.paths import Paths
+from labapp.explanations.building.prototypes import Prototypes
+from labapp.explanations.building.selection import Candidate, Selection, TooFew, select
+from labapp.explanations.building.sets import Spec
+from labapp.explanations.card import VISIBLE
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.photos import as_bytes
+from labapp.stimuli import importing
+from labapp.stimuli.manifest import Class_, Manifest, Method, Photo
+
+MOST = 400
+"""Test photos of a species that are looked at before a set is given up."""
+TREE = "tree.png"
+
+Progress = Callable[[str, int, int], None]
+"""Is told what is being done, and how much of it is, of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A set that was built. looked_at: test photos that were painted to choose from."""
+
+    manifest: Manifest
+    files: dict[str, bytes]
+    looked_at: int
+
+
+def build(
+    spec: Spec, *, seed: int, model: str | Path | None = None, progress: Progress | None = None
+) -> Built:
+    """Build a set, in memory.
+
+    Parameters
+    ----------
+    model : id or folder of another classifier of the same method.
+
+    Raises
+    ------
+    ModelError : the model is missing, damaged or of another method.
+    StimuliError : too few photos meet the rules.
+    """
+    told = progress or (lambda *_: None)
+    classifier = package.load(spec.model if model is None else model)
+    explainer = explainer_of(spec)
+    rows = test_rows(classifier)
+    found: list[Candidate] = []
+    while True:
+        found += candidates(explainer, classifier, rows, len(found), told)
+        try:
+            chosen = select(found, spec.wanted, seed)
+        except TooFew as few:
+            if rows.per_species >= MOST:
+                raise _given_up(spec, found, few) from few
+            rows = replace(rows, per_species=min(2 * rows.per_species, MOST))
+        else:
+            break
+    jobs = _jobs(chosen)
+    explained: list[Explained] = []
+    for start in range(0, len(jobs), CHUNK):
+        told("explaining", start, len(jobs))
+        explained += explainer.explain(classifier, rows, jobs[start : start + CHUNK], seed)
+    told("explaining", len(jobs), len(jobs))
+    manifest, files = _assembled(spec, seed, classifier, explainer, rows, chosen, jobs, explained)
+    return Built(manifest, files, len(found))
+
+
+def write(built: Built, folder: Path) -> Path:
+    """Write a set into a new folder, whole or not at all. Raises StimuliError."""
+    return importing.write(folder, built.manifest, built.files)
+
+
+def explainer_of(spec: Spec) -> Explainer:
+    """Who explains the photos of a set."""
+    match spec.explains:
+        case "gradcam" | "bagnet":
+            return Heatmaps(spec.explains)
+        case "protopnet":
+            return Prototypes(spec.distinction)
+        case "prototree":
+            return Paths(spec.distinction)
+
+
+def test_rows(model: Classifier) -> BirdRows:
+    """The birds that a model was tested on. Raises ModelError where manifests cannot name them."""
+    rows = model.card.recipe.data.load().test
+    if rows.occlusion != OCCLUSION:
+        raise ModelError(
+            f"{model.card.id} knows birds with leaves over {rows.occlusion:.0%} of the marks.",
+            todo=f"Train one with occlusion: {OCCLUSION}, the one that stimulus sets can name.",
+        )
+    return rows
+
+
+def candidates(
+    explainer: Explainer, model: Classifier, rows: BirdRows, first: int, told: Progress
+) -> list[Candidate]:
+    """What can be chosen from, of all rows from `first` on."""
+    found = []
+    for start in range(first, len(rows), CHUNK):
+        told("looking at photos", start, len(rows))
+        numbers = np.arange(start, min(start + CHUNK, len(rows)))
+        pictures = as_bytes(rows.instances(numbers))
+        predicted = explainer.predicted(model, pictures)
+        fit = explainer.eligible(model, pictures)
+        found += [
+            Candidate(row, row % SPECIES, species, deciding_visibility(rows.bird(row)), suits)
+            for row, species, suits in zip(
+                numbers.tolist(), predicted.tolist(), fit.tolist(), strict=True
+            )
+        ]
+    told("looking at photos", len(rows), len(rows))
+    return found
+
+
+def _given_up(spec: Spec, found: Sequence[Candidate], few: TooFew) -> StimuliError:
+    seen = [one for one in found if one.visible >= VISIBLE]
+    right = sum(one.right and one.eligible for one in seen)
+    wrong = sum(not one.right for one in seen)
+    return StimuliError(
+        f"There are too few photos for {spec.id}: of {len(found)} looked at, {right} are right and "
+        f"suit the task and {wrong} are wrong ({few}).",
+        todo="Use a model that is right in 75 to 90 % of its test photos.",
+    )
+
+
+def _jobs(chosen: Selection) -> list[Job]:
+    in_sets = [Job(photo_id(c.row), c, example=False) for one in chosen.sets for c in one]
+    examples = (chosen.right_example, chosen.wrong_example)
+    return in_sets + [Job(photo_id(c.row), c, example=True) for c in examples]
+
+
+def _assembled(
+    spec: Spec,
+    seed: int,
+    model: Classifier,
+    explainer: Explainer,
+    rows: BirdRows,
+    chosen: Selection,
+    jobs: Sequence[Job],
+    explained: Sequence[Explained],
+) -> tuple[Manifest, dict[str, bytes]]:
+    numbers: list[int | None] = [n for n, one in enumerate(chosen.sets, start=1) for _ in one]
+    photos = [
+        photo(job, number, rows, one)
+        for job, number, one in zip(jobs, [*numbers, None, None], explained, strict=True)
+    ]
+    files = {name: content for one in explained for name, content in one.files.items()}
+    tree = explainer.tree(model)
+    if tree is not None:
+        files[TREE] = tree
+    card = model.card
+    manifest = Manifest(
+        id=spec.id,
+        title=spec.title,
+        source=f"Birds painted from seed {rows.seed} (labapp.datasets.birds), their test part",
+        licence="MIT",
+        kind=spec.kind,
+        method=Method(
+            name=spec.method,
+            accuracy=round(100 * card.test.accuracy, 1),
+            classifier=card.id,
+            sha256=card.weights_sha256,
+        ),
+        classes_are="species",
+        invented=True,
+        scale=spec.scale,
+        classes=tuple(
+            Class_(id=class_id(n), name=name_of(n), marks=", ".join(guide(n)))
+            for n in range(SPECIES)
+        ),
+        prototypes=explainer.prototypes(model),
+        photos=tuple(photos[:-2]),
+        correct_example=photos[-2],
+        incorrect_example=photos[-1],
+        tree=None if tree is None else TREE,
+        seed=seed,
+        made_with=f"labapp {__version__}, labapp stimuli build {spec.id} --seed {seed}",
+    )
+    return manifest, files
+
+
+def photo(job: Job, number: int | None, rows: BirdRows, explained: Explained) -> Photo:
+    """A photo of the manifest. number: of its set, none for a worked example."""
+    one = job.candidate
+    facts = {"visible": round(one.visible, 3), "missed": float(one.missed)}
+    fields = dict(explained.fields)
+    return Photo(
+        id=job.id,
+        set=number,
+        photo=ref_of(rows, one.row),
+        truth=class_id(one.truth),
+        prediction=class_id(one.prediction),
+        facts=facts | fields.pop("facts", {}),
+        **fields,
+    )

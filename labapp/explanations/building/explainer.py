@@ -1,0 +1,92 @@
+"""What a kind of stimulus set is to the builder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.datasets.birds.dataset import BirdRows
+from labapp.datasets.birds.species import SPECIES, name_of
+from labapp.datasets.split import Int64
+from labapp.explanations.building.selection import Candidate
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.photos import UInt8, as_bytes
+from labapp.stimuli.manifest import Prototype
+from labapp.stimuli.pictures import bird_ref
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A photo to explain. id: what it is called; example: of the introduction."""
+
+    id: str
+    candidate: Candidate
+    example: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explanation: fields of the manifest's photo, and its pictures by name."""
+
+    fields: dict[str, Any]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+class Explainer(Protocol):
+    """Explains photos of one part of the birds by one model."""
+
+    def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
+        """Species the explanation leads to, from 0, of pictures uint8 (n, 3, size, size)."""
+
+    def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
+        """Whether the task can show each picture, if the prediction is right."""
+
+    def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
+        """All prototypes of the model."""
+
+    def explain(
+        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+    ) -> list[Explained]:
+        """The explanations of photos, each the same whichever others are asked for."""
+
+    def tree(self, model: Classifier) -> bytes | None:
+        """A picture of the whole tree, where there is one, as PNG."""
+
+
+def pictures_of(rows: BirdRows, jobs: Sequence[Job]) -> UInt8:
+    """What the model sees of photos: uint8, shape (n, 3, size, size)."""
+    return as_bytes(rows.instances(np.array([job.candidate.row for job in jobs], np.int64)))
+
+
+def class_id(species: int) -> str:
+    """What a species is called in manifests and tables: ashby-lorrin."""
+    return name_of(species).lower().replace("'s ", "-").replace(" ", "-")
+
+
+def photo_id(row: int) -> str:
+    """What the bird of a row is called: ashby-lorrin-041."""
+    number, species = divmod(row, SPECIES)
+    return f"{class_id(species)}-{number:03}"
+
+
+def ref_of(rows: BirdRows, row: int) -> str:
+    """The picture of a row as manifests name it."""
+    number, species = divmod(row, SPECIES)
+    return bird_ref(rows.seed, rows.part, species, number)
+
+
+def rounded(box: Sequence[float]) -> Box:
+    """A box with a thousandth of the picture's width, half a pixel, to the next."""
+    left, top, right, bottom = (round(min(max(float(side), 0.0), 1.0), 3) for side in box)
+    return left, top, right, bottom
+
+
+def random_of(seed: int, job: Job) -> np.random.Generator:
+    """Chance for one photo, whichever others there are."""
+    return np.random.default_rng([seed, 1, job.candidate.row])

@@ -1,0 +1,103 @@
+"""Heatmaps of four classes of a photo, as grey pictures on the scale of all its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.datasets.birds.dataset import BirdRows
+from labapp.datasets.split import Float32, Int64
+from labapp.explanations import bagnet, gradcam, measuring
+from labapp.explanations.building.explainer import (
+    Explained,
+    Job,
+    class_id,
+    pictures_of,
+    random_of,
+)
+from labapp.explanations.building.selection import options
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.maps import upsampled
+from labapp.explanations.photos import UInt8
+from labapp.stimuli.manifest import Prototype
+from labapp.stimuli.pictures import png
+
+GRADCAM_PX, BAGNET_PX = 24, 48
+"""Width and height of the pictures kept; they are enlarged where they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heatmaps:
+    """GradCAM, 0 to 1 over all classes of a photo, or BagNet's evidence, -1 to 1: symmetric about
+    no evidence, at the 99th percentile over all classes."""
+
+    method: Literal["gradcam", "bagnet"]
+
+    def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
+        return model.predicted(pictures)
+
+    def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
+        return np.ones(len(pictures), bool)
+
+    def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
+        return ()
+
+    def tree(self, model: Classifier) -> None:
+        return None
+
+    def explain(
+        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+    ) -> list[Explained]:
+        pictures = pictures_of(rows, jobs)
+        scores = model.scores(pictures)
+        shown, strengths, peaks = self._maps(model, pictures, scores)
+        found = []
+        for n, job in enumerate(jobs):
+            chosen = options(scores[n].tolist(), job.candidate.truth, random=random_of(seed, job))
+            names = [f"{job.id}-{place}.png" for place in range(1, len(chosen) + 1)]
+            own = peaks[n : n + 1, job.candidate.prediction]
+            pointing = measuring.pointing(own, [rows.bird(job.candidate.row)], rows.size)
+            fields = {
+                "options": tuple(class_id(species) for species in chosen),
+                "heatmaps": tuple(names),
+                "logits": tuple(round(float(scores[n, k]), 3) for k in chosen),
+                "strengths": tuple(round(float(strengths[n, k]), 3) for k in chosen),
+                "facts": {"peak_on_mark": pointing.on_mark, "peak_on_bird": pointing.on_bird},
+            }
+            files = {name: png(shown[n, k]) for name, k in zip(names, chosen, strict=True)}
+            found.append(Explained(fields, files))
+        return found
+
+    def _maps(
+        self, model: Classifier, pictures: UInt8, scores: Float32
+    ) -> tuple[UInt8, Float32, Float32]:
+        """Of all classes: grey maps (n, 20, h, w); how much each shows (n, 20); pixels (y, x) at
+        which each is greatest (n, 20, 2)."""
+        if self.method == "gradcam":
+            maps = gradcam.gradcam(model, pictures)
+            shown = upsampled(maps, GRADCAM_PX)
+            strengths = maps.max((2, 3))
+            stride = pictures.shape[-1] / maps.shape[-1]
+        else:
+            maps = bagnet.dense_evidence(model, pictures)
+            greatest = bagnet.symmetric_range(maps)[:, None, None, None]
+            shown = np.asarray((_halved(maps) / greatest).clip(-1, 1) / 2 + 0.5, np.float32)
+            # The score is the mean of the evidence: whose map adds up to most is predicted.
+            strengths = scores
+            stride = 1.0
+        n, classes = maps.shape[:2]
+        flat = maps.reshape(n * classes, *maps.shape[2:])
+        peaks = measuring.peaks(flat, stride).reshape(n, classes, 2)
+        return np.rint(shown * 255).astype(np.uint8), strengths, peaks
+
+
+def _halved(maps: Float32) -> Float32:
+    """Each pixel the mean of four: (n, classes, size, size) to half the size."""
+    n, classes, height, width = maps.shape
+    four = maps.reshape(n, classes, height // 2, 2, width // 2, 2)
+    halved: Float32 = four.mean((3, 5), dtype=np.float32)
+    return halved

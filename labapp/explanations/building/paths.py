@@ -1,0 +1,128 @@
+"""The steps of a photo's way through a tree of prototypes (ProtoTree)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from labapp.datasets.birds.dataset import BirdRows
+from labapp.datasets.split import Int64
+from labapp.explanations.building import tree_picture
+from labapp.explanations.building.explainer import (
+    Explained,
+    Job,
+    class_id,
+    pictures_of,
+    ref_of,
+    rounded,
+)
+from labapp.explanations.building.selection import Candidate
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.photos import UInt8
+from labapp.explanations.prototree import explaining
+from labapp.explanations.prototree.explaining import Explanation, FinalTwo, Taken
+from labapp.stimuli.manifest import Prototype
+from labapp.stimuli.pictures import painted
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """distinction: the last two steps are left to the participant, so that only photos qualify
+    where these decide between four species."""
+
+    distinction: bool
+
+    def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
+        return explaining.explain(model, pictures).predicted
+
+    def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
+        fit = np.ones(len(pictures), bool)
+        if self.distinction:
+            fit[:] = False
+            fit[[one.picture for one in explaining.final_two(model, pictures)]] = True
+        return fit
+
+    def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
+        train = model.card.recipe.data.load().train
+        return tuple(
+            Prototype(id=_id(one.number), photo=ref_of(train, one.row), box=rounded(one.box))
+            for one in explaining.prototypes(model)
+        )
+
+    def tree(self, model: Classifier) -> bytes:
+        train = model.card.recipe.data.load().train
+        crops = {
+            one.node: _crop(ref_of(train, one.row), one) for one in explaining.prototypes(model)
+        }
+        # The tree and its leaves are the same whatever picture is explained.
+        any_picture = pictures_of(train, [Job("", Candidate(0, 0, 0, 1.0), example=True)])
+        found = explaining.explain(model, any_picture)
+        return tree_picture.drawn(found.tree, crops, found.leaf_species.tolist())
+
+    def explain(
+        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+    ) -> list[Explained]:
+        explanation = explaining.explain(model, pictures_of(rows, jobs))
+        finals = {one.picture: one for one in explaining.final_twos(explanation)}
+        found = []
+        for n, job in enumerate(jobs):
+            steps = [_row(step) for step in explanation.path(n)]
+            fields: dict[str, Any] = {"rows": tuple(steps)}
+            wrong = first_wrong(explanation, n, job.candidate.truth)
+            if not job.candidate.right and wrong is not None:
+                fields["first_wrong"] = wrong
+            if self.distinction and job.candidate.right:
+                final = finals[n]
+                fields["final"] = _final(explanation, final)
+                if not job.example:
+                    fields["rows"] = tuple(steps[:-2])
+            found.append(Explained(fields))
+        return found
+
+
+def first_wrong(explanation: Explanation, picture: int, truth: int) -> int | None:
+    """The first step, from 1, after which no leaf of the true species can be reached.
+
+    None where the way ends at such a leaf. A species that no leaf says is lost at the first step.
+    """
+    tree, species = explanation.tree, explanation.leaf_species
+    for number, step in enumerate(explanation.path(picture), start=1):
+        child = int(tree.children[step.node, int(step.present)])
+        if truth not in species[tree.below(child)]:
+            return number
+    return None
+
+
+def _crop(ref: str, prototype: explaining.Prototype) -> Image.Image:
+    """The prototype's part of its photo."""
+    photo = Image.fromarray(painted(ref))
+    left, top, right, bottom = (round(side * photo.width) for side in prototype.box)
+    return photo.crop((left, top, right, bottom))
+
+
+def _id(number: int) -> str:
+    return f"n{number + 1:02}"
+
+
+def _row(step: Taken) -> dict[str, Any]:
+    return {
+        "prototype": _id(step.prototype),
+        "region": rounded(step.box),
+        "similarity": round(step.probability, 4),
+        "present": step.present,
+    }
+
+
+def _final(explanation: Explanation, final: FinalTwo) -> dict[str, Any]:
+    first, absent, present = (_row(s) for s in explanation.steps(final.picture, final.nodes))
+    return {
+        "first": first,
+        "absent": absent,
+        "present": present,
+        "classes": tuple(class_id(species) for species in final.species),
+    }

@@ -1,0 +1,99 @@
+"""Rows that compare regions of a photo with the prototypes of a species (ProtoPNet)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.datasets.birds.dataset import BirdRows
+from labapp.datasets.split import Int64
+from labapp.explanations.building.explainer import (
+    Explained,
+    Job,
+    class_id,
+    pictures_of,
+    random_of,
+    ref_of,
+    rounded,
+)
+from labapp.explanations.building.selection import options
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.photos import UInt8
+from labapp.explanations.protopnet import explaining
+from labapp.stimuli.manifest import Prototype
+
+
+@dataclass(frozen=True, slots=True)
+class Prototypes:
+    """distinction: rows of the four species of the highest scores; else of the predicted one."""
+
+    distinction: bool
+
+    def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
+        return model.predicted(pictures)
+
+    def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
+        return np.ones(len(pictures), bool)
+
+    def tree(self, model: Classifier) -> None:
+        return None
+
+    def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
+        train = model.card.recipe.data.load().train
+        return tuple(
+            Prototype(
+                id=_id(one.number),
+                of=class_id(one.species),
+                photo=ref_of(train, one.row),
+                box=rounded(one.box),
+            )
+            for one in explaining.prototypes(model)
+        )
+
+    def explain(
+        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+    ) -> list[Explained]:
+        known = explaining.prototypes(model)
+        found = []
+        explanation = explaining.explain(model, pictures_of(rows, jobs))
+        for n, job in enumerate(jobs):
+            fields: dict[str, Any] = {}
+            species: tuple[int, ...] = (job.candidate.prediction,)
+            if self.distinction:
+                scores = explanation.scores[n].tolist()
+                species = options(scores, job.candidate.truth, random=random_of(seed, job))
+                fields["options"] = tuple(class_id(k) for k in species)
+                fields["logits"] = tuple(round(scores[k], 3) for k in species)
+            fields["rows"] = tuple(
+                row
+                for k in species
+                for row in _ranked(explanation, n, [p.number for p in known if p.species == k])
+            )
+            found.append(Explained(fields))
+        return found
+
+
+def _id(number: int) -> str:
+    return f"p{number + 1:03}"
+
+
+def _ranked(
+    explanation: explaining.Explanation, n: int, numbers: list[int]
+) -> list[dict[str, Any]]:
+    """The rows of one species, the most similar first."""
+    similarities = explanation.similarities[n]
+    ordered = np.array(sorted(numbers, key=lambda one: -similarities[one]), np.int64)
+    boxes = explanation.boxes(n, ordered)
+    return [
+        {
+            "prototype": _id(number),
+            "region": rounded(box.tolist()),
+            "similarity": round(float(similarities[number]), 3),
+            "rank": rank,
+        }
+        for rank, (number, box) in enumerate(zip(ordered.tolist(), boxes, strict=True), start=1)
+    ]
