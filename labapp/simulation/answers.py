@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labapp.study.instruments import Choice, Choices, Item, Rating
+from labapp.study.instruments import Choice, Choices, Item, Rating, Slider
 
 REMARK = "Simulated remark"
 PASSED_OVER = 0.2
@@ -14,7 +14,10 @@ PASSED_OVER = 0.2
 
 
 def answer(item: Item, rng: np.random.Generator) -> Any:
-    """A valid answer to an item; None leaves an optional one out."""
+    """A valid answer to an item; None leaves an optional one out. A slider is always touched."""
+    if isinstance(item, Slider):
+        low, high, _ = item.places()
+        return {"value": int(rng.integers(low, high + 1)), "touched": True}
     if not item.required and rng.random() < PASSED_OVER:
         return None
     if isinstance(item, Rating):

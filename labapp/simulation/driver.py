@@ -9,19 +9,23 @@ from typing import cast
 from labapp.events import Source
 from labapp.events.commands import (
     Answer,
+    CloseDescription,
     Command,
     MarkAlignment,
     MoveDial,
     MoveTutorialDial,
     Next,
+    OpenDescription,
     Skip,
 )
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
+from labapp.simulation import judging
 from labapp.simulation.answers import answer
 from labapp.simulation.single_dimension import Step, steps
 from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy, away
 from labapp.study.assignment import generator
+from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.plan import (
     BreakPart,
     ConsentPart,
@@ -30,6 +34,8 @@ from labapp.study.plan import (
     TutorialPart,
 )
 from labapp.study.single_dimension import SingleDimensionPart
+from labapp.tasks.judging.description import TREE
+from labapp.tasks.judging.task import JudgingTask, WarmUpTask
 from labapp.tasks.questionnaire import QuestionnaireTask
 from labapp.tasks.reconstruction.state import Trial
 from labapp.tasks.reconstruction.task import ReconstructionTask
@@ -55,6 +61,9 @@ NOT_SURE = 0.1
 SAYS_FAR_RATE = 0.1
 """How often a stride on the way is marked far away."""
 
+TREE_RATE = 0.3
+"""How often somebody who reads about a method looks at its whole tree before going on."""
+
 HUMAN = Pace(stride_s=0.12, think_s=1.2, read_s=6.0)
 """About a person's speed, for simulations on a virtual clock."""
 
@@ -63,9 +72,9 @@ class Driver:
     """Sends one command after another until the session ends.
 
     consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
-    careless: guesses in the single-dimension task and gives up every reconstruction question that
-    can be given up, so that rules of inclusion have somebody to exclude. Raises KeyError for an
-    unknown strategy.
+    strategy: one of `simulation.names`, which must fit the study. careless: guesses wherever it is
+    asked, and gives up every reconstruction question that can be given up, so that rules of
+    inclusion have somebody to exclude.
     """
 
     def __init__(
@@ -81,7 +90,7 @@ class Driver:
     ) -> None:
         self._runner = runner
         self._consent = consent
-        self._make = STRATEGIES[strategy]
+        self._make = STRATEGIES.get(strategy)
         self._name = "careless" if careless else strategy
         self._careless = careless
         self._seed = (seed, participant, "simulated", strategy)
@@ -120,6 +129,10 @@ class Driver:
             self._reconstruct(part)
         elif isinstance(part, SingleDimensionPart):
             self._decide(part)
+        elif isinstance(part, JudgingPart | WarmUpPart):
+            self._judge_explanations(part)
+        elif isinstance(part, MethodPart) and self._looks_at_tree(part):
+            return
         elif isinstance(part, ConsentPart):
             self._consent("Simulated Participant")
             self._later(self._pace.read_s)
@@ -165,17 +178,50 @@ class Driver:
         if question is None or not (question.open or question.answered):
             self._later(self._pace.stride_s)
             return
-        if self._question != (part.id, question.number, question.attempt):
-            self._question = (part.id, question.number, question.attempt)
-            rng = generator(*self._seed, part.id, question.number)
-            practice = part.role == "practice"
-            self._steps = steps(question, task.choices(question), self._name, practice, rng)
+        rng = generator(*self._seed, part.id, question.number)
+        practice = part.role == "practice"
+        self._go_through(
+            (part.id, question.number, question.attempt),
+            steps(question, task.choices(question), self._name, practice, rng),
+        )
+
+    def _judge_explanations(self, part: JudgingPart | WarmUpPart) -> None:
+        """The next answer about the photo, or the exercise, on the screen."""
+        runner = self._runner
+        task, trial = runner.machine.tasks[runner.state.index], runner.state.part_state.trial
+        if trial is None or not (trial.open or trial.judged):
+            self._later(self._pace.stride_s)
+            return
+        rng = generator(*self._seed, part.id, trial.number)
+        key = (part.id, trial.number, trial.attempt)
+        if isinstance(task, WarmUpTask):
+            self._go_through(key, judging.exercise_steps(task, trial, self._name, rng))
+        elif isinstance(task, JudgingTask):
+            self._go_through(key, judging.steps(task, trial, self._name, rng))
+
+    def _go_through(self, question: tuple[str, int, int], planned: Iterator[Step]) -> None:
+        """Take the next step of a question; planned: its steps, where it is a new one."""
+        if self._question != question:
+            self._question = question
+            self._steps = planned
             self._step = next(self._steps)
             self._later(self._seconds(self._step))
             return
-        assert self._step is not None
+        if self._step is None:  # all was sent, and yet it is on the screen
+            self._send(Next(), self._pace.think_s)
+            return
         step, self._step = self._step, next(self._steps, None)
         self._send(step.command, self._seconds(self._step))
+
+    def _looks_at_tree(self, part: MethodPart) -> bool:
+        """Open the picture of the whole tree at times, and close it again."""
+        if self._runner.state.part_state.description:
+            self._send(CloseDescription(TREE), self._pace.think_s)
+        elif part.explained.tree is not None and self._rng.random() < TREE_RATE:
+            self._send(OpenDescription(TREE), self._pace.read_s)
+        else:
+            return False
+        return True
 
     def _seconds(self, step: Step | None) -> float:
         """How long a participant takes before a step."""
@@ -194,6 +240,7 @@ class Driver:
         if self._careless and part.role == "stage" and part.skip != "never" and not part.marks:
             self._give_up(task, trial)
             return
+        assert self._make is not None, "the strategy fits the study"
         if self._question != (part.id, trial.number, trial.attempt):
             self._question = (part.id, trial.number, trial.attempt)
             self._strategy = self._make(generator(*self._seed, part.id, trial.number))

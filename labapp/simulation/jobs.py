@@ -14,6 +14,7 @@ from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import Surroundings, models_of
 from labapp.session.scheduling import VirtualScheduler
 from labapp.session.stimuli import stimuli_of
+from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
 from labapp.study import loading, planner
 from labapp.study.assignment import generator
@@ -47,6 +48,7 @@ def simulate_study(
             todo="Choose a new folder with --out.",
         )
     loaded = loading.load(study)
+    check_fits(strategy, loaded.study)
     drawn = cells_of(loaded.study.assignment)
     if participants is None and (drawn is None or drawn[1].included is None):
         raise UsageError(

@@ -14,7 +14,6 @@ from typing import Protocol
 import numpy as np
 
 from labapp.representations.space import Continuous, LatentSpace
-from labapp.simulation.names import STRATEGY_NAMES
 from labapp.tasks.reconstruction.state import Trial
 
 
@@ -102,7 +101,5 @@ def away(space: LatentSpace, trial: Trial) -> float:
     return end if now != end else end + inwards
 
 
-STRATEGIES: dict[str, Callable[[np.random.Generator], Strategy]] = dict(
-    zip(STRATEGY_NAMES, (Understanding,), strict=True)
-)
-"""By the names of the command line."""
+STRATEGIES: dict[str, Callable[[np.random.Generator], Strategy]] = {"understanding": Understanding}
+"""Those of `labapp.simulation.names` that reconstruct."""

@@ -132,11 +132,14 @@ def open_new(
     """Plan and open a new session with everything it needs; nothing is shown yet."""
     from labapp.session import allotment, folder, opening
     from labapp.session.stimuli import stimuli_of
+    from labapp.simulation.fitting import check_fits
     from labapp.study import loading, planner
     from labapp.study.overview import prior_of, space_of
     from labapp.ui.strings import strings_of
 
     loaded = loading.load(study)
+    if options.simulate is not None:
+        check_fits(options.simulate, loaded.study)
     strings_of(loaded)  # refused now, not when the first screen comes up
     data = resources.data_root(options.data)
     _check_room(data, folder.check_data_root(data), options)
@@ -174,9 +177,12 @@ def open_again(path: Path, options: RunOptions, warm: WarmDecoders | None = None
     """Recover an interrupted session and open it at its last event; nothing is shown yet."""
     from labapp.session import opening
     from labapp.session.recovery import recover
+    from labapp.simulation.fitting import check_fits
     from labapp.ui.strings import strings_of
 
     def around(loaded: LoadedStudy, models: Sequence[str]) -> Surroundings:
+        if options.simulate is not None:
+            check_fits(options.simulate, loaded.study)
         strings_of(loaded, begun=True)  # refused now, not when the session is open
         return surroundings(models, loaded, options, warm)
 

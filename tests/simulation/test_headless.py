@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import ExportExists, SessionError
+from labapp.errors import ExportExists, SessionError, UsageError
 from labapp.events import Event
 from labapp.records.integrity import check_journal
 from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.past import finished, read_past
 from labapp.session.private import consents
 from labapp.simulation.driver import FAST, HUMAN
+from labapp.simulation.fitting import RECONSTRUCTS
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.names import STRATEGY_NAMES
@@ -107,5 +108,11 @@ def test_an_existing_folder_is_not_written_into(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_name_has_its_strategy() -> None:
-    assert tuple(STRATEGIES) == STRATEGY_NAMES
+def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
+    assert set(STRATEGIES) == RECONSTRUCTS <= set(STRATEGY_NAMES)
+    for strategy in ("explanation", "random"):
+        with pytest.raises(UsageError, match=f"{strategy}.*quickstart") as told:
+            simulate_study("quickstart", 1, strategy, tmp_path / "out")
+        assert told.value.safe
+        assert "understanding" in (told.value.todo or "")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,215 @@
+"""Simulated participants judge explanations: what each strategy comes to is what the plan, or the
+manifest of the stimulus set, says it must."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy.stats import binomtest
+
+from labapp.events import Body
+from labapp.events.judging import (
+    DescriptionClosed,
+    DescriptionOpened,
+    JudgementMade,
+    PerformanceComputed,
+    PhotoJudged,
+    SpeciesOpened,
+)
+from labapp.events.lifecycle import PaymentComputed, SessionCompleted, SessionPlanned
+from labapp.records.opening import open_record
+from labapp.simulation.jobs import simulate_study
+from labapp.stimuli.library import StimulusSet
+from labapp.study import plan
+from labapp.study.judging import (
+    AGREEMENT,
+    DISTINCTION,
+    FIRST_STEP,
+    KIND_OF,
+    OUTPUT,
+    JudgingPart,
+    JudgingTask,
+)
+from tests.helpers.judging import made_for, write_judging_study
+
+TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
+STRATEGIES = ("understanding", "explanation", "random")
+PEOPLE = 4
+Rows = list[tuple[Any, Body]]
+
+
+class Simulated:
+    """The journals of some participants of one task and strategy."""
+
+    def __init__(self, found: StimulusSet, folders: list[Path]) -> None:
+        self.found = found
+        self.journals: list[Rows] = [list(open_record(one).bodies()) for one in folders]
+
+    def of(self, kind: type[Body]) -> list[Body]:
+        return [body for rows in self.journals for _, body in rows if isinstance(body, kind)]
+
+    def parts(self) -> list[JudgingPart]:
+        planned = [body for body in self.of(SessionPlanned) if isinstance(body, SessionPlanned)]
+        parts = [part for one in planned for part in plan.parts_of(one)]
+        return [part for part in parts if isinstance(part, JudgingPart)]
+
+    def judged(self) -> list[tuple[Mapping[str, Any], PhotoJudged]]:
+        """Photos as the manifest has them, with what was answered."""
+        manifest = json.loads((self.found.folder / "manifest.json").read_text("utf-8"))
+        by_id = {photo["id"]: photo for photo in manifest["photos"]}
+        out = []
+        for rows in self.journals:
+            photo: Mapping[str, Any] = {}
+            for event, body in rows:
+                if event.kind == "photo.drawn":
+                    photo = by_id.get(body.payload()["photo"], {})
+                elif isinstance(body, PhotoJudged) and photo:
+                    out.append((photo, body))
+        return out
+
+    def share(self, question: str) -> float:
+        """Of the photos with an answer to a question, those with the right one."""
+        right = [body.right[question] for _, body in self.judged()]
+        return sum(right) / len(right)
+
+
+Run = Callable[[JudgingTask, str], Simulated]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    known: dict[tuple[str, str], Simulated] = {}
+    sets: dict[str, StimulusSet] = {}
+
+    def simulated(task: JudgingTask, strategy: str) -> Simulated:
+        if (task, strategy) not in known:
+            folder = tmp_path_factory.mktemp(f"{task}-{strategy}")
+            found = sets.setdefault(task, made_for(tmp_path_factory.mktemp(task), task))
+            study = write_judging_study(folder / "study", task, found, warm_up=True)
+            people = simulate_study(str(study), PEOPLE, strategy, folder / "out", seed=3)
+            known[task, strategy] = Simulated(found, people)
+        return known[task, strategy]
+
+    return simulated
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("task", TASKS)
+def test_every_strategy_comes_to_the_end(run: Run, task: JudgingTask, strategy: str) -> None:
+    made = run(task, strategy)
+    assert len(made.of(SessionCompleted)) == PEOPLE
+    photos = sum(part.trials for part in made.parts())
+    assert len(made.of(PhotoJudged)) == photos + 2 * PEOPLE, "the warm-up has two exercises"
+    performances = made.of(PerformanceComputed)
+    assert len(performances) == PEOPLE
+    for event, body in (row for rows in made.journals for row in rows):
+        if isinstance(body, JudgementMade):
+            assert event.source == "simulated"
+    assert len(made.of(PaymentComputed)) == PEOPLE
+
+
+def test_who_knows_the_truth_is_right_about_the_class_and_half_of_the_output(run: Run) -> None:
+    made = run("heatmap-distinction", "understanding")
+    assert made.share(DISTINCTION) == 1
+    assert made.share(OUTPUT) == 0.5, "half of the photos are predicted wrong"
+    for task in ("prototype-distinction", "path-distinction"):
+        assert run(task, "understanding").share(DISTINCTION) == 1  # type: ignore[arg-type]
+    for task in ("prototype-agreement", "path-agreement", "path-first-step"):
+        agreed = run(task, "understanding")  # type: ignore[arg-type]
+        assert agreed.share(AGREEMENT) == 1
+        for body in agreed.of(PerformanceComputed):
+            assert isinstance(body, PerformanceComputed)
+            assert body.hits == body.photos
+            assert body.expected_hits == body.photos
+
+
+def test_who_follows_the_heatmaps_names_the_strongest(run: Run) -> None:
+    for photo, body in run("heatmap-distinction", "explanation").judged():
+        strongest = 1 + photo["strengths"].index(max(photo["strengths"]))
+        assert body.answers[OUTPUT] == body.answers[DISTINCTION] == strongest
+        assert body.right[DISTINCTION] == (photo["options"][strongest - 1] == photo["truth"])
+
+
+def test_who_follows_the_rows_names_the_class_of_the_most_similar(run: Run) -> None:
+    made = run("prototype-distinction", "explanation")
+    of = {one.id: one.of for one in made.found.manifest.prototypes}
+    for photo, body in made.judged():
+        total: dict[str, float] = {}
+        for row in photo["rows"]:
+            name = of[row["prototype"]]
+            assert name is not None
+            total[name] = total.get(name, 0) + row["similarity"]
+        best = max(total, key=total.__getitem__)
+        assert photo["options"][body.answers[DISTINCTION] - 1] == best
+
+
+def test_who_follows_the_path_takes_its_steps_and_believes_the_model(run: Run) -> None:
+    assert run("path-distinction", "explanation").share(DISTINCTION) == 1, "it is right there"
+    for task in ("prototype-agreement", "path-agreement", "path-first-step"):
+        made = run(task, "explanation")  # type: ignore[arg-type]
+        assert made.share(AGREEMENT) == 0.5
+        for photo, body in made.judged():
+            assert body.answers[AGREEMENT] >= 3
+            if FIRST_STEP in body.answers:
+                assert body.answers[FIRST_STEP] == len(photo["rows"]) + 1
+
+
+def test_the_first_wrong_step_is_known_to_who_knows_the_truth(run: Run) -> None:
+    for photo, body in run("path-first-step", "understanding").judged():
+        assert body.answers[FIRST_STEP] == photo.get("first_wrong", len(photo["rows"]) + 1)
+
+
+def test_who_guesses_is_right_at_chance(tmp_path: Path) -> None:
+    for task, question, chance in (
+        ("heatmap-distinction", DISTINCTION, 0.25),
+        ("path-distinction", DISTINCTION, 0.25),
+        ("path-agreement", AGREEMENT, 0.5),
+    ):
+        found = made_for(tmp_path / task, task)  # type: ignore[arg-type]
+        study = write_judging_study(tmp_path / f"{task}-study", task, found)  # type: ignore[arg-type]
+        people = simulate_study(str(study), 25, "random", tmp_path / f"{task}-out", seed=11)
+        right = [body.right[question] for _, body in Simulated(found, people).judged()]
+        assert len(right) == 100
+        assert binomtest(sum(right), len(right), chance).pvalue > 0.001, (task, sum(right))
+    assert binomtest(100, 100, 0.5).pvalue < 0.001
+
+
+def test_ratings_follow_what_is_similar(run: Run) -> None:
+    made = run("prototype-distinction", "explanation")
+    own: list[int] = []
+    others: list[int] = []
+    for part, rows in zip(made.parts(), made.journals, strict=True):
+        answers = [body.answers for event, body in rows if _of_stage(event, body, part)]
+        for photo, given in zip(part.photos, answers, strict=True):
+            for n, row in enumerate(photo.rows, start=1):
+                (own if row.of == photo.prediction else others).append(given[f"similarity_{n}"])
+    assert sum(own) / len(own) > sum(others) / len(others) + 0.5
+
+
+def _of_stage(event: Any, body: Body, part: JudgingPart) -> bool:
+    return isinstance(body, PhotoJudged) and event.stage == part.id
+
+
+def test_people_look_around_change_their_minds_and_take_their_time(run: Run) -> None:
+    every = [run(task, strategy) for task in TASKS for strategy in STRATEGIES]
+    opened = [body for made in every for body in made.of(DescriptionOpened)]
+    closed = [body for made in every for body in made.of(DescriptionClosed)]
+    assert {body.payload()["what"] for body in opened} == {"method", "tree"}
+    assert len(opened) == len(closed)
+    assert run("prototype-distinction", "understanding").of(SpeciesOpened)
+    taken_back = [
+        body
+        for made in (run("path-distinction", strategy) for strategy in STRATEGIES)
+        for body in made.of(JudgementMade)
+        if isinstance(body, JudgementMade) and body.value is None
+    ]
+    assert taken_back, "a branch is left at times"
+    for rows in run("heatmap-distinction", "understanding").journals:
+        shown = [event.t_ns / 1e9 for event, _ in rows if event.kind == "photo.shown"]
+        judged = [event.t_ns / 1e9 for event, _ in rows if event.kind == "photo.judged"]
+        seconds = [done - began for began, done in zip(shown, judged, strict=True)]
+        assert 5 < min(seconds) < max(seconds) < 90, seconds
