@@ -109,8 +109,9 @@ class ProtopnetChecks(Part):
     `prototypes`: how many were learned; `kept`: after pruning; `fewest`: of a species; `copies`:
     that were the same patch as another of their species. `own_similarity`: the smallest similarity
     of a kept prototype with the patch it was taken from, which should be `greatest_similarity`.
-    `prototypes_on`: where the patches of the prototypes lie in their own pictures. `pointing`:
-    where the prototype that speaks most for the prediction is found.
+    `prototypes_on`: where the patches of the prototypes lie in their own pictures; `on_parts`: the
+    share on the bird or within a cell of a deciding mark. `pointing`: where the prototype that
+    speaks most for the prediction is found.
     """
 
     method: Literal["protopnet"]
@@ -122,6 +123,7 @@ class ProtopnetChecks(Part):
     own_similarity: float
     greatest_similarity: float
     prototypes_on: Pointing
+    on_parts: Share
     pointing: Pointing
 
 
@@ -137,7 +139,7 @@ class PrototreeChecks(Part):
     `questions`, `leaves`: of the tree at last. Over the test pictures: `mean_steps` of the ways,
     share of them answered `present`, and `eligible` pictures: right, with last two steps that
     decide between four species. `share_error`: greatest difference from 1 of the probabilities of
-    all ways together. `prototypes_on`: where the patches of the prototypes lie in their pictures.
+    all ways together. `prototypes_on` and `on_parts` as for `ProtopnetChecks`.
     """
 
     method: Literal["prototree"]
@@ -150,6 +152,7 @@ class PrototreeChecks(Part):
     eligible: int = Field(ge=0)
     share_error: float = Field(ge=0)
     prototypes_on: Pointing
+    on_parts: Share
 
 
 Checks = Annotated[

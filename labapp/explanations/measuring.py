@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import ndimage
 
 from labapp.datasets.birds.parameters import Bird
 from labapp.datasets.birds.picture import deciding_visibility, mark_places, part_map
 from labapp.datasets.birds.shapes import BodyPart
 from labapp.datasets.birds.species import GENERA, SISTERS, SPECIES
-from labapp.datasets.split import Float32, Int64
+from labapp.datasets.split import Float32, Float64, Int64
 from labapp.explanations.card import HUNDRED, VISIBLE, Pointing, Tested
 from labapp.explanations.photos import Photos
 
@@ -52,6 +53,28 @@ def pointing(peaks: Float32, birds: Sequence[Bird], size: int) -> Pointing:
     peaks : y and x of each, in pixels of a picture of `size`: shape (n, 2).
     birds : of the same pictures.
     """
+    marked, on_bird, area = _hits(peaks, birds, size)
+    return Pointing(
+        pictures=len(birds),
+        on_mark=_share(marked),
+        by_chance=round(float(area.mean()), 4),
+        on_bird=_share(on_bird),
+    )
+
+
+def on_parts(peaks: Float32, birds: Sequence[Bird], size: int) -> float:
+    """Share of the peaks that lie on the bird or within a cell of a mark that tells its species.
+
+    Parameters as for `pointing`.
+    """
+    marked, on_bird, _ = _hits(peaks, birds, size)
+    return _share(marked | on_bird)
+
+
+def _hits(
+    peaks: Float32, birds: Sequence[Bird], size: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Float64]:
+    """Which peaks are near a deciding mark, which on the bird, and what area counts as near."""
     marked, on_bird, area = [], [], []
     for peak, bird in zip(peaks, birds, strict=True):
         y, x = np.rint(peak).astype(int).clip(0, size - 1)
@@ -62,12 +85,7 @@ def pointing(peaks: Float32, birds: Sequence[Bird], size: int) -> Pointing:
         marked.append(bool(near[y, x]))
         area.append(float(near.mean()))
         on_bird.append(bool(BodyPart.TAIL <= part <= BodyPart.EYE))
-    return Pointing(
-        pictures=len(birds),
-        on_mark=_share(np.array(marked)),
-        by_chance=round(float(np.mean(area)), 4),
-        on_bird=_share(np.array(on_bird)),
-    )
+    return np.array(marked), np.array(on_bird), np.array(area)
 
 
 def peaks(maps: Float32, stride: float) -> Float32:

@@ -252,6 +252,8 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Protopn
     mine = network.owners.numpy()[kept] == chosen[:, None]
     speaks = np.where(mine, maps.max((2, 3)) * weights[chosen], -np.inf).argmax(1)
     stride = network.backbone.stride
+    places = (cells * stride).astype(np.float32)
+    homes = [data.train.bird(int(row)) for row in rows]
     copies = pruning.duplicates(network.prototypes.detach(), network.owners)
     return ProtopnetChecks(
         method="protopnet",
@@ -265,11 +267,8 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Protopn
         copies=int(copies.sum()),
         own_similarity=round(float(own.max((2, 3))[range(len(kept)), range(len(kept))].min()), 4),
         greatest_similarity=round(MAXIMUM, 4),
-        prototypes_on=measuring.pointing(
-            (cells * stride).astype(np.float32),
-            [data.train.bird(int(row)) for row in rows],
-            recipe.data.size,
-        ),
+        prototypes_on=measuring.pointing(places, homes, recipe.data.size),
+        on_parts=measuring.on_parts(places, homes, recipe.data.size),
         pointing=measuring.pointing(
             measuring.peaks(maps[range(len(maps)), speaks], stride),
             [test.rows.bird(row) for row in range(len(test))],

@@ -206,7 +206,8 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Prototr
     right = explanation.predicted == test.species
     tree = explanation.tree
     sources = network.sources.numpy().astype(np.int64)[network.pruned().inner]
-    stride = network.backbone.stride
+    places = (sources[:, 1:] * network.backbone.stride).astype(np.float32)
+    homes = [data.train.bird(int(row)) for row in sources[:, 0]]
     steps = [explanation.path(picture) for picture in range(len(test))]
     return PrototreeChecks(
         method="prototree",
@@ -221,9 +222,6 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Prototr
         present=round(float(np.mean([step.present for path in steps for step in path])), 4),
         eligible=sum(bool(right[two.picture]) for two in twos),
         share_error=explanation.share_error,
-        prototypes_on=measuring.pointing(
-            (sources[:, 1:] * stride).astype(np.float32),
-            [data.train.bird(int(row)) for row in sources[:, 0]],
-            recipe.data.size,
-        ),
+        prototypes_on=measuring.pointing(places, homes, recipe.data.size),
+        on_parts=measuring.on_parts(places, homes, recipe.data.size),
     )
