@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from labapp.session import allotment, folder, opening, resuming
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
+from labapp.stimuli.gallery import refs_of
 from labapp.study import loading, planner
 from labapp.study.flow import ConsentItem
 from labapp.study.loading import LoadedStudy
@@ -33,6 +35,7 @@ from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import facts_of
+from labapp.ui.picture_warmer import PictureWarmer
 from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.starting import RunOptions, open_again, open_new
 
@@ -68,6 +71,7 @@ class HomeController(QObject):
         self._left: set[Path] = set()
         self._cards = NumberCards(self)
         self._sheets = SheetMaker(self)
+        self._pictures = PictureWarmer(self)
         self._first = self._once(self._begin_checks)
         self._warming = self._once(self._warm_next)
         self._levels = QTimer(self)
@@ -96,6 +100,7 @@ class HomeController(QObject):
         view.leave_requested.connect(self._leave)
         view.study_opened.connect(self._want_sheets)
         self._sheets.made.connect(self._show_sheet)
+        self._pictures.changed.connect(self._show_decoders)
         self._sheets.failed.connect(view.set_sheet_problem)
         self.window.closed.connect(self.close)
 
@@ -134,6 +139,7 @@ class HomeController(QObject):
             timer.stop()
         self._stop_probe()
         self._sheets.close()
+        self._pictures.close()
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.screenAdded.disconnect(self._show_screens)
@@ -195,6 +201,7 @@ class HomeController(QObject):
             self._warm_problem = ""
             if self._levels.isActive():
                 self._warming.start(0)
+        self._pictures.want(refs_of(made.parts))
         self._show_decoders()
 
     # --- decoders ---------------------------------------------------------------------------------
@@ -217,7 +224,11 @@ class HomeController(QObject):
     def _show_decoders(self) -> None:
         warm = [Warm(w.model, w.device, w.p99_ms) for w in self._warm.warmed]
         row = checklist.decoder_row(self._needed, warm, self._warm_problem)
-        self.view.set_checklist([row])
+        shown = self._pictures
+        pictures = checklist.picture_row(shown.done, shown.of, shown.problem)
+        if pictures.text and not self._needed:
+            row = replace(row, text="")  # that there are no decoders is no news
+        self.view.set_checklist([row, pictures])
         if self.view.study_shown:
             self._want_sheets()
 
@@ -377,6 +388,7 @@ class HomeController(QObject):
         self.view.set_starting(True)
         self._stop_probe()
         self._sheets.close()  # the decoders are the session's now
+        self._pictures.close()
         try:
             opened = make()
             self.session = SessionController(opened, options, blind=blind, stay=True)

@@ -21,12 +21,15 @@ from labapp.ui.moderator.reports import reported
 State = Literal["ok", "warn", "missing", "busy"]
 
 ORDER = ("microphone", "screen", "decoders", "disk", "consent")
+PICTURES = "pictures"
+"""A row in the place of the decoders, for studies that show photos instead."""
 NEEDED = {
     "participant": N_("a participant"),
     "plan": N_("a study that can be run"),
     "microphone": N_("the microphone"),
     "screen": N_("a screen for the participant"),
     "decoders": N_("the decoders"),
+    "pictures": N_("the pictures"),
     "disk": N_("room on the disk"),
     "consent": N_("the consent text"),
 }
@@ -39,7 +42,8 @@ SESSION_BYTES_WITHOUT = 40_000_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the checklist. text is the finding; required rows must be ok before Start."""
+    """A line of the checklist. text is the finding; required rows must be ok before Start. A row
+    without text is not shown."""
 
     key: str
     state: State
@@ -222,6 +226,18 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
         ms=slowest,
     )
     return Row("decoders", "ok", text)
+
+
+def picture_row(done: int, of: int, problem: str = "") -> Row:
+    """The pictures of a study that shows photos; of = 0: it shows none."""
+    if problem:
+        return Row(PICTURES, "missing", problem)
+    if not of:
+        return Row(PICTURES, "ok", "", required=False)
+    if done < of:
+        return Row(PICTURES, "busy", tr("Painting them: {done} of {all} …", done=done, all=of))
+    text = counted(of, "{n} picture is there.", "{n} pictures are there.")
+    return Row(PICTURES, "ok", text)
 
 
 def _device(name: str) -> str:

@@ -12,7 +12,7 @@ from labapp.audio.recorder import Level
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.checklist import ORDER, Readiness, Row, ScreenChoice
+from labapp.ui.moderator.checklist import ORDER, PICTURES, Readiness, Row, ScreenChoice
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.theme import Palette
@@ -23,6 +23,7 @@ TITLES = {
     "microphone": N_("Microphone"),
     "screen": N_("Participant’s screen"),
     "decoders": N_("Decoders"),
+    PICTURES: N_("Pictures"),
     "disk": N_("Disk"),
     "consent": N_("Consent text"),
 }
@@ -67,7 +68,7 @@ class ReadyCard(QFrame):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.rows = {key: RowView(palette, tr(TITLES[key])) for key in ORDER}
+        self.rows = {key: RowView(palette, tr(title)) for key, title in TITLES.items()}
         self.device = Combo(palette, tr("Microphone"))
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
@@ -91,6 +92,9 @@ class ReadyCard(QFrame):
             if index:
                 layout.addWidget(bits.hairline())
             layout.addWidget(self.rows[key])
+            if key == "decoders":
+                layout.addWidget(self.rows[PICTURES])
+        self.rows[PICTURES].hide()
         # What the microphone hears changes all the time; the rows below must not move with it.
         self.rows["microphone"].text.setMinimumHeight(2 * round(metrics().lineSpacing()))
         microphone, screen = self.rows["microphone"].grid, self.rows["screen"].grid
@@ -142,6 +146,7 @@ class ReadyCard(QFrame):
         for row in rows:
             if row.key in self.rows:
                 self.rows[row.key].show_row(row)
+                self.rows[row.key].setVisible(bool(row.text))
 
     def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:
         """starting: the session is being opened; Start waits."""

@@ -24,7 +24,7 @@ from labapp.ui.participant.judging import CONFIDENCES, WIDEST, JudgingScreen
 from labapp.ui.participant.screen import Setting
 from labapp.ui.widgets.heatmap_bar import HeatmapBar
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.question_row import QuestionRow
+from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
 
 ACROSS = 2
 """Heatmaps beside each other; the photo and the place for enlarging stand on their left."""
@@ -215,4 +215,5 @@ def _secondary(text: str) -> QLabel:
     made = QLabel(text)
     made.setProperty("role", "secondary")
     made.setWordWrap(True)
+    made.setIndent(MARK_WIDTH)
     return made

@@ -33,7 +33,7 @@ from labapp.ui.participant.judging import (
 )
 from labapp.ui.participant.screen import Setting
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.question_row import QuestionRow
+from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
 from labapp.ui.widgets.row_view import RowList
 from labapp.ui.widgets.species_tabs import SpeciesTabs
 
@@ -44,14 +44,18 @@ LARGEST_PHOTO, LEAST_PHOTO = 620.0, 160.0
 
 class RatedScreen(JudgingScreen):
     """Rows that are rated, on the right; on the left the photo, which gives way to what the pointer
-    is over, larger, as the photo stands in every row; below it what is asked in the end."""
+    is over, larger, as the photo stands in every row; below it what is asked in the end.
+
+    task: what is to be done with the rows; empty where they are only looked at.
+    """
 
     def __init__(self, setting: Setting, part: JudgingPart, task: str) -> None:
         super().__init__(setting, part)
-        self.rows = RowList(columns(setting), setting.palette, self.enlarger)
+        self.rows = self.make_rows()
         self.rows.rated.connect(self._rate)
         self.above = QLabel()
         self.above.setProperty("role", "strong")
+        self.above.setIndent(MARK_WIDTH)
         self.task = QLabel(task)
         self.key = QLabel(similarity_key(setting))
         self.keys = QLabel(setting.words("judging_keys_rate"))
@@ -59,17 +63,29 @@ class RatedScreen(JudgingScreen):
             label.setProperty("role", "secondary")
         for label in (self.above, self.task, self.key, self.keys):
             label.setWordWrap(True)
+        for label in (self.task, self.key, self.keys):
+            label.setVisible(bool(task))
 
-    def lay_out(self, over_rows: Sequence[QWidget]) -> None:
-        """Put everything in its place, once the questions are made."""
+    def make_rows(self) -> RowList:
+        """The list of rows."""
+        return RowList(columns(self.setting), self.setting.palette, self.enlarger)
+
+    def lay_out(self, over_rows: Sequence[QWidget], below: Sequence[QWidget] = ()) -> None:
+        """Put everything in its place, once the questions are made. below: under the photo, where
+        it is more than the questions."""
+        self._below = tuple(below) or tuple(self.asked.values())
         self._left = QWidget()
         left = QVBoxLayout(self._left)
         left.setContentsMargins(0, 0, 0, 0)
         left.setSpacing(theme.SPACE_S)
         left.addWidget(self.above)
-        left.addWidget(self.enlarger, 0, Qt.AlignmentFlag.AlignHCenter)
-        for asked in self.asked.values():
-            left.addWidget(asked)
+        place = QHBoxLayout()
+        place.addSpacing(MARK_WIDTH)
+        place.addWidget(self.enlarger)
+        place.addStretch(1)
+        left.addLayout(place)
+        for widget in self._below:
+            left.addWidget(widget)
         left.addStretch(1)
         right = QVBoxLayout()
         right.setSpacing(theme.SPACE_S)
@@ -94,13 +110,13 @@ class RatedScreen(JudgingScreen):
         self._left.setFixedWidth(left)
         others = sum(
             row.heightForWidth(left) if row.hasHeightForWidth() else row.sizeHint().height()
-            for row in self.asked.values()
+            for row in self._below
         )
-        others += (len(self.asked) + 1) * theme.SPACE_S + self.enlarger.overhead
+        others += (len(self._below) + 1) * theme.SPACE_S + self.enlarger.overhead
         if not self.above.isHidden():
             others += self.above.heightForWidth(left) + theme.SPACE_S
         high = self.height() - 2 * theme.SPACE_XL - others
-        self.enlarger.set_side(max(LEAST_PHOTO, min(left, high, LARGEST_PHOTO)))
+        self.enlarger.set_side(max(LEAST_PHOTO, min(left - MARK_WIDTH, high, LARGEST_PHOTO)))
 
     def numbers(self) -> tuple[int, ...]:
         """The numbers, in the plan, of the rows that are shown."""

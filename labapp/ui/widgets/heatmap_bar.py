@@ -61,7 +61,7 @@ class HeatmapBar(QWidget):
             Qt.AlignmentFlag.AlignHCenter,
             Qt.AlignmentFlag.AlignRight,
         )
-        # The remark stands where the middle has no words of its own.
+        # The remark stands where the middle has no words of its own, else below.
         for text, side in zip((low, middle or remark, high), sides, strict=True):
             label = QLabel(text)
             label.setProperty("role", "secondary")
@@ -72,3 +72,8 @@ class HeatmapBar(QWidget):
         column.setSpacing(theme.SPACE_XS)
         column.addWidget(ColourStrip(table, palette))
         column.addLayout(words)
+        if middle and remark:
+            below = QLabel(remark)
+            below.setProperty("role", "secondary")
+            below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(below)

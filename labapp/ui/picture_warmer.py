@@ -1,0 +1,95 @@
+"""The pictures of the chosen study, painted in a thread while the home is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from labapp.errors import LabappError
+from labapp.stimuli import gallery, pictures
+
+
+class _Unwanted(Exception):
+    """Other pictures are wanted now, or none."""
+
+
+class PictureWarmer(QObject):
+    """changed: done, of or problem are others; in the GUI thread. Of the pictures only birds take
+    time: until all are there, done and of count those.
+
+    There is no thread before the first pictures are wanted, and none after `close`.
+    """
+
+    changed = Signal()
+    _progressed = Signal(int, int, int)
+    _ended = Signal(int, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.of = self.done = 0
+        self.problem = ""
+        self._wanted: tuple[str, ...] = ()
+        self._number = 0
+        self._stop = Event()
+        self._pool: ThreadPoolExecutor | None = None
+        self._progressed.connect(self._count)
+        self._ended.connect(self._tell)
+
+    def want(self, refs: Sequence[str]) -> None:
+        """Make these pictures, and no longer those that were wanted before."""
+        if tuple(refs) == self._wanted:
+            return
+        self._wanted = tuple(refs)
+        self._stop.set()
+        self._stop = stop = Event()
+        self._number += 1
+        birds = sum(pictures.is_bird(ref) for ref in refs)
+        self.of, self.done, self.problem = birds or len(refs), 0, ""
+        if refs:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pictures")
+            # Signals are emitted in the worker and received here: Qt queues them.
+            number = self._number
+            future = self._pool.submit(self._make, number, self._wanted, stop)
+            future.add_done_callback(lambda done: self._ended.emit(number, done))
+        self.changed.emit()
+
+    def _make(self, number: int, refs: Sequence[str], stop: Event) -> None:
+        def progress(done: int, of: int) -> None:
+            if stop.is_set():
+                raise _Unwanted
+            self._progressed.emit(number, done, of)
+
+        gallery.warm(refs, progress)
+
+    def close(self) -> None:
+        """Finish the picture that is being made, forget the others, and end the thread."""
+        self._stop.set()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+        self._wanted = ()
+
+    @Slot(int, int, int)
+    def _count(self, number: int, done: int, of: int) -> None:
+        if number == self._number and done < of:
+            self.done, self.of = done, of
+            self.changed.emit()
+
+    @Slot(int, object)
+    def _tell(self, number: int, ended: Future[None]) -> None:
+        if number != self._number or ended.cancelled():
+            return
+        error = ended.exception()
+        if isinstance(error, _Unwanted):
+            return
+        if isinstance(error, LabappError):
+            self.problem = error.what
+        elif error is not None:
+            self.problem = str(error)
+        else:
+            self.of = self.done = len(self._wanted)
+        self.changed.emit()

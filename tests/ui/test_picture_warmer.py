@@ -1,0 +1,85 @@
+"""Pictures of a study are painted while the home is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from labapp.audio import devices
+from labapp.errors import NoMicrophone
+from labapp.ui.home import HomeController
+from labapp.ui.picture_warmer import PictureWarmer
+from tests.helpers.judging_studies import write_judging_study
+
+BIRDS = tuple(f"bird:7:test:{species}:0" for species in range(6))
+
+
+@pytest.fixture
+def warmer(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[PictureWarmer]:
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    made = PictureWarmer()
+    yield made
+    made.close()
+
+
+def painted(tmp_path: Path) -> list[str]:
+    return sorted(path.stem for path in (tmp_path / "cache").rglob("*.jpg"))
+
+
+def test_they_are_painted_and_counted(warmer: PictureWarmer, qtbot: QtBot, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    warmer.changed.connect(lambda: seen.append((warmer.done, warmer.of)))
+    warmer.want([*BIRDS, "heat.png"])
+    qtbot.waitUntil(lambda: warmer.done == 7, timeout=30_000)
+    assert seen[0] == (0, 6)
+    assert seen == sorted(seen)
+    assert seen[-1] == (7, 7)
+    assert painted(tmp_path) == sorted(ref.replace(":", "-") for ref in BIRDS)
+
+
+def test_others_take_their_place(warmer: PictureWarmer, qtbot: QtBot, tmp_path: Path) -> None:
+    warmer.want(BIRDS)
+    warmer.want(BIRDS[:1])
+    qtbot.waitUntil(lambda: warmer.done == 1, timeout=30_000)
+    assert (warmer.done, warmer.of) == (1, 1)
+    assert len(painted(tmp_path)) < len(BIRDS)
+
+
+def test_a_picture_that_cannot_be_made_is_told(warmer: PictureWarmer, qtbot: QtBot) -> None:
+    warmer.want(["bird:7:test:99:0"])
+    qtbot.waitUntil(lambda: bool(warmer.problem), timeout=30_000)
+    assert "names no bird" in warmer.problem
+
+
+@pytest.fixture
+def home(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HomeController]:
+    def no_microphone(**_: object) -> list[devices.Device]:
+        raise NoMicrophone("No microphone was found.")
+
+    monkeypatch.setattr(devices, "list_devices", no_microphone)
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    controller = HomeController(tmp_path / "data", tmp_path / "private")
+    controller.show()
+    yield controller
+    controller.window.close()
+    controller.window.deleteLater()
+
+
+def test_start_waits_for_the_pictures(home: HomeController, qtbot: QtBot, tmp_path: Path) -> None:
+    view = home.view
+    home.choose_study(str(write_judging_study(tmp_path, "prototype-agreement")))
+    rows = view.ready.rows
+    assert not rows["pictures"].isHidden()
+    assert rows["decoders"].isHidden()
+    assert "Painting them: 0 of 10" in rows["pictures"].text.text()
+    assert not view.ready.start_button.isEnabled()
+    qtbot.waitUntil(lambda: "are there" in rows["pictures"].text.text(), timeout=30_000)
+    qtbot.waitUntil(view.ready.start_button.isEnabled, timeout=30_000)
+    home.choose_study("quickstart")
+    assert rows["pictures"].isHidden()
+    assert not rows["decoders"].isHidden()
