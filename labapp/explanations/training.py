@@ -33,6 +33,7 @@ def train(
     resume: bool = True,
     progress: Callable[[Progress], None] | None = None,
     threads: int = 1,
+    checkpoint_s: float = fitting.CHECKPOINT_S,
 ) -> Path:
     """Train the recipe's classifier, measure it and write its package.
 
@@ -43,6 +44,7 @@ def train(
     resume : go on from a checkpoint of the same recipe; otherwise start afresh.
     progress : see `fitting.fit`.
     threads : CPU threads of torch, process-wide. Another number of threads rounds differently.
+    checkpoint_s : seconds between two checkpoints.
 
     Returns
     -------
@@ -73,6 +75,7 @@ def train(
         making=Making(recipe.digest, "cpu", threads),
         state=state,
         progress=progress,
+        checkpoint_s=checkpoint_s,
     )
     made = Made(
         recipe_sha256=recipe.digest,

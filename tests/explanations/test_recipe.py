@@ -1,0 +1,74 @@
+"""Recipes of classifiers are read whole or refused with line, key, found and allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.errors import ModelError
+from labapp.explanations import recipe as recipes
+
+SHIPPED = sorted((resources.models() / "recipes").glob("birds-*.yaml"))
+OTHER = resources.models() / "recipes" / "sinelines-vae.yaml"
+
+
+def test_a_recipe_is_read_with_its_defaults(recipe_of: Callable[..., Path]) -> None:
+    recipe = recipes.read(recipe_of("bagnet"))
+    assert recipe.method.model_dump() == {"name": "bagnet", "field": 33}
+    assert recipe.schedule.weight_decay == 0.05
+    data = recipe.data.load()
+    assert (len(data.train), len(data.validation), len(data.test)) == (40, 20, 120)
+    assert data.test.size == 48
+    assert data.test.seed == 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("name: resnet", "name: forest", "method"),
+        ("size: 48", "size: 50", "multiple of 8"),
+        ("train: 2", "train: 0", "train"),
+        ("peak: 0.003", "peak: .inf", "peak"),
+        ("batch: 8", "batch: 1", "batch"),
+        ("seed: 2", "seed: -1", "seed"),
+        ("title: Tiny", "titel: Tiny", "titel"),
+        ("id: birds/resnet", "id: ../resnet", "id"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    recipe_of: Callable[..., Path], old: str, new: str, said: str
+) -> None:
+    path = recipe_of("resnet", **{old: new})
+    with pytest.raises(ModelError, match=said) as refused:
+        recipes.read(path)
+    assert str(path) in refused.value.what
+    assert refused.value.todo
+
+
+def test_the_digest_is_of_what_decides_the_weights(recipe_of: Callable[..., Path]) -> None:
+    base = recipes.read(recipe_of("resnet")).digest
+    assert recipes.read(recipe_of("resnet", Tiny="Other")).digest == base
+    for old, new in (("seed: 2", "seed: 3"), ("train: 2", "train: 3"), ("steps: 6", "steps: 7")):
+        assert recipes.read(recipe_of("resnet", **{old: new})).digest != base
+
+
+def test_recipes_of_classifiers_are_told_from_others(tmp_path: Path) -> None:
+    assert SHIPPED
+    assert all(recipes.is_one(path) for path in SHIPPED)
+    assert not recipes.is_one(OTHER)
+    assert not recipes.is_one(tmp_path / "none.yaml")
+    (tmp_path / "bad.yaml").write_text("method: [", encoding="utf-8")
+    assert not recipes.is_one(tmp_path / "bad.yaml")
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_recipe_is_named_after_its_model(path: Path) -> None:
+    assert recipes.read(path).id.replace("/", "-") == path.stem
+
+
+def test_shipped_classifiers_see_the_same_test_pictures() -> None:
+    parts = {recipes.read(path).data.load().test for path in SHIPPED}
+    assert len(parts) == 1
