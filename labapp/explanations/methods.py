@@ -28,13 +28,15 @@ class Bagnet(Part):
 class Protopnet(Part):
     """Prototypes of each species: patches of training pictures that speak for it.
 
-    `each`: prototypes of a species; `width`: channels of the map they are compared with. Steps of
-    learning: `warm` without the backbone, then `pushes` times `joint`, each followed by a push and
-    at a tenth of the rate of the one before. Of the 6 training pictures nearest to a prototype,
-    `own_at_least` must be of its species, or it is dropped; 3 as published.
+    `field`: pixels that a position of the network's map sees. `each`: prototypes of a species;
+    `width`: channels of the map they are compared with. Steps of learning: `warm` without the
+    backbone, then `pushes` times `joint`, each followed by a push and at a tenth of the rate of the
+    one before. Of the 6 training pictures nearest to a prototype, `own_at_least` must be of its
+    species, or it is dropped; 3 as published.
     """
 
     name: Literal["protopnet"]
+    field: Literal[33, 49] = 33
     each: int = Field(default=6, ge=1, le=10)
     width: int = Field(default=64, ge=1, le=512)
     warm: int = Field(ge=1)
@@ -50,14 +52,16 @@ class Protopnet(Part):
 class Prototree(Part):
     """A tree of questions whether a patch of a training picture is there.
 
-    `depth`: questions on every way before pruning; `width`: channels of the map that prototypes
-    are compared with. It grows for `epochs` of `epoch_steps` steps, the first `frozen` ones without
-    the backbone; the learning rate halves after each share of them in `milestones`. The backbone's
-    last block learns at `rate` like the prototypes, the rest at `backbone_rate`. Leaves that say no
-    species with more than `threshold` are pruned.
+    `field`: pixels that a position of the network's map sees. `depth`: questions on every way
+    before pruning; `width`: channels of the map that prototypes are compared with. It grows for
+    `epochs` of `epoch_steps` steps, the first `frozen` ones without the backbone; the learning rate
+    halves after each share of them in `milestones`. The backbone's last block learns at `rate` like
+    the prototypes, the rest at `backbone_rate`. Leaves that say no species with more than
+    `threshold` are pruned.
     """
 
     name: Literal["prototree"]
+    field: Literal[33, 49] = 33
     depth: int = Field(default=6, ge=1, le=9)
     width: int = Field(default=64, ge=1, le=512)
     epochs: int = Field(default=15, ge=1)

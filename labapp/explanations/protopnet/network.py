@@ -8,6 +8,7 @@ logarithm, and a linear layer without bias over the similarities.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -50,15 +51,16 @@ class ProtoPNet(nn.Module):
     ----------
     classes : how many classes there are; `each` : prototypes of a class.
     width : D, channels of the map that prototypes are compared with.
+    field : pixels that a position of the map sees.
     """
 
     kept: Tensor
     sources: Tensor
     boxes: Tensor
 
-    def __init__(self, classes: int, each: int, width: int) -> None:
+    def __init__(self, classes: int, each: int, width: int, field: Literal[33, 49] = 33) -> None:
         super().__init__()
-        self.backbone = Residual()
+        self.backbone = Residual(field)
         self.add_on = add_on(CHANNELS, width)
         self.owners = torch.arange(classes).repeat_interleave(each)
         count = len(self.owners)

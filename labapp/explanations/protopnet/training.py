@@ -55,7 +55,7 @@ class Learning(ProtoPNet):
     effects: Tensor
 
     def __init__(self, method: Protopnet) -> None:
-        super().__init__(SPECIES, method.each, method.width)
+        super().__init__(SPECIES, method.each, method.width, method.field)
         self.head = nn.Linear(CHANNELS, SPECIES)
         self.register_buffer("effects", torch.zeros(len(MOMENTS), 2))
 

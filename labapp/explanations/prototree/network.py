@@ -9,6 +9,7 @@ the leaves' class distributions weighted with their shares.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import torch
@@ -37,6 +38,7 @@ class ProtoTree(nn.Module):
     ----------
     depth : questions on every way before pruning; classes : how many there are.
     width : D, channels of the map that prototypes are compared with.
+    field : pixels that a position of the map sees.
     """
 
     leaf_scores: Tensor
@@ -47,9 +49,9 @@ class ProtoTree(nn.Module):
     sources: Tensor
     boxes: Tensor
 
-    def __init__(self, depth: int, classes: int, width: int) -> None:
+    def __init__(self, depth: int, classes: int, width: int, field: Literal[33, 49] = 33) -> None:
         super().__init__()
-        self.backbone = Residual()
+        self.backbone = Residual(field)
         self.whole = complete(depth)
         inner, leaves = len(self.whole.inner), len(self.whole.leaves)
         self.add_on = nn.Sequential(nn.Conv2d(CHANNELS, width, 1, bias=False), nn.Sigmoid())

@@ -51,7 +51,7 @@ class Learning(ProtoTree):
     effects: Tensor
 
     def __init__(self, method: Prototree) -> None:
-        super().__init__(method.depth, SPECIES, method.width)
+        super().__init__(method.depth, SPECIES, method.width, method.field)
         self.head = nn.Linear(CHANNELS, SPECIES)
         self.register_buffer("effects", torch.zeros(len(MOMENTS), 2, 2))
 
