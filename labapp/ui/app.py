@@ -33,7 +33,15 @@ def open_home(data: Path | None, private: Path | None) -> int:
 def run_session(study: str, participant: str, session: str, options: RunOptions) -> int:
     """`labapp run`: 0 when the debrief is done, 1 when the session was ended early."""
     make_app()
-    return drive(open_new(study, participant, session, options), options)
+    opened = open_new(study, participant, session, options, painted=_tell_painted)
+    return drive(opened, options)
+
+
+def _tell_painted(done: int, of: int) -> None:
+    """One line on the terminal, while nothing is on the screen yet."""
+    if sys.stderr.isatty():
+        end = "\n" if done == of else ""
+        print(f"\rPainting pictures: {done} of {of}", end=end, file=sys.stderr, flush=True)
 
 
 def resume_session(path: Path, options: RunOptions) -> int:

@@ -5,7 +5,7 @@ The application must have been made (see qtapp): its screens go into the session
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,11 +128,16 @@ def open_new(
     session: str,
     options: RunOptions,
     warm: WarmDecoders | None = None,
+    painted: Callable[[int, int], None] | None = None,
 ) -> OpenSession:
-    """Plan and open a new session with everything it needs; nothing is shown yet."""
+    """Plan and open a new session with everything it needs; nothing is shown yet.
+
+    painted: is told how many of the study's pictures are painted, of how many.
+    """
     from labapp.session import allotment, folder, opening
     from labapp.session.stimuli import stimuli_of
     from labapp.simulation.fitting import check_fits
+    from labapp.stimuli import gallery
     from labapp.study import loading, planner
     from labapp.study.overview import prior_of, space_of
     from labapp.ui.strings import strings_of
@@ -156,6 +161,7 @@ def open_new(
             drawn=drawn,
             seed=options.seed,
         )
+        gallery.warm(gallery.refs_of(made.parts), painted)
         models = opening.models_of(made.parts)
         warm = _ready(models, warm)
         try:
