@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import HandIn, Judge, Next
-from labapp.ui.bridge import Bridge
+from labapp.study.judging import AFTER_PRESENT, FIRST, FIRST_STEP
+from labapp.ui.participant.paths import PathDistinctionScreen
 from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.scheduler import QtScheduler
-from labapp.ui.strings import strings_of
-from tests.helpers.rooms import Room, make_runner
+from scripts.screens_participant import Shot, opened
+from tests.helpers.judging_studies import write_judging_study
+from tests.helpers.rooms import Room, skip_to
 
-Shot = tuple[str, QWidget]
 WARM_UP = """
 id: warm
 title: Warm-up
@@ -29,26 +29,8 @@ flow:
 
 def shots(folder: Path) -> Iterator[Shot]:
     for language in ("en", "de"):
-        yield from warm_up(folder / language, language)
-
-
-@contextmanager
-def opened(folder: Path, study: Path) -> Iterator[tuple[Room, ParticipantWindow]]:
-    room = make_runner(folder, study, scheduler=QtScheduler)
-    window = ParticipantWindow(
-        Bridge(room.runner),
-        room.loaded,
-        strings_of(room.loaded),
-        room.loaded.study.presentation,
-        room.session.give_consent,
-    )
-    room.session.begin()
-    window.open_on()
-    try:
-        yield room, window
-    finally:
-        window.close_for_good()
-        room.session.close("pictures taken")
+        yield from warm_up(folder / "warm-up" / language, language)
+        yield from paths(folder / "paths" / language, language)
 
 
 def warm_up(folder: Path, language: str) -> Iterator[Shot]:
@@ -56,7 +38,7 @@ def warm_up(folder: Path, language: str) -> Iterator[Shot]:
     folder.mkdir(parents=True)
     study = folder / "warm.yaml"
     study.write_text(WARM_UP.format(language=language))
-    with opened(folder / "data", study) as (room, window):
+    with opened(folder / "data", study=study) as (room, window):
         screen = window.screen_shown
         assert isinstance(screen, WarmUpScreen)
         send = room.runner.send
@@ -73,3 +55,40 @@ def warm_up(folder: Path, language: str) -> Iterator[Shot]:
             send(HandIn())
             yield f"w0{2 * number + 3}-told-{language}", window
             send(Next())
+
+
+def paths(folder: Path, language: str) -> Iterator[Shot]:
+    """The three tasks, on a photo, half answered, and with something missing."""
+    study = write_judging_study(folder / "distinction", "path-distinction", language=language)
+    with judged(folder / "distinction" / "data", study) as (room, window):
+        yield f"t01-distinction-{language}", window
+        judge(room, {FIRST: 2})
+        screen = window.screen_shown
+        assert isinstance(screen, PathDistinctionScreen)
+        screen.go_to(screen.missing()[0])
+        yield f"t02-distinction-present-{language}", window
+        judge(room, {AFTER_PRESENT: 1})
+        screen.right()
+        yield f"t03-distinction-missing-{language}", window
+    for task in ("path-agreement", "path-first-step"):
+        study = write_judging_study(folder / task, "path-agreement", task=task, language=language)
+        with judged(folder / task / "data", study) as (room, window):
+            yield f"t10-{task}-{language}", window
+            first = {"path-first-step": {FIRST_STEP: 5}}.get(task, {"similarity_1": 3})
+            judge(room, first)
+            window.screen_shown.right()
+            yield f"t11-{task}-missing-{language}", window
+
+
+@contextmanager
+def judged(folder: Path, study: Path) -> Iterator[tuple[Room, ParticipantWindow]]:
+    """The stage of a study on its first photo."""
+    with opened(folder, study=study) as (room, window):
+        skip_to(room, "stage-1")
+        QApplication.processEvents()
+        yield room, window
+
+
+def judge(room: Room, answers: dict[str, int]) -> None:
+    for question, value in answers.items():
+        room.runner.send(Judge(question, value, "mouse"))

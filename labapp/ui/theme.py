@@ -105,6 +105,11 @@ def stylesheet(p: Palette) -> str:
     QLabel[role="title"] {{ font-size: {TITLE_PX}px; font-weight: 600; }}
     QLabel[role="secondary"] {{ font-size: {SECONDARY_PX}px; color: {p.secondary}; }}
     QLabel[role="strong"] {{ font-weight: 600; }}
+    QLabel[role="chosen"] {{ font-weight: 600; color: {p.accent}; }}
+    QScrollArea[role="rows"] {{
+        border: {RING}px solid transparent; border-radius: {RADIUS}px; background: transparent;
+    }}
+    QScrollArea[role="rows"]:focus {{ border-color: {p.accent}; }}
     QLabel[role="number"] {{ font-size: {NUMBER_PX}px; font-weight: 600; }}
     QLabel[role="heading"] {{
         font-size: {SECONDARY_PX}px; font-weight: 600; color: {p.secondary};

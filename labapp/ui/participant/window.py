@@ -50,6 +50,11 @@ from labapp.ui.participant.heatmaps import HeatmapScreen
 from labapp.ui.participant.judging import JudgingScreen
 from labapp.ui.participant.pages import PagesScreen
 from labapp.ui.participant.panels import Cover, Question
+from labapp.ui.participant.paths import (
+    FirstStepScreen,
+    PathAgreementScreen,
+    PathDistinctionScreen,
+)
 from labapp.ui.participant.prototypes import (
     PrototypeAgreementScreen,
     PrototypeDistinctionScreen,
@@ -71,6 +76,9 @@ JUDGING: dict[JudgingTask, type[JudgingScreen]] = {
     "heatmap-distinction": HeatmapScreen,
     "prototype-distinction": PrototypeDistinctionScreen,
     "prototype-agreement": PrototypeAgreementScreen,
+    "path-distinction": PathDistinctionScreen,
+    "path-agreement": PathAgreementScreen,
+    "path-first-step": FirstStepScreen,
 }
 
 

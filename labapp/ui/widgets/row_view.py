@@ -14,12 +14,13 @@ from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import Box, PhotoView
 from labapp.ui.widgets.question_row import MARK, MARK_WIDTH
-from labapp.ui.widgets.segmented import SegmentedChoice
+from labapp.ui.widgets.segmented import HEIGHT, PAD, SegmentedChoice, broken_width
 
 PHOTO, REGION, PROTOTYPE, PROTOTYPE_PHOTO = range(4)
 CUT_OUT = (REGION, PROTOTYPE)
 GAP = theme.SPACE_M
 POINT_WIDTH = 38
+STEP_WIDTH, DECISION_WIDTH = 60, 96
 SCROLL_WIDTH = 16
 LEAST_SIDE, MOST_SIDE = 72, 260
 
@@ -29,7 +30,7 @@ class Columns:
     """What a list of rows has, in words: the four pictures' headings, what stands between region
     and prototype (such as "looks like"), headings of what is optional: the step on the left, the
     model's decision, the rating, with the options of it; names of a row for who hears the screen,
-    with `{number}`."""
+    with `{number}`. Decision and rating share a column: one stands over the other."""
 
     photo: str
     region: str
@@ -45,6 +46,23 @@ class Columns:
     @property
     def headings(self) -> tuple[str, str, str, str]:
         return (self.photo, self.region, self.prototype, self.prototype_photo)
+
+    @property
+    def last(self) -> str:
+        """The heading of decision and rating."""
+        return " · ".join(one for one in (self.decision, self.rating) if one)
+
+    @property
+    def each(self) -> int | None:
+        """Logical pixels of an option of the rating; None: as its words need."""
+        return POINT_WIDTH if all(len(text) == 1 for text in self.ratings) else None
+
+    @property
+    def rating_width(self) -> int:
+        """Logical pixels of the rating and the room for its mark."""
+        words = [broken_width(text, 2, theme.BODY_PX) + 2 * PAD for text in self.ratings]
+        across = sum(self.each or max(wide, HEIGHT) for wide in words)
+        return MARK_WIDTH + across + 2 if words else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +85,11 @@ class Widths:
 
     step: int = 0
     joint: int = 72
-    decision: int = 0
-    rating: int = 0
+    last: int = 0
 
     def side_for(self, width: float) -> int:
         """How wide each of the four pictures can be."""
-        words = [self.step, self.joint, self.decision, self.rating]
+        words = [self.step, self.joint, self.last]
         taken = sum(word + GAP for word in words if word) + 3 * GAP
         return max(LEAST_SIDE, min(floor((width - taken) / 4), MOST_SIDE))
 
@@ -114,23 +131,38 @@ class RowView(QWidget):
         row.addWidget(self.joint)
         row.addWidget(self.views[PROTOTYPE])
         row.addWidget(self.views[PROTOTYPE_PHOTO])
-        if columns.decision:
-            self.decision.setFixedWidth(widths.decision)
-            row.addWidget(self.decision)
         if columns.ratings:
             self.rating = SegmentedChoice(
-                columns.ratings, palette, f"{columns.rating}, {name}", each=POINT_WIDTH
+                columns.ratings,
+                palette,
+                f"{columns.rating}, {name}",
+                each=columns.each,
+                lines=2,
             )
             self.rating.chosen.connect(lambda index, device: self.rated.emit(index + 1, device))
-            rate = QWidget()
-            inner = QHBoxLayout(rate)
-            inner.setContentsMargins(0, 0, 0, 0)
-            inner.setSpacing(0)
-            inner.addWidget(self.mark)
-            inner.addWidget(self.rating)
-            rate.setFixedWidth(widths.rating)
-            row.addWidget(rate)
+        if columns.last:
+            row.addWidget(self._last(columns, widths))
         row.addStretch(1)
+
+    def _last(self, columns: Columns, widths: Widths) -> QWidget:
+        """Decision and rating, as far as there are."""
+        cell = QWidget()
+        cell.setFixedWidth(widths.last)
+        down = QVBoxLayout(cell)
+        down.setContentsMargins(0, 0, 0, 0)
+        down.setSpacing(theme.SPACE_S)
+        down.addStretch(1)
+        if columns.decision:
+            down.addWidget(self.decision)
+        if self.rating is not None:
+            rate = QHBoxLayout()
+            rate.setSpacing(0)
+            rate.addWidget(self.mark)
+            rate.addWidget(self.rating)
+            rate.addStretch(1)
+            down.addLayout(rate)
+        down.addStretch(1)
+        return cell
 
     def show_row(self, row: Row) -> None:
         """Show other pictures; a rating of before is gone."""
@@ -161,20 +193,25 @@ class RowView(QWidget):
 class RowList(QWidget):
     """Rows under one head; only the rows scroll.
 
-    rated(place, value, device): of the row at a place of those shown, from 1.
+    rated(place, value, device): of the row at a place of those shown, from 1. least_last: logical
+    pixels of the last column at least.
     """
 
     rated = Signal(int, int, str)
 
     def __init__(
-        self, columns: Columns, palette: theme.Palette, enlarger: Enlarger | None = None
+        self,
+        columns: Columns,
+        palette: theme.Palette,
+        enlarger: Enlarger | None = None,
+        *,
+        least_last: int = 0,
     ) -> None:
         super().__init__()
         self._columns, self._colors, self._enlarger = columns, palette, enlarger
         self.widths = Widths(
-            step=72 if columns.step else 0,
-            decision=88 if columns.decision else 0,
-            rating=MARK_WIDTH + len(columns.ratings) * POINT_WIDTH + 2 if columns.ratings else 0,
+            step=STEP_WIDTH if columns.step else 0,
+            last=max(columns.rating_width, DECISION_WIDTH if columns.decision else 0, least_last),
         )
         self.rows: list[RowView] = []
         self._count = 0
@@ -222,10 +259,8 @@ class RowList(QWidget):
         self._over += [add(columns.photo), add(columns.region)]
         add("", widths.joint)
         self._over += [add(columns.prototype), add(columns.prototype_photo)]
-        if columns.decision:
-            add(columns.decision, widths.decision)
-        if columns.ratings:
-            add(columns.rating, widths.rating)
+        if columns.last:
+            add(columns.last, widths.last)
         row.addStretch(1)
         return head
 

@@ -1,0 +1,301 @@
+"""The screens of the tasks that show the path of a decision tree: the photo and what is asked in
+the end on the left, the steps on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+
+from labapp.study.judging import (
+    ABSENT,
+    AFTER_ABSENT,
+    AFTER_PRESENT,
+    AGREEMENT,
+    DISTINCTION_CONFIDENCE,
+    FIRST,
+    FIRST_STEP,
+    JudgingPart,
+    PlannedPhoto,
+    PlannedRow,
+    Question,
+    applies,
+    questions,
+)
+from labapp.tasks.judging.state import PhotoTrial
+from labapp.ui import theme
+from labapp.ui.participant.judging import AGREEMENTS, CONFIDENCES
+from labapp.ui.participant.prototypes import RatedScreen
+from labapp.ui.participant.screen import Setting
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.path_view import PathList
+from labapp.ui.widgets.question_row import QuestionRow
+from labapp.ui.widgets.row_view import Columns
+
+OPEN = (FIRST, AFTER_ABSENT, AFTER_PRESENT)
+MISSING = {
+    **dict.fromkeys(OPEN, "judging_missing_steps"),
+    FIRST_STEP: "judging_missing_first_step",
+    DISTINCTION_CONFIDENCE: "judging_missing_confidence",
+    AGREEMENT: "judging_missing_agreement",
+}
+DIGITS = 2
+"""Of a similarity between 0 and 1."""
+WAYS = 4
+
+
+def path_columns(words: Strings, *, rating: bool = False, similarity: bool = False) -> Columns:
+    """The columns of a path. rating: each step is rated; similarity: the model's is told."""
+    decision = words("judging_decision")
+    return Columns(
+        photo=words("judging_photo"),
+        region=words("judging_region"),
+        joint=words("judging_compared_to"),
+        prototype=words("judging_prototype"),
+        prototype_photo=words("judging_prototype_photo"),
+        row=words("judging_step", number="{number}"),
+        step=words("judging_step_column"),
+        decision=f"{decision} · {words('judging_similarity')}" if similarity else decision,
+        rating=words("judging_similarity") if rating else "",
+        ratings=("1", "2", "3", "4") if rating else (),
+    )
+
+
+def decision_words(words: Strings, row: PlannedRow, *, similarity: bool = False) -> str:
+    """What the model decided at a step, and by which similarity."""
+    said = words("judging_present" if row.present else "judging_absent")
+    if not similarity or row.similarity is None:
+        return said
+    number = words.number(f"{row.similarity:.{DIGITS}f}")
+    return f'{said}<br><span style="font-weight: 400">{number}</span>'
+
+
+class PathScreen(RatedScreen):
+    """A path beside its photo. task: what is to be done with its steps; empty for nothing."""
+
+    rows: PathList
+    tells_similarity = False
+
+    def show_rows(self, photo: PlannedPhoto) -> None:
+        images, words = self.images, self.setting.words
+        self.rows.show_rows(
+            [
+                images.row(
+                    photo,
+                    row,
+                    step=words("judging_step", number=number),
+                    decision=decision_words(words, row, similarity=self.tells_similarity),
+                )
+                for number, row in enumerate(photo.rows, start=1)
+            ]
+        )
+
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(range(1, len(self.photo.rows) + 1))
+
+    def missing_words(self, missing: Sequence[Question]) -> list[str]:
+        words = self.setting.words
+        said = (words(MISSING.get(one.id, "judging_missing_similarity")) for one in missing)
+        return list(dict.fromkeys(said))
+
+
+class BelievedScreen(PathScreen):
+    """Besides the path it is asked whether one believes the prediction."""
+
+    def ask_agreement(self) -> None:
+        words = self.setting.words
+        row = QuestionRow(
+            words("judging_q_agreement"),
+            [words(key) for key in AGREEMENTS],
+            self.setting.palette,
+            strong=True,
+            upright=True,
+        )
+        # The first of four options is the answer 4.
+        row.answered.connect(lambda place, device: self.judge(AGREEMENT, 5 - place, device))
+        self.asked[AGREEMENT] = row
+
+    def show_photo(self, photo: PlannedPhoto) -> None:
+        name = self.part.explained.names[photo.prediction]
+        self.above.setText(self.setting.words("judging_predicts", name=name))
+        super().show_photo(photo)
+
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+        super().show_answers(trial, missing)
+        value = trial.answers.get(AGREEMENT)
+        self.asked[AGREEMENT].show_answer(None if value is None else 5 - value)
+
+
+class PathAgreementScreen(BelievedScreen):
+    """Every step is rated."""
+
+    def __init__(self, setting: Setting, part: JudgingPart) -> None:
+        super().__init__(setting, part, setting.words("judging_q_rows"))
+        self.ask_agreement()
+        self.lay_out(())
+
+    def make_rows(self) -> PathList:
+        columns = path_columns(self.setting.words, rating=True)
+        return PathList(columns, self.setting.palette, self.enlarger)
+
+
+class FirstStepScreen(BelievedScreen):
+    """Which step is the first that one disagrees with."""
+
+    tells_similarity = True
+
+    def __init__(self, setting: Setting, part: JudgingPart) -> None:
+        super().__init__(setting, part, "")
+        self.first = QuestionRow(
+            setting.words("judging_q_first_step"), ("1",), setting.palette, strong=True, lines=2
+        )
+        self.ask(FIRST_STEP, self.first)
+        self.ask_agreement()
+        self.lay_out(())
+
+    def make_rows(self) -> PathList:
+        columns = path_columns(self.setting.words, similarity=True)
+        return PathList(columns, self.setting.palette, self.enlarger)
+
+    def show_photo(self, photo: PlannedPhoto) -> None:
+        steps = [f"{number}" for number in self.numbers()]
+        self.first.choice.show_texts([*steps, self.setting.words("judging_agree_with_all")])
+        super().show_photo(photo)
+
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+        super().show_answers(trial, missing)
+        self.rows.mark_step(trial.answers.get(FIRST_STEP))
+
+    def entrance(self) -> QWidget:
+        """The path first: it is to be looked at before anything is answered."""
+        return self.rows.area
+
+
+class PathDistinctionScreen(PathScreen):
+    """The first steps, then two that the participant decides: which species they lead to is the
+    answer."""
+
+    def __init__(self, setting: Setting, part: JudgingPart) -> None:
+        super().__init__(setting, part, "")
+        words = setting.words
+        self.steps = dict(zip(OPEN, self.rows.open, strict=True))
+        for name, step in self.steps.items():
+            step.answered.connect(lambda place, device, name=name: self.judge(name, place, device))
+        confidence = QuestionRow(
+            words("judging_q3_confidence"),
+            [words(key) for key in CONFIDENCES],
+            setting.palette,
+            strong=True,
+            lines=2,
+            px=theme.SECONDARY_PX,
+        )
+        self.ask(DISTINCTION_CONFIDENCE, confidence)
+        self.key_of_species = SpeciesKey(words("judging_predicted"))
+        heading = QLabel(words("judging_first_steps"))
+        heading.setProperty("role", "title")
+        heading.setWordWrap(True)
+        self.above.hide()
+        self.lay_out((heading,), (self.key_of_species, confidence))
+        chain = [self.rows.area, *(step.choice for step in self.steps.values())]
+        for before, after in zip(chain, [*chain[1:], confidence.choice], strict=True):
+            QWidget.setTabOrder(before, after)
+
+    def make_rows(self) -> PathList:
+        words = self.setting.words
+        return PathList(
+            path_columns(words),
+            self.setting.palette,
+            self.enlarger,
+            heading=words("judging_final_steps"),
+            open_steps=(
+                (words("judging_q1"),),
+                (words("judging_if_absent"), words("judging_q2_absent")),
+                (words("judging_if_present"), words("judging_q2_present")),
+            ),
+            options=(words("judging_absent"), words("judging_present")),
+        )
+
+    def entrance(self) -> QWidget:
+        """The path first: it is to be looked at before anything is answered."""
+        return self.rows.area
+
+    def show_photo(self, photo: PlannedPhoto) -> None:
+        final = photo.final
+        assert final is not None, "a plan of this task has the final steps"
+        words, names = self.setting.words, self.part.explained.names
+        at = len(photo.rows) + 1
+        open_steps = ((final.first, at), (final.absent, at + 1), (final.present, at + 1))
+        self.rows.show_open(
+            [
+                self.images.row(photo, row, step=words("judging_step", number=number))
+                for row, number in open_steps
+            ]
+        )
+        said = (words("judging_absent"), words("judging_present"))
+        ways = [(first, second) for first in said for second in said]
+        self.key_of_species.show_lines(
+            [
+                words("judging_leads_to", first=first, second=second, species=names[species])
+                for (first, second), species in zip(ways, final.classes, strict=True)
+            ]
+        )
+        super().show_photo(photo)
+
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+        super().show_answers(trial, missing)
+        lacking = {question.id for question in missing}
+        first = trial.answers.get(FIRST)
+        for question in questions(self.part.task, self.photo):
+            if question.id in self.steps:
+                on_way = applies(question, trial.answers)
+                step = self.steps[question.id]
+                step.show_answer(
+                    trial.answers.get(question.id),
+                    open_=on_way,
+                    faint=first is not None and not on_way,
+                )
+                step.mark_missing(question.id in lacking)
+        second = trial.answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
+        told = first is not None and second is not None
+        self.key_of_species.show_place(2 * (first - 1) + second - 1 if told else None)
+
+    def go_to(self, question: Question) -> None:
+        step = self.steps.get(question.id)
+        if step is None:
+            super().go_to(question)
+        else:
+            step.choice.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class SpeciesKey(QFrame):
+    """Which species the two decisions lead to, a line a way; the way taken is strong."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        head = QLabel(title)
+        head.setProperty("role", "heading")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
+        column.setSpacing(theme.SPACE_XS)
+        column.addWidget(head)
+        self.lines = [QLabel() for _ in range(WAYS)]
+        for line in self.lines:
+            column.addWidget(line)
+        self._place: int | None = None
+
+    def show_lines(self, lines: Sequence[str]) -> None:
+        """Say where each of the four ways leads."""
+        for label, text in zip(self.lines, lines, strict=True):
+            label.setText(text)
+
+    def show_place(self, place: int | None) -> None:
+        """Show which way was taken, from 0."""
+        if place == self._place:
+            return
+        self._place = place
+        for number, label in enumerate(self.lines):
+            label.setProperty("role", "chosen" if number == place else "")
+            label.style().unpolish(label)
+            label.style().polish(label)

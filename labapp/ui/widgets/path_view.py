@@ -1,0 +1,142 @@
+"""The steps of a tree's path, and below them steps whose decision is the participant's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QGraphicsOpacityEffect, QLabel, QVBoxLayout, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.row_view import (
+    CUT_OUT,
+    GAP,
+    Columns,
+    Row,
+    RowList,
+    RowView,
+    Widths,
+)
+
+FAINT = 0.35
+"""How strong a step is drawn that is not on the way any more."""
+
+
+class OpenStep(QWidget):
+    """A step that waits for a decision: its question, and its row with the options.
+
+    answered(place, device): the hand wants this option, from 1.
+    """
+
+    answered = Signal(int, str)
+
+    def __init__(
+        self,
+        number: int,
+        texts: tuple[str, ...],
+        columns: Columns,
+        widths: Widths,
+        palette: theme.Palette,
+    ) -> None:
+        super().__init__()
+        self.row = RowView(number, columns, widths, palette)
+        assert self.row.rating is not None
+        self.choice = self.row.rating
+        self.choice.set_name(" ".join(texts))
+        self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
+        self.labels = [QLabel(text) for text in texts]
+        self.labels[-1].setProperty("role", "strong")
+        for label in self.labels:
+            label.setWordWrap(True)
+        self._effect = QGraphicsOpacityEffect(self)
+        self._effect.setOpacity(FAINT)
+        self._effect.setEnabled(False)
+        self.setGraphicsEffect(self._effect)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+        column.setSpacing(theme.SPACE_S)
+        for label in self.labels:
+            column.addWidget(label)
+        column.addWidget(self.row)
+
+    def show_answer(self, place: int | None, *, open_: bool, faint: bool) -> None:
+        """Show what the session says, from 1. open_: it can be answered; faint: it is not on the
+        way that was taken."""
+        self.row.show_rating(place)
+        if self.choice.isEnabled() != open_:
+            self.choice.setEnabled(open_)
+        if self._effect.isEnabled() != faint:
+            self._effect.setEnabled(faint)
+
+    def mark_missing(self, missing: bool) -> None:
+        """Tell, by a mark in room kept for it, that the decision is missing."""
+        self.row.mark_missing(missing)
+
+
+class PathList(RowList):
+    """Steps of a path under one head, and below them, under a heading, the open ones.
+
+    Where nothing is rated in the path the list itself takes the keyboard, so that it can be
+    scrolled.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        palette: theme.Palette,
+        enlarger: Enlarger | None = None,
+        *,
+        heading: str = "",
+        open_steps: Sequence[tuple[str, ...]] = (),
+        options: tuple[str, ...] = (),
+    ) -> None:
+        asked = replace(columns, decision="", rating=columns.decision, ratings=options)
+        super().__init__(columns, palette, enlarger, least_last=asked.rating_width)
+        self.open: list[OpenStep] = []
+        self.heading = QLabel(heading)
+        self.heading.setProperty("role", "title")
+        self.heading.setVisible(bool(heading))
+        place = self._list.count() - 1
+        self._list.insertWidget(place, self.heading)
+        for number, texts in enumerate(open_steps, start=1):
+            step = OpenStep(number, texts, asked, self.widths, palette)
+            step.choice.installEventFilter(self)
+            if enlarger is not None:
+                for at, view in enumerate(step.row.views):
+                    enlarger.watch(view, view.accessibleName(), whole=at in CUT_OUT)
+            self.open.append(step)
+            self._list.insertWidget(place + number, step)
+        if not columns.ratings:
+            self.area.setProperty("role", "rows")
+            self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def show_open(self, rows: Sequence[Row]) -> None:
+        """Show the pictures of the open steps."""
+        for step, row in zip(self.open, rows, strict=True):
+            step.row.show_row(row)
+
+    def mark_step(self, place: int | None) -> None:
+        """Mark a step, from 1, and bring it into sight; None, or a place behind the last: none."""
+        for number, view in enumerate(self.shown, start=1):
+            here = number == place
+            if (view.step.property("tone") == "warn") != here:
+                view.step.setProperty("tone", "warn" if here else "")
+                view.step.style().unpolish(view.step)
+                view.step.style().polish(view.step)
+                if here:
+                    self.area.ensureWidgetVisible(view, 0, GAP)
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """An open step that gets the focus comes into sight, with its question."""
+        if event.type() == QEvent.Type.FocusIn:
+            step = next((step for step in self.open if step.choice is watched), None)
+            if step is not None:
+                self.area.ensureWidgetVisible(step, 0, GAP)
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)
+        for step in self.open:
+            step.row.set_side(self._side())
