@@ -177,12 +177,22 @@ FlowItem = Annotated[
 EachItem.model_rebuild()
 
 
+Place = tuple[str | int, ...]
+"""Where an item stands in the study file."""
+
+
+def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Place, Item]]:
+    """Every item and where it stands, those inside `each` after it."""
+    for index, item in enumerate(flow):
+        yield ("flow", index), item
+        if isinstance(item, EachItem):
+            for at, inner in enumerate(item.flow):
+                yield ("flow", index, "flow", at), inner
+
+
 def items_of(flow: Sequence[Item]) -> Iterator[Item]:
     """Every item, those inside `each` after it."""
-    for item in flow:
-        yield item
-        if isinstance(item, EachItem):
-            yield from item.flow
+    return (item for _, item in placed_items(flow))
 
 
 def unrolled(

@@ -9,7 +9,7 @@ from typing import Any
 from labapp.documents import parse_yaml
 from labapp.errors import SessionError, StudyError
 from labapp.stimuli import library
-from labapp.study import assignment, conditions, explained, single_dimension
+from labapp.study import assignment, conditions, single_dimension, warm_up
 from labapp.study.conditions import Scope
 from labapp.study.explained import Judged, Showing, StimuliOf, Unfit
 from labapp.study.flow import (
@@ -24,6 +24,7 @@ from labapp.study.flow import (
     TextItem,
     TutorialItem,
     WarmUpItem,
+    placed_items,
     unrolled,
 )
 from labapp.study.judging import PlannedPhoto, PlannedRow
@@ -157,7 +158,7 @@ class _Planner:
                     assert told is not None, "the study was checked"
                     yield told.method(self._id("method"), self._document(item, scope))
                 case WarmUpItem():
-                    yield explained.warm_up(self._id("warm-up"), self._document(item, scope))
+                    yield warm_up.fruits(self._id("warm-up"), self._document(item, scope))
                 case QuestionnaireItem():
                     part_id = self._id("questionnaire", numbered=True)
                     yield self._ask(item.questionnaire, part_id, None, place, item.above)
@@ -349,11 +350,20 @@ class _Planner:
                 raise Unfit("set", f"{number!r} is no number of a set", "Give a whole number.")
             return Judged.of(Showing(stages, found, self.loaded.words()), int(number), rows, order)
         except Unfit as unfit:
-            path = self.loaded.path
-            located = parse_yaml(path, self.loaded.files[path.name])
-            line = located.line_of_text(str(getattr(stages, unfit.about)))
-            where = f"{path}, line {line}" if line else f"{path}"
-            raise StudyError(f"{where}, {unfit.about}: {unfit}.", todo=unfit.todo) from unfit
+            raise StudyError(
+                f"{self.loaded.path}, line {self._line(stages, unfit.about)}, {unfit.about}: "
+                f"{unfit}.",
+                todo=unfit.todo,
+            ) from unfit
+
+    def _line(self, stages: JudgingStages, key: str) -> int:
+        """The line in the study file of what stages say, or of the stages where they do not."""
+        path = self.loaded.path
+        located = parse_yaml(path, self.loaded.files[path.name])
+        for place, item in placed_items(self.study.flow):
+            if isinstance(item, StagesItem) and item.stages is stages:
+                return located.line((*place, "stages", key))
+        return 1
 
     def _stage(
         self, stages: Stages | SingleDimensionStages, model: str
