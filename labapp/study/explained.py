@@ -73,13 +73,13 @@ class Showing:
     words: Mapping[str, str]
 
     def _word(self, key: str) -> str:
-        if key not in self.words:
+        try:
+            return self.words[key]
+        except KeyError as error:
             raise StudyError(
                 f"The participant's window has no words for {key!r}.",
-                todo="Add them to the study's participant.yaml; the English file shows what it "
-                "says.",
-            )
-        return self.words[key]
+                todo="Add them to the study's participant.yaml, as they are in the English file.",
+            ) from error
 
     def explained(self) -> Explained:
         """What the parts share. Raises Unfit for a set of another kind than the task needs."""
