@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -41,6 +42,7 @@ class LoadedStudy:
         """A text by its name in the study file; `{language}` is filled in."""
         return decoded(self.files[in_language(name, self.study.language)])
 
+    @cached_property
     def words(self) -> dict[str, str]:
         """The words of the participant's window by key, as they are in their file."""
         name = in_language(WORDS, self.study.language)

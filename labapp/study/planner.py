@@ -348,7 +348,7 @@ class _Planner:
         try:
             if not number.isdecimal():
                 raise Unfit("set", f"{number!r} is no number of a set", "Give a whole number.")
-            return Judged.of(Showing(stages, found, self.loaded.words()), int(number), rows, order)
+            return Judged.of(Showing(stages, found, self.loaded.words), int(number), rows, order)
         except Unfit as unfit:
             raise StudyError(
                 f"{self.loaded.path}, line {self._line(stages, unfit.about)}, {unfit.about}: "
