@@ -34,6 +34,13 @@ BELIEVED = 3
 """Ratings of agreement from here on say that the prediction is correct."""
 
 
+def scored(task: JudgingTask) -> tuple[str, ...]:
+    """The questions by which the performance in a task is told."""
+    if task == "heatmap-distinction":
+        return (OUTPUT, DISTINCTION)
+    return (DISTINCTION,) if task.endswith("distinction") else (AGREEMENT,)
+
+
 def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
     """Of the final answers about a photo, question -> whether it is right, where that can be said.
 
@@ -63,13 +70,15 @@ def compute(
     """The performance in a stage. judged: number of a photo, from 1 -> its final answers; photos
     that were not judged count for nothing. seed, study, participant: for the coin among ties."""
     photos = [(part.photos[number - 1], judged[number]) for number in sorted(judged)]
-    counts: dict[str, int] = {}
+    counts = dict.fromkeys(scored(part.task), 0)
     for photo, answers in photos:
         for question, right in marked(part.task, photo, answers).items():
             counts[question] = counts.get(question, 0) + right
     rated = [(photo, answers[AGREEMENT]) for photo, answers in photos if AGREEMENT in answers]
-    if not rated:
+    if AGREEMENT not in counts:
         return PerformanceComputed(len(photos), counts, {}, (), None, None)
+    if not rated:
+        return PerformanceComputed(len(photos), counts, {}, (), 0, 0.0)
     correct = [photo.correct for photo, _ in rated]
     ratings = [rating for _, rating in rated]
     coin = generator(seed, study, participant, attempt_at(part.id, attempt), "ties")

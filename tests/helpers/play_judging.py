@@ -18,7 +18,7 @@ from labapp.study.judging import (
     PlannedRow,
     WarmUpPart,
 )
-from labapp.tasks.judging import task as judging
+from labapp.tasks.judging import task as machines
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from tests.helpers.play import Play
 
@@ -136,8 +136,8 @@ def warm_up_part() -> WarmUpPart:
     )
 
 
-def judging_task(part: JudgingPart, index: int = 0, seed: int = 7) -> judging.JudgingTask:
-    return judging.JudgingTask(part, index, seed, "test", "P01")
+def judging_task(part: JudgingPart, index: int = 0, seed: int = 7) -> machines.JudgingTask:
+    return machines.JudgingTask(part, index, seed, "test", "P01")
 
 
 class JudgingPlay(Play):
@@ -153,7 +153,7 @@ class JudgingPlay(Play):
     @classmethod
     def warm_up(cls) -> JudgingPlay:
         part = warm_up_part()
-        play = cls(SessionMachine((part,), (judging.WarmUpTask(part, 0),), {1: "insight"}))
+        play = cls(SessionMachine((part,), (machines.WarmUpTask(part, 0),), {1: "insight"}))
         play.start()
         return play
 
@@ -174,15 +174,15 @@ class JudgingPlay(Play):
         return self.judging.trial if self.state.running else None
 
     @property
-    def task(self) -> judging.JudgingTask | judging.WarmUpTask:
+    def task(self) -> machines.JudgingTask | machines.WarmUpTask:
         task = self.machine.tasks[0]
-        assert isinstance(task, judging.JudgingTask | judging.WarmUpTask)
+        assert isinstance(task, machines.JudgingTask | machines.WarmUpTask)
         return task
 
     def answer(self, *, right: bool = True, agreement: int = 3) -> None:
         """Answer every question about the photo on the screen: rightly, or all with the wrong."""
         assert self.photo is not None
-        while self.photo is not None and (missing := self.task.missing(self.photo)):
+        while missing := self.task.missing(self.photo):
             question = missing[0]
             value = question.first if question.right is None else question.right
             if question.right is not None and not right:
@@ -193,6 +193,6 @@ class JudgingPlay(Play):
         """Answer every photo that is left."""
         while self.photo is not None:
             self.answer(right=right, agreement=agreement)
-            if isinstance(self.task, judging.WarmUpTask):
+            if isinstance(self.task, machines.WarmUpTask):
                 self.send(HandIn())
             self.send(Next())

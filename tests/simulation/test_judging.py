@@ -121,7 +121,7 @@ def test_who_knows_the_truth_is_right_about_the_class_and_half_of_the_output(run
     assert made.share(DISTINCTION) == 1
     assert made.share(OUTPUT) == 0.5, "half of the photos are predicted wrong"
     for task in ("prototype-distinction", "path-distinction"):
-        assert run(task, "understanding").share(DISTINCTION) == 1  # type: ignore[arg-type]
+        assert run(task, "understanding").share(DISTINCTION) == 1
     for task in ("prototype-agreement", "path-agreement", "path-first-step"):
         agreed = run(task, "understanding")  # type: ignore[arg-type]
         assert agreed.share(AGREEMENT) == 1
@@ -154,7 +154,7 @@ def test_who_follows_the_rows_names_the_class_of_the_most_similar(run: Run) -> N
 def test_who_follows_the_path_takes_its_steps_and_believes_the_model(run: Run) -> None:
     assert run("path-distinction", "explanation").share(DISTINCTION) == 1, "it is right there"
     for task in ("prototype-agreement", "path-agreement", "path-first-step"):
-        made = run(task, "explanation")  # type: ignore[arg-type]
+        made = run(task, "explanation")
         assert made.share(AGREEMENT) == 0.5
         for photo, body in made.judged():
             assert body.answers[AGREEMENT] >= 3
@@ -197,15 +197,15 @@ def test_ratings_follow_what_is_similar(run: Run) -> None:
     own: list[int] = []
     others: list[int] = []
     for part, rows in zip(made.parts(), made.journals, strict=True):
-        answers = [body.answers for event, body in rows if _of_stage(event, body, part)]
+        answers = [
+            body.answers
+            for event, body in rows
+            if isinstance(body, PhotoJudged) and event.stage == part.id
+        ]
         for photo, given in zip(part.photos, answers, strict=True):
             for n, row in enumerate(photo.rows, start=1):
                 (own if row.of == photo.prediction else others).append(given[f"similarity_{n}"])
     assert sum(own) / len(own) > sum(others) / len(others) + 0.5
-
-
-def _of_stage(event: Any, body: Body, part: JudgingPart) -> bool:
-    return isinstance(body, PhotoJudged) and event.stage == part.id
 
 
 def test_people_look_around_change_their_minds_and_take_their_time(run: Run) -> None:
