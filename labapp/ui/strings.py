@@ -9,6 +9,7 @@ language.
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from labapp.errors import StudyError
 from labapp.study.loading import WORDS, LoadedStudy, in_language
 
 COMPLETE = "Add them; the English file shows what each says."
+DECIMAL_POINT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 NEWER = "Resume the session with the version of labapp that it was begun with."
 
 
@@ -39,8 +41,8 @@ class Strings:
         return words.format(**values) if values else words
 
     def number(self, written: str) -> str:
-        """A number, written with a point, as the language writes it."""
-        return written.replace(".", self("decimal_mark"))
+        """A number, written with a point, as the language writes it; other points stay."""
+        return DECIMAL_POINT.sub(self("decimal_mark"), written)
 
 
 def strings_of(loaded: LoadedStudy, *, begun: bool = False) -> Strings:

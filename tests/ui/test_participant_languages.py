@@ -15,7 +15,7 @@ from labapp.study.single_dimension import ExamplePart
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
-from labapp.ui.strings import strings_of
+from labapp.ui.strings import Strings, strings_of
 from tests.helpers.languages import MARKED, mark, translated, write_marked
 from tests.helpers.packages import ring_model
 from tests.helpers.questionnaires import ALL
@@ -101,6 +101,14 @@ def test_german_numbers_have_a_comma(open_room, open_window, qapp, tmp_path):
 def test_english_numbers_have_a_point(open_room):
     words = strings_of(open_room().loaded)
     assert words.number("97.5") == "97.5"
+
+
+def test_only_the_points_of_numbers_are_commas_in_german():
+    words = Strings({"decimal_mark": ","})
+    assert words.number("81.5") == "81,5"
+    assert words.number("$0.10. Rot zählt am meisten. Blau nicht.") == (
+        "$0,10. Rot zählt am meisten. Blau nicht."
+    )
 
 
 def test_german_quotes_are_german(open_room, open_window, qapp, tmp_path):

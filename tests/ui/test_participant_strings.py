@@ -14,6 +14,11 @@ from labapp.study.loading import LoadedStudy, load
 from labapp.ui.strings import Strings, strings_of
 
 NAME = "texts/en/participant.yaml"
+COMPOSED = (
+    "task_text",
+    *(f"judging_{what}_" for what in ("hot", "cold", "scale_text", "things")),
+)
+"""Beginnings of keys that are made of parts: by a screen, or by the planner for the texts."""
 
 
 @pytest.fixture
@@ -64,7 +69,7 @@ def test_every_word_that_screens_ask_for_exists_and_is_used(loaded):
     for key in asked:
         words(key)
     known = set(re.findall(r"^(\w+):", loaded.files[NAME].decode(), re.MULTILINE))
-    unused = {key for key in known if f'"{key}"' not in code and not key.startswith("task_text")}
+    unused = {key for key in known if f'"{key}"' not in code and not key.startswith(COMPOSED)}
     assert not unused
 
 
