@@ -60,19 +60,31 @@ class Built:
 def build(
     spec: Spec, *, seed: int, model: str | Path | None = None, progress: Progress | None = None
 ) -> Built:
-    """Build a set, in memory.
+    """Build a set, in memory. model: id or folder of another classifier of the same method.
 
-    Parameters
-    ----------
-    model : id or folder of another classifier of the same method.
+    Raises ModelError where that is missing or damaged, and what `built_of` raises.
+    """
+    classifier = package.load(spec.model if model is None else model)
+    return built_of(classifier, spec, seed=seed, progress=progress)
+
+
+def built_of(
+    classifier: Classifier, spec: Spec, *, seed: int, progress: Progress | None = None
+) -> Built:
+    """Build a set from a classifier.
 
     Raises
     ------
-    ModelError : the model is missing, damaged or of another method.
+    ModelError : the model is of another method.
     StimuliError : too few photos meet the rules.
     """
+    method = classifier.card.recipe.method.name
+    if method != spec.needs:
+        raise ModelError(
+            f"{spec.id} is built from a {spec.needs}; {classifier.card.id} is a {method}.",
+            todo=f"Name a model whose method is {spec.needs}.",
+        )
     told = progress or (lambda *_: None)
-    classifier = package.load(spec.model if model is None else model)
     explainer = explainer_of(spec)
     rows = test_rows(classifier)
     found: list[Candidate] = []
@@ -124,13 +136,20 @@ def test_rows(model: Classifier) -> BirdRows:
 
 
 def candidates(
-    explainer: Explainer, model: Classifier, rows: BirdRows, first: int, told: Progress
+    explainer: Explainer,
+    model: Classifier,
+    rows: BirdRows,
+    first: int,
+    told: Progress,
+    *,
+    last: int | None = None,
 ) -> list[Candidate]:
-    """What can be chosen from, of all rows from `first` on."""
+    """What can be chosen from, of the rows from `first` on, before `last`."""
     found = []
-    for start in range(first, len(rows), CHUNK):
-        told("looking at photos", start, len(rows))
-        numbers = np.arange(start, min(start + CHUNK, len(rows)))
+    end = len(rows) if last is None else last
+    for start in range(first, end, CHUNK):
+        told("looking at photos", start, end)
+        numbers = np.arange(start, min(start + CHUNK, end))
         pictures = as_bytes(rows.instances(numbers))
         predicted = explainer.predicted(model, pictures)
         fit = explainer.eligible(model, pictures)
@@ -140,7 +159,7 @@ def candidates(
                 numbers.tolist(), predicted.tolist(), fit.tolist(), strict=True
             )
         ]
-    told("looking at photos", len(rows), len(rows))
+    told("looking at photos", end, end)
     return found
 
 

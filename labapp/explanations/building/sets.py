@@ -29,6 +29,11 @@ class Spec:
     wanted: Wanted
     scale: Scale | None = None
 
+    @property
+    def needs(self) -> str:
+        """The method of the model, as recipes name it."""
+        return "resnet" if self.explains == "gradcam" else self.explains
+
 
 HALF, RIGHT_4, RIGHT_10 = Wanted(5, 5), Wanted(4, 0), Wanted(10, 0)
 

@@ -1,0 +1,103 @@
+"""Sets of heatmaps, built from classifiers as they are before they learned anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp.errors import ModelError, StimuliError
+from labapp.explanations import bagnet as bags
+from labapp.explanations import gradcam
+from labapp.explanations.building import build
+from labapp.explanations.building.explainer import Job, pictures_of
+from labapp.explanations.building.heatmaps import Heatmaps
+from labapp.explanations.building.selection import Candidate, Wanted
+from labapp.explanations.building.sets import SPECS
+from labapp.explanations.classifier import Classifier
+from labapp.stimuli import importing, pictures
+
+SMALL = Wanted(1, 1, sets=2)
+
+
+def job(row: int) -> Job:
+    return Job(f"photo-{row}", Candidate(row, row % 20, 3, 1.0), example=False)
+
+
+def shown(explainer: Heatmaps, model: Classifier, row: int) -> np.ndarray:
+    """The four heatmaps of a photo, 0 to 255: (4, h, w)."""
+    (made,) = explainer.explain(model, build.test_rows(model), [job(row)], 1)
+    return np.stack([pictures.decoded(c, n)[..., 0] for n, c in made.files.items()])
+
+
+def test_gradcam_is_grey_on_one_scale_and_in_its_place(resnet: Classifier) -> None:
+    maps = gradcam.gradcam(resnet, pictures_of(build.test_rows(resnet), [job(4)]))[0]
+    found = shown(Heatmaps("gradcam"), resnet, 4)
+    assert found.shape == (4, 24, 24)
+    (made,) = Heatmaps("gradcam").explain(resnet, build.test_rows(resnet), [job(4)], 1)
+    ids = [build.class_id(n) for n in range(20)]
+    for grey, option, strength in zip(
+        found, made.fields["options"], made.fields["strengths"], strict=True
+    ):
+        of = maps[ids.index(option)]
+        assert strength == pytest.approx(of.max(), abs=1e-3)
+        # Between its positions the map is drawn straight: what is shown comes close to its peak.
+        assert abs(grey.max() / 255 - of.max()) < 0.25 * of.max() + 0.01
+        y, x = np.unravel_index(of.argmax(), of.shape)
+        assert grey[min(2 * y, 23), min(2 * x, 23)] > 0.7 * grey.max()
+
+
+def test_bagnet_is_grey_about_nothing(bagnet: Classifier) -> None:
+    rows = build.test_rows(bagnet)
+    maps = bags.dense_evidence(bagnet, pictures_of(rows, [job(4)]))
+    greatest = bags.symmetric_range(maps)[0]
+    found = shown(Heatmaps("bagnet"), bagnet, 4)
+    assert found.shape == (4, 48, 48)
+    (made,) = Heatmaps("bagnet").explain(bagnet, rows, [job(4)], 1)
+    ids = [build.class_id(n) for n in range(20)]
+    for grey, option in zip(found, made.fields["options"], strict=True):
+        of = maps[0, ids.index(option)]
+        mean = of.reshape(48, 2, 48, 2).mean((1, 3))
+        expected = ((mean / greatest).clip(-1, 1) + 1) / 2 * 255
+        assert np.abs(grey - expected).max() <= 0.51
+    assert made.fields["strengths"] == made.fields["logits"]
+
+
+def test_a_photo_is_explained_the_same_whichever_others_are(resnet: Classifier) -> None:
+    explainer, rows = Heatmaps("gradcam"), build.test_rows(resnet)
+    alone = explainer.explain(resnet, rows, [job(4)], 1)[0]
+    among = explainer.explain(resnet, rows, [job(2), job(4), job(9)], 1)[1]
+    assert alone.fields["options"] == among.fields["options"]
+    assert alone.files.keys() == among.files.keys()
+    places = [explainer.explain(resnet, rows, [job(4)], seed)[0] for seed in range(8)]
+    assert len({one.fields["options"] for one in places}) > 1
+
+
+def test_a_set_is_built_alike_twice_and_is_in_order(resnet: Classifier, tmp_path: Path) -> None:
+    spec = replace(SPECS["birds-gradcam"], wanted=SMALL)
+    told: list[str] = []
+    one = build.built_of(resnet, spec, seed=5, progress=lambda what, *_: told.append(what))
+    other = build.built_of(resnet, spec, seed=5)
+    assert (one.manifest, one.files) == (other.manifest, other.files)
+    assert {"looking at photos", "explaining"} == set(told)
+    folder = build.write(one, tmp_path / "set")
+    assert importing.checked(folder).manifest == one.manifest
+    assert one.manifest.sets == (1, 2)
+    assert [photo.correct for photo in one.manifest.photos].count(True) == 2
+    with pytest.raises(StimuliError, match="nothing is overwritten"):
+        build.write(one, tmp_path / "set")
+
+
+def test_a_model_of_another_method_is_refused(resnet: Classifier) -> None:
+    with pytest.raises(ModelError, match="is built from a bagnet; birds/resnet is a resnet"):
+        build.built_of(resnet, replace(SPECS["birds-bagnet"], wanted=SMALL), seed=1)
+
+
+def test_too_few_photos_are_refused_with_their_number(
+    resnet: Classifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "MOST", 2)
+    with pytest.raises(StimuliError, match="too few photos for birds-gradcam: of 40 looked at"):
+        build.built_of(resnet, SPECS["birds-gradcam"], seed=1)
