@@ -2,10 +2,10 @@
 
     python -m tests.crash.child DATA PARTICIPANT PACE STUDY [FOLDER]
 
-Begins a session of a study file beside this one, or goes on with the one in FOLDER. Each line on
-standard output is a JSON list: ["folder", path]; ["append", seq, kind, perf_ns] as soon as an event
-is made; ["durable", seq] once its receipt says that it is on disk; ["sound", perf_ns, rate] when
-the microphone begins; ["done"].
+Begins a session of a study file (beside this one, or by its path), or goes on with the one in
+FOLDER. Each line on standard output is a JSON list: ["folder", path]; ["append", seq, kind,
+perf_ns] as soon as an event is made; ["durable", seq] once its receipt says that it is on disk;
+["sound", perf_ns, rate] when the microphone begins; ["done"].
 It is meant to be killed at any moment.
 """
 
@@ -100,7 +100,7 @@ def session_of(data: Path, participant: str, study: str, folder: str | None) -> 
         private=data / "private",
     )
     if folder is None:
-        loaded = load(Path(__file__).with_name(study))
+        loaded = load(Path(__file__).parent / study)
         return opening.create(loaded, participant, around, data=data)
     return opening.resume(Path(folder), lambda loaded, models: around)
 
