@@ -45,7 +45,8 @@ def readable(source: Source) -> tuple[Readable | None, list[str]]:
     except ValidationError as invalid:
         for error in invalid.errors(include_url=False):
             faults.append(f"{source.where(error['loc'])}: {schema_fault(error)}")
-            bad.add(error["loc"][:1] if error["loc"][0] in EXAMPLES else error["loc"][:2])
+            loc = error["loc"]
+            bad.add(loc[:1] if loc[:1] in [(key,) for key in EXAMPLES] else loc[:2])
         try:
             manifest = Manifest.model_validate_json(json.dumps(_without(source.value, bad)))
         except ValidationError:
