@@ -166,5 +166,5 @@ def values(
         ]
         found[f"photos_{name}"] = str(len(of))
         found[f"hits_{name}"] = str(sum(performance.assigned[id_] == wanted for _, id_ in of))
-        found[f"own_{name}"] = ", ".join(say(answers[number][AGREEMENT]) for number, _ in of)
+        found[f"own_{name}"] = "; ".join(say(answers[number][AGREEMENT]) for number, _ in of)
     return found

@@ -94,10 +94,10 @@ def test_the_agreement_page_lists_the_own_answers_in_the_order_they_were_given()
         "photos": "4",
         "photos_correct": "2",
         "hits_correct": "1",
-        "own_correct": "surely right, rather wrong",
+        "own_correct": "surely right; rather wrong",
         "photos_incorrect": "2",
         "hits_incorrect": "1",
-        "own_incorrect": "rather right, surely wrong",
+        "own_incorrect": "rather right; surely wrong",
     }
 
 

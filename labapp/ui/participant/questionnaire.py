@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -12,6 +13,7 @@ from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.widgets.bars import Foot, Head
 
+MARKS_OF_TEXT = re.compile(r"</?[a-z]+>")
 MISSING_CHARACTERS = 40
 MOST_NAMED, NAMED_CHARACTERS = 3, 84
 """So many items, in so many characters, are named beside Next: that is one line of the bar."""
@@ -124,7 +126,11 @@ def above(setting: Setting, part: QuestionnairePart) -> str:
     if part.above is None:
         return ""
     runner = setting.runner
-    achieved = runner.machine.performance_values(runner.state)
+
+    def say(rating: int) -> str:
+        return MARKS_OF_TEXT.sub("", setting.words(f"judging_agreement_{rating}"))
+
+    achieved = runner.machine.performance_values(runner.state, say)
     return "\n\n".join(setting.pages(part.above, achieved | part.values))
 
 
