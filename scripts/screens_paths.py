@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, Judge, Next
+from labapp.events.commands import HandIn, Judge, Next, OpenDescription
 from labapp.study.judging import AFTER_PRESENT, FIRST, FIRST_STEP
 from labapp.ui.participant.paths import PathDistinctionScreen
 from labapp.ui.participant.warm_up import WarmUpScreen
@@ -25,12 +26,21 @@ language: {language}
 flow:
   - warm_up: fruits
 """
+INTRODUCED = {
+    "path-distinction": "prototree",
+    "path-agreement": "prototree",
+    "prototype-agreement": "protopnet",
+    "prototype-distinction": "protopnet",
+    "heatmaps": "gradcam",
+}
+"""The text of each small set's introduction."""
 
 
 def shots(folder: Path) -> Iterator[Shot]:
     for language in ("en", "de"):
         yield from warm_up(folder / "warm-up" / language, language)
         yield from paths(folder / "paths" / language, language)
+        yield from introductions(folder / "introductions" / language, language)
 
 
 def warm_up(folder: Path, language: str) -> Iterator[Shot]:
@@ -85,10 +95,54 @@ def judged(folder: Path, study: Path) -> Iterator[tuple[Room, ParticipantWindow]
     """The stage of a study on its first photo."""
     with opened(folder, study=study) as (room, window):
         skip_to(room, "stage-1")
-        QApplication.processEvents()
+        window.activateWindow()
+        settle()
         yield room, window
 
 
 def judge(room: Room, answers: dict[str, int]) -> None:
     for question, value in answers.items():
         room.runner.send(Judge(question, value, "mouse"))
+    settle()
+
+
+def introductions(folder: Path, language: str) -> Iterator[Shot]:
+    """Every page of the introductions, and the description that can be opened in the task."""
+    for name, text in INTRODUCED.items():
+        study = write_judging_study(
+            folder / name,
+            name,
+            language=language,
+            rows=10 if name.startswith("prototype") else 0,
+            before=[{"method": f"texts/{{language}}/method-{text}.md"}],
+            description=f"texts/{{language}}/description-{text}.md",
+        )
+        with opened(folder / name / "data", study=study) as (room, window):
+            skip_to(room, "method")
+            window.activateWindow()
+            part = room.runner.part
+            page = 0
+            while room.runner.part is part:
+                page += 1
+                settle()
+                yield f"m{page:02d}-{name}-{language}", window
+                room.runner.send(Next())
+                settle()
+            skip_to(room, "stage-1")
+            room.runner.send(OpenDescription("method"))
+            settle()
+            yield f"m11-{name}-description-{language}", window
+            window.description.inside.tabs.changed.emit(1)
+            settle()
+            yield f"m12-{name}-described-{language}", window
+            room.runner.send(OpenDescription("tree"))
+            settle()
+            if name.startswith("path"):
+                yield f"m13-{name}-tree-{language}", window
+
+
+def settle() -> None:
+    """Until what was asked for is on the disk and on the screen."""
+    for _ in range(10):
+        QApplication.processEvents()
+        QTest.qWait(20)

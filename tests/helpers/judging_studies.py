@@ -3,6 +3,7 @@ screens."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -33,11 +34,14 @@ def write_judging_study(
     task: str = "",
     language: str = "en",
     rows: int = 0,
+    before: Sequence[Json] = (),
+    after: Sequence[Json] = (),
     **stages: object,
 ) -> Path:
     """A study of one stage with the small set of that name.
 
-    rows: of each class, where the set's own three are too few. stages: more of `stages`.
+    rows: of each class, where the set's own three are too few. before, after: items of the flow
+    around the stage; stages: more of `stages`.
     """
     made = stimuli.write(folder, name)
     if rows:
@@ -50,6 +54,7 @@ def write_judging_study(
         "version": 1,
         "language": language,
         "flow": [
+            *before,
             {
                 "stages": {
                     "task": task or TASKS[name],
@@ -60,7 +65,8 @@ def write_judging_study(
                     "intro": "intro.md",
                     **stages,
                 }
-            }
+            },
+            *after,
         ],
     }
     path = folder / "judging.yaml"

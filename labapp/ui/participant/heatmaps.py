@@ -15,6 +15,7 @@ from labapp.study.judging import (
     DISTINCTION_CONFIDENCE,
     OUTPUT,
     OUTPUT_CONFIDENCE,
+    Explained,
     JudgingPart,
     PlannedPhoto,
     Question,
@@ -58,6 +59,25 @@ class Captioned(QWidget):
         column.addWidget(self.caption)
 
 
+def colour_bar(setting: Setting, explained: Explained) -> HeatmapBar | None:
+    """What the colours mean; none where a set brings its own colours."""
+    words = setting.words
+    if not explained.colour_map:
+        return None
+    signed = explained.scale == "signed"
+    if signed:
+        ends = words("judging_bar_signed_low"), words("judging_bar_signed_high")
+    else:
+        ends = words("judging_bar_positive_low"), words("judging_bar_positive_high")
+    return HeatmapBar(
+        colour.table(explained.colour_map),
+        setting.palette,
+        *ends,
+        middle=words("judging_bar_signed_middle") if signed else "",
+        remark=words("judging_bar_same"),
+    )
+
+
 class HeatmapScreen(JudgingScreen):
     """Pictures on the left, questions on the right. Nothing scrolls."""
 
@@ -77,7 +97,8 @@ class HeatmapScreen(JudgingScreen):
         self.marks.setProperty("role", "secondary")
         for line in (self.label, self.marks):
             line.setWordWrap(True)
-            line.setVisible(part.labels)
+            if not part.labels:
+                line.hide()
         numbers = [f"{n}" for n in range(1, of + 1)]
         said = [words(key) for key in CONFIDENCES]
         for name, sure in SURE.items():
@@ -88,26 +109,8 @@ class HeatmapScreen(JudgingScreen):
             )
             row.choice.set_name(f"{main} {words('judging_q_confidence')}")
             self.ask(sure, row)
-        self._bar = self._make_bar()
+        self._bar = colour_bar(setting, part.explained)
         self._lay_out()
-
-    def _make_bar(self) -> QWidget | None:
-        """What the colours mean; none where a set brings its own colours."""
-        words, explained = self.setting.words, self.part.explained
-        if not explained.colour_map:
-            return None
-        signed = explained.scale == "signed"
-        if signed:
-            ends = words("judging_bar_signed_low"), words("judging_bar_signed_high")
-        else:
-            ends = words("judging_bar_positive_low"), words("judging_bar_positive_high")
-        return HeatmapBar(
-            colour.table(explained.colour_map),
-            self.setting.palette,
-            *ends,
-            middle=words("judging_bar_signed_middle") if signed else "",
-            remark=words("judging_bar_same"),
-        )
 
     def _lay_out(self) -> None:
         grid = QGridLayout()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.study.judging import (
     ABSENT,
@@ -25,13 +25,14 @@ from labapp.study.judging import (
 )
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
+from labapp.ui.images import Images
 from labapp.ui.participant.judging import AGREEMENTS, CONFIDENCES
 from labapp.ui.participant.prototypes import RatedScreen
 from labapp.ui.participant.screen import Setting
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.path_view import PathList
-from labapp.ui.widgets.question_row import QuestionRow
-from labapp.ui.widgets.row_view import Columns
+from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
+from labapp.ui.widgets.row_view import Columns, Row
 
 OPEN = (FIRST, AFTER_ABSENT, AFTER_PRESENT)
 MISSING = {
@@ -71,6 +72,21 @@ def decision_words(words: Strings, row: PlannedRow, *, similarity: bool = False)
     return f'{said}<br><span style="font-weight: 400">{number}</span>'
 
 
+def path_rows(
+    words: Strings, images: Images, photo: PlannedPhoto, *, similarity: bool = False
+) -> list[Row]:
+    """The steps of a photo's path."""
+    return [
+        images.row(
+            photo,
+            row,
+            step=words("judging_step", number=number),
+            decision=decision_words(words, row, similarity=similarity),
+        )
+        for number, row in enumerate(photo.rows, start=1)
+    ]
+
+
 class PathScreen(RatedScreen):
     """A path beside its photo. task: what is to be done with its steps; empty for nothing."""
 
@@ -78,18 +94,8 @@ class PathScreen(RatedScreen):
     tells_similarity = False
 
     def show_rows(self, photo: PlannedPhoto) -> None:
-        images, words = self.images, self.setting.words
-        self.rows.show_rows(
-            [
-                images.row(
-                    photo,
-                    row,
-                    step=words("judging_step", number=number),
-                    decision=decision_words(words, row, similarity=self.tells_similarity),
-                )
-                for number, row in enumerate(photo.rows, start=1)
-            ]
-        )
+        words = self.setting.words
+        self.rows.show_rows(path_rows(words, self.images, photo, similarity=self.tells_similarity))
 
     def numbers(self) -> tuple[int, ...]:
         return tuple(range(1, len(self.photo.rows) + 1))
@@ -257,8 +263,8 @@ class PathDistinctionScreen(PathScreen):
                 )
                 step.mark_missing(question.id in lacking)
         second = trial.answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
-        told = first is not None and second is not None
-        self.key_of_species.show_place(2 * (first - 1) + second - 1 if told else None)
+        place = None if first is None or second is None else 2 * (first - 1) + second - 1
+        self.key_of_species.show_place(place)
 
     def go_to(self, question: Question) -> None:
         step = self.steps.get(question.id)
@@ -268,15 +274,19 @@ class PathDistinctionScreen(PathScreen):
             step.choice.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class SpeciesKey(QFrame):
+class SpeciesKey(QWidget):
     """Which species the two decisions lead to, a line a way; the way taken is strong."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
-        self.setProperty("role", "card")
+        card = QFrame()
+        card.setProperty("role", "card")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(MARK_WIDTH, 0, 0, 0)
+        row.addWidget(card)
         head = QLabel(title)
         head.setProperty("role", "heading")
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(card)
         column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         column.setSpacing(theme.SPACE_XS)
         column.addWidget(head)

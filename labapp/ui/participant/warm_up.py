@@ -137,8 +137,8 @@ class ExercisePanel(QWidget):
         self.feedback = Feedback()
         right = QVBoxLayout()
         right.setSpacing(theme.SPACE_L)
-        for row in self.rows.values():
-            right.addWidget(row)
+        for asked in self.rows.values():
+            right.addWidget(asked)
         told = QHBoxLayout()
         told.addSpacing(MARK_WIDTH)
         told.addWidget(self.feedback)

@@ -21,9 +21,9 @@ from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events import Source
-from labapp.events.commands import Command
+from labapp.events.commands import CloseDescription, Command, OpenDescription
 from labapp.events.lifecycle import CloseRequested, WindowFocus
-from labapp.study.judging import JudgingPart, JudgingTask, WarmUpPart
+from labapp.study.judging import JudgingPart, JudgingTask, MethodPart, WarmUpPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
     BreakPart,
@@ -36,6 +36,7 @@ from labapp.study.plan import (
 )
 from labapp.study.schema import Presentation
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
+from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
@@ -45,9 +46,11 @@ from labapp.ui.images import Images
 from labapp.ui.participant.break_ import BreakScreen
 from labapp.ui.participant.calibration import CalibrationScreen
 from labapp.ui.participant.consent import ConsentScreen
+from labapp.ui.participant.description import Description
 from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.heatmaps import HeatmapScreen
 from labapp.ui.participant.judging import JudgingScreen
+from labapp.ui.participant.method import MethodScreen
 from labapp.ui.participant.pages import PagesScreen
 from labapp.ui.participant.panels import Cover, Question
 from labapp.ui.participant.paths import (
@@ -125,7 +128,9 @@ class ParticipantWindow(QWidget):
         self.bottom = BottomBar(palette)
         self.cover = Cover()
         self.stack = QStackedWidget()
+        self.description = Description(self.setting)
         self.stack.addWidget(self.cover)
+        self.stack.addWidget(self.description)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -137,6 +142,7 @@ class ParticipantWindow(QWidget):
         self.leave.setFixedWidth(LEAVE_WIDTH)
         self.leave.stayed.connect(self._stay)
         self.top.help_pressed.connect(self._help)
+        self.description.tree_asked.connect(self._open_tree)
         self.bottom.left_pressed.connect(self._left)
         self.bottom.right_pressed.connect(self._right)
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
@@ -214,7 +220,10 @@ class ParticipantWindow(QWidget):
             self._show_cover(title, text)
             return
         screen.render_state()
-        if self._covered or self.stack.currentWidget() is not screen:
+        opened = getattr(screen.state, "description", "")
+        if opened and isinstance(part, JudgingPart | MethodPart):
+            self._describe(part, opened)
+        elif self._covered or self.stack.currentWidget() is not screen:
             self._uncover(screen)
         self._render_bars(screen)
         self._fulfil()
@@ -274,6 +283,8 @@ class ParticipantWindow(QWidget):
                 return JUDGING[part.task](self.setting, part)
             case WarmUpPart():
                 return WarmUpScreen(self.setting, part)
+            case MethodPart():
+                return MethodScreen(self.setting, part, JUDGING[part.task])
             case QuestionnairePart():
                 return QuestionnaireScreen(self.setting, part)
             case ReconstructionPart():
@@ -312,6 +323,36 @@ class ParticipantWindow(QWidget):
         if before is not None and isValid(before) and not screen.wish:
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    @property
+    def _described(self) -> str:
+        """What of the description is over the screen: method, tree, or empty for nothing."""
+        shown = self.stack.currentWidget() is self.description
+        return self.description.what if shown else ""
+
+    def _describe(self, part: JudgingPart | MethodPart, what: str) -> None:
+        """Show the description, or the whole tree, over the screen, which stays as it is."""
+        if self._described == what:
+            return
+        before = self._release_focus()
+        if not self._described and not self._covered:
+            self._focus_before = before
+        self._covered = False
+        self.description.open(part, what)
+        self.stack.setCurrentWidget(self.description)
+        self._focus_description()
+
+    def _focus_description(self) -> None:
+        entrance = self.description.entrance() or self.bottom.right
+        entrance.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _open_tree(self) -> None:
+        if self._screen is not None:
+            self._screen.send(OpenDescription(TREE))
+
+    def _close_description(self) -> None:
+        if self._screen is not None:
+            self._screen.send(CloseDescription(self._described))
+
     def _altered(self) -> None:
         if self._screen is not None and not self._covered:
             self._render_bars(self._screen)
@@ -319,12 +360,19 @@ class ParticipantWindow(QWidget):
 
     def _render_bars(self, screen: Screen) -> None:
         self.top.show_head(screen.head())
-        self.bottom.show_foot(screen.foot())
+        foot = screen.foot()
+        if opened := self._described:
+            words = self.setting.words
+            close = "judging_close_tree" if opened == TREE else "judging_close_description"
+            foot = Foot(right=words(close))
+        self.bottom.show_foot(foot)
 
     def _fulfil(self) -> None:
         """Put the focus where the screen wishes it, once, when the window is there."""
         screen = self._screen
         if screen is None or self._covered or not screen.wish or not self.isVisible():
+            return
+        if self._described:
             return
         wish, screen.wish = screen.wish, ""
         widget = screen.entrance() if wish == "content" else None
@@ -336,7 +384,9 @@ class ParticipantWindow(QWidget):
             self._screen.left()
 
     def _right(self) -> None:
-        if self._screen is not None and not self._covered:
+        if self._described:
+            self._close_description()
+        elif self._screen is not None and not self._covered:
             self._screen.right()
 
     def _help(self) -> None:
@@ -371,7 +421,10 @@ class ParticipantWindow(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():
-            self._ask_to_leave("escape")
+            if self._described and not self.leave.isVisible():
+                self._close_description()
+            else:
+                self._ask_to_leave("escape")
             return
         super().keyPressEvent(event)
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QGraphicsOpacityEffect, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGraphicsOpacityEffect,
+    QHBoxLayout,
+    QLabel,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.question_row import MARK, MARK_WIDTH
 from labapp.ui.widgets.row_view import (
     CUT_OUT,
     GAP,
@@ -19,13 +25,14 @@ from labapp.ui.widgets.row_view import (
     RowView,
     Widths,
 )
+from labapp.ui.widgets.segmented import SegmentedChoice
 
 FAINT = 0.35
 """How strong a step is drawn that is not on the way any more."""
 
 
 class OpenStep(QWidget):
-    """A step that waits for a decision: its question, and its row with the options.
+    """A step that waits for a decision: its question beside the options, and its row.
 
     answered(place, device): the hand wants this option, from 1.
     """
@@ -36,35 +43,45 @@ class OpenStep(QWidget):
         self,
         number: int,
         texts: tuple[str, ...],
+        options: tuple[str, ...],
         columns: Columns,
         widths: Widths,
         palette: theme.Palette,
     ) -> None:
         super().__init__()
         self.row = RowView(number, columns, widths, palette)
-        assert self.row.rating is not None
-        self.choice = self.row.rating
-        self.choice.set_name(" ".join(texts))
+        self.choice = SegmentedChoice(options, palette, " ".join(texts), lines=2)
         self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
-        self.labels = [QLabel(text) for text in texts]
-        self.labels[-1].setProperty("role", "strong")
-        for label in self.labels:
+        self.mark = QLabel()
+        self.mark.setFixedWidth(MARK_WIDTH)
+        self.mark.setProperty("tone", "warn")
+        labels = [QLabel(text) for text in texts]
+        labels[-1].setProperty("role", "strong")
+        said = QVBoxLayout()
+        said.setSpacing(theme.SPACE_XS)
+        for label in labels:
             label.setWordWrap(True)
+            said.addWidget(label)
         self._effect = QGraphicsOpacityEffect(self)
         self._effect.setOpacity(FAINT)
         self._effect.setEnabled(False)
         self.setGraphicsEffect(self._effect)
+        asked = QHBoxLayout()
+        asked.setSpacing(0)
+        asked.addWidget(self.mark)
+        asked.addLayout(said, 1)
+        asked.addSpacing(theme.SPACE_M)
+        asked.addWidget(self.choice)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+        column.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
         column.setSpacing(theme.SPACE_S)
-        for label in self.labels:
-            column.addWidget(label)
+        column.addLayout(asked)
         column.addWidget(self.row)
 
     def show_answer(self, place: int | None, *, open_: bool, faint: bool) -> None:
         """Show what the session says, from 1. open_: it can be answered; faint: it is not on the
         way that was taken."""
-        self.row.show_rating(place)
+        self.choice.show_index(None if place is None else place - 1)
         if self.choice.isEnabled() != open_:
             self.choice.setEnabled(open_)
         if self._effect.isEnabled() != faint:
@@ -72,7 +89,9 @@ class OpenStep(QWidget):
 
     def mark_missing(self, missing: bool) -> None:
         """Tell, by a mark in room kept for it, that the decision is missing."""
-        self.row.mark_missing(missing)
+        text = MARK if missing else ""
+        if self.mark.text() != text:
+            self.mark.setText(text)
 
 
 class PathList(RowList):
@@ -92,16 +111,16 @@ class PathList(RowList):
         open_steps: Sequence[tuple[str, ...]] = (),
         options: tuple[str, ...] = (),
     ) -> None:
-        asked = replace(columns, decision="", rating=columns.decision, ratings=options)
-        super().__init__(columns, palette, enlarger, least_last=asked.rating_width)
+        super().__init__(columns, palette, enlarger)
         self.open: list[OpenStep] = []
         self.heading = QLabel(heading)
         self.heading.setProperty("role", "title")
-        self.heading.setVisible(bool(heading))
+        if not heading:
+            self.heading.hide()
         place = self._list.count() - 1
         self._list.insertWidget(place, self.heading)
         for number, texts in enumerate(open_steps, start=1):
-            step = OpenStep(number, texts, asked, self.widths, palette)
+            step = OpenStep(number, texts, options, columns, self.widths, palette)
             step.choice.installEventFilter(self)
             if enlarger is not None:
                 for at, view in enumerate(step.row.views):

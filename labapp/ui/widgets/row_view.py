@@ -14,7 +14,7 @@ from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import Box, PhotoView
 from labapp.ui.widgets.question_row import MARK, MARK_WIDTH
-from labapp.ui.widgets.segmented import HEIGHT, PAD, SegmentedChoice, broken_width
+from labapp.ui.widgets.segmented import SegmentedChoice
 
 PHOTO, REGION, PROTOTYPE, PROTOTYPE_PHOTO = range(4)
 CUT_OUT = (REGION, PROTOTYPE)
@@ -51,18 +51,6 @@ class Columns:
     def last(self) -> str:
         """The heading of decision and rating."""
         return " · ".join(one for one in (self.decision, self.rating) if one)
-
-    @property
-    def each(self) -> int | None:
-        """Logical pixels of an option of the rating; None: as its words need."""
-        return POINT_WIDTH if all(len(text) == 1 for text in self.ratings) else None
-
-    @property
-    def rating_width(self) -> int:
-        """Logical pixels of the rating and the room for its mark."""
-        words = [broken_width(text, 2, theme.BODY_PX) + 2 * PAD for text in self.ratings]
-        across = sum(self.each or max(wide, HEIGHT) for wide in words)
-        return MARK_WIDTH + across + 2 if words else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +121,7 @@ class RowView(QWidget):
         row.addWidget(self.views[PROTOTYPE_PHOTO])
         if columns.ratings:
             self.rating = SegmentedChoice(
-                columns.ratings,
-                palette,
-                f"{columns.rating}, {name}",
-                each=columns.each,
-                lines=2,
+                columns.ratings, palette, f"{columns.rating}, {name}", each=POINT_WIDTH
             )
             self.rating.chosen.connect(lambda index, device: self.rated.emit(index + 1, device))
         if columns.last:
@@ -193,25 +177,20 @@ class RowView(QWidget):
 class RowList(QWidget):
     """Rows under one head; only the rows scroll.
 
-    rated(place, value, device): of the row at a place of those shown, from 1. least_last: logical
-    pixels of the last column at least.
+    rated(place, value, device): of the row at a place of those shown, from 1.
     """
 
     rated = Signal(int, int, str)
 
     def __init__(
-        self,
-        columns: Columns,
-        palette: theme.Palette,
-        enlarger: Enlarger | None = None,
-        *,
-        least_last: int = 0,
+        self, columns: Columns, palette: theme.Palette, enlarger: Enlarger | None = None
     ) -> None:
         super().__init__()
         self._columns, self._colors, self._enlarger = columns, palette, enlarger
+        rating = MARK_WIDTH + len(columns.ratings) * POINT_WIDTH + 2 if columns.ratings else 0
         self.widths = Widths(
             step=STEP_WIDTH if columns.step else 0,
-            last=max(columns.rating_width, DECISION_WIDTH if columns.decision else 0, least_last),
+            last=max(rating, DECISION_WIDTH) if columns.decision else rating,
         )
         self.rows: list[RowView] = []
         self._count = 0
@@ -326,3 +305,5 @@ class RowList(QWidget):
             view.set_side(side)
         for label in self._over:
             label.setFixedWidth(side)
+        labels = self._head.findChildren(QLabel)
+        self._head.setFixedHeight(max(one.heightForWidth(one.minimumWidth()) for one in labels))

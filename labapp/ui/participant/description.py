@@ -1,0 +1,175 @@
+"""What can be opened over a task at any time: the description of the method with its worked
+examples, and the picture of the whole tree.
+
+It covers what is on the screen, which stays as it is, and closes by its button and by Escape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from labapp.study.judging import JudgingPart, MethodPart
+from labapp.study.plan import PlannedPart
+from labapp.tasks.judging.description import TREE
+from labapp.ui import theme
+from labapp.ui.participant.judging import WIDEST
+from labapp.ui.participant.method import Enterable, TextPage, shown_of
+from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.worked import WorkedExample
+from labapp.ui.widgets.buttons import Button, Segmented
+from labapp.ui.widgets.zoom_view import FACTOR, ZoomView
+
+
+class Description(QWidget):
+    """tree_asked: the hand wants to see the whole tree."""
+
+    tree_asked = Signal()
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__()
+        self.setting = setting
+        self.setProperty("role", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._for: tuple[str, str] | None = None
+        self._inside: QWidget | None = None
+        self._column = QVBoxLayout(self)
+
+    @property
+    def what(self) -> str:
+        """What is shown: method, tree, or empty for nothing."""
+        return self._for[1] if self._for is not None else ""
+
+    @property
+    def inside(self) -> QWidget | None:
+        """The description or the tree that is shown."""
+        return self._inside
+
+    def open(self, part: JudgingPart | MethodPart, what: str) -> None:
+        """Show the description of a part's method, or its tree."""
+        if self._for != (part.id, what):
+            self._for = (part.id, what)
+            if self._inside is not None:
+                self._column.removeWidget(self._inside)
+                self._inside.deleteLater()
+            self._inside = self._made(part, what)
+            self._column.addWidget(self._inside)
+
+    def _made(self, part: JudgingPart | MethodPart, what: str) -> QWidget:
+        tree = part.explained.tree
+        if what == TREE and tree is not None:
+            return WholeTree(self.setting, tree)
+        assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
+        made = Pages(self.setting, part, self.setting.runner.machine.parts)
+        made.tree.clicked.connect(self.tree_asked)
+        return made
+
+    def entrance(self) -> QWidget | None:
+        """What takes the keyboard."""
+        inside = self._inside
+        return inside.entrance() if isinstance(inside, Pages | WholeTree) else None
+
+    def resizeEvent(self, event: object) -> None:
+        side = max(theme.SPACE_XL, (self.width() - WIDEST) // 2)
+        self._column.setContentsMargins(side, theme.SPACE_L, side, theme.SPACE_L)
+
+
+class Pages(QWidget):
+    """The description and the worked examples, one at a time."""
+
+    def __init__(self, setting: Setting, part: JudgingPart, parts: Sequence[PlannedPart]) -> None:
+        super().__init__()
+        words = setting.words
+        text = "\n\n".join(setting.pages(part.description, part.values))
+        self.pages: list[Enterable] = [TextPage(text)]
+        names = [words("judging_description")]
+        for name, key in (
+            ("correct", "judging_example_correct"),
+            ("incorrect", "judging_example_incorrect"),
+        ):
+            if made := example_page(setting, part, parts, name):
+                self.pages.append(made)
+                names.append(words(key))
+        self.tabs = Segmented(names, setting.palette)
+        if len(names) == 1:
+            self.tabs.hide()
+        self.tabs.changed.connect(self._turn)
+        self.tree = Button(words("judging_whole_tree"))
+        if part.explained.tree is None:
+            self.tree.hide()
+        self.stack = QStackedWidget()
+        for page in self.pages:
+            self.stack.addWidget(page)
+        head = QHBoxLayout()
+        head.setSpacing(theme.SPACE_L)
+        head.addWidget(self.tabs)
+        head.addWidget(self.tree)
+        head.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_L)
+        column.addLayout(head)
+        column.addWidget(self.stack, 1)
+
+    def _turn(self, index: int) -> None:
+        self.stack.setCurrentIndex(index)
+
+    def entrance(self) -> QWidget | None:
+        """What takes the keyboard."""
+        return self.tabs if not self.tabs.isHidden() else self.pages[0].entrance()
+
+
+def example_page(
+    setting: Setting, part: JudgingPart, parts: Sequence[PlannedPart], name: str
+) -> WorkedExample | None:
+    """A worked example as the introduction to the same stimuli has it; None where none does."""
+    for other in parts:
+        if not isinstance(other, MethodPart) or other.explained.stimuli != part.explained.stimuli:
+            continue
+        photo = other.correct if name == "correct" else other.incorrect
+        for page in setting.pages(other.document, other.values):
+            text, shown = shown_of(page)
+            if shown == name and photo is not None:
+                return WorkedExample(setting, part.task, part.explained, photo, text)
+    return None
+
+
+class WholeTree(QWidget):
+    """The picture of the whole tree, with buttons to zoom."""
+
+    def __init__(self, setting: Setting, tree: str) -> None:
+        super().__init__()
+        assert setting.images is not None, "a session that explains pictures keeps them"
+        words = setting.words
+        self.view = ZoomView(setting.palette, words("judging_tree"))
+        self.view.show_picture(setting.images.image(tree))
+        self.larger, self.smaller = Button("+"), Button("−")
+        self.whole = Button(words("judging_tree_fit"))
+        for button, name in (
+            (self.larger, "judging_tree_larger"),
+            (self.smaller, "judging_tree_smaller"),
+        ):
+            button.setAccessibleName(words(name))
+            button.setToolTip(words(name))
+        self.larger.clicked.connect(lambda: self.view.zoom(FACTOR))
+        self.smaller.clicked.connect(lambda: self.view.zoom(1 / FACTOR))
+        self.whole.clicked.connect(self.view.fit)
+        hint = QLabel(words("judging_tree_hint"))
+        hint.setProperty("role", "secondary")
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_S)
+        for button in (self.larger, self.smaller, self.whole):
+            row.addWidget(button)
+        row.addSpacing(theme.SPACE_M)
+        row.addWidget(hint, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_M)
+        column.addLayout(row)
+        column.addWidget(self.view, 1)
+
+    def entrance(self) -> QWidget:
+        """What takes the keyboard."""
+        return self.view

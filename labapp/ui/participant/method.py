@@ -1,0 +1,128 @@
+"""The introduction to a method: pages of text, some of them with a worked example, the task to try
+out, or a button that opens the whole tree.
+
+A page shows below or beside its text what it names like a picture: `![](correct)`,
+`![](incorrect)`, `![](preview)` or `![](tree)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from labapp.events.commands import OpenDescription
+from labapp.study.judging import JudgingPart, MethodPart
+from labapp.tasks.judging.description import TREE
+from labapp.ui import theme
+from labapp.ui.participant.judging import WIDEST, JudgingScreen
+from labapp.ui.participant.pages import PagedScreen
+from labapp.ui.participant.rehearsal import rehearsal
+from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.worked import WorkedExample
+from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.markdown import MarkdownView, text_width
+
+SHOWN = re.compile(r"!\[[^\]]*\]\((correct|incorrect|preview|tree)\)")
+
+
+def shown_of(page: str) -> tuple[str, str]:
+    """The text of a page, and what it shows besides: empty for nothing."""
+    found = SHOWN.search(page)
+    return SHOWN.sub("", page).strip(), found[1] if found else ""
+
+
+class TextPage(QWidget):
+    """A text in a column of its own, and perhaps a button below it."""
+
+    def __init__(self, text: str, button: Button | None = None) -> None:
+        super().__init__()
+        self.text = MarkdownView()
+        self.text.show_text(text)
+        self.button = button
+        column = QVBoxLayout()
+        column.setSpacing(theme.SPACE_L)
+        column.addStretch(1)
+        column.addWidget(self.text, 100)
+        if button is not None:
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(2)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addLayout(column, 100)
+        row.addStretch(1)
+        self.text.setMinimumWidth(min(text_width(), 600))
+
+    def entrance(self) -> QWidget | None:
+        """What takes the keyboard."""
+        return self.button or (self.text if self.text.focusPolicy() else None)
+
+
+class PreviewPage(QWidget):
+    """A text over the task's own screen."""
+
+    def __init__(self, text: str, screen: JudgingScreen) -> None:
+        super().__init__()
+        self.tried = screen
+        self.text = MarkdownView()
+        self.text.show_text(text)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_M)
+        column.addWidget(self.text)
+        column.addWidget(screen, 100)
+
+    def entrance(self) -> QWidget | None:
+        """What takes the keyboard."""
+        return self.tried.entrance()
+
+
+class MethodScreen(PagedScreen):
+    """screen: the class of the screen of the part's task, for its preview."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        part: MethodPart,
+        screen: Callable[[Setting, JudgingPart], JudgingScreen],
+    ) -> None:
+        super().__init__(setting, part, setting.pages(part.document, part.values))
+        self._part, self._screen_of = part, screen
+        self._made: dict[int, QWidget] = {}
+        self.stack = QStackedWidget()
+        self.column(WIDEST).addWidget(self.stack)
+
+    @property
+    def page(self) -> QWidget | None:
+        """What is on the screen."""
+        return self.stack.currentWidget()
+
+    def page_turned(self) -> None:
+        if self._page not in self._made:
+            page = self._made[self._page] = self._page_of(self._pages[self._page])
+            self.stack.addWidget(page)
+        self.stack.setCurrentWidget(self._made[self._page])
+
+    def _page_of(self, page: str) -> QWidget:
+        text, shown = shown_of(page)
+        setting, part = self.setting, self._part
+        examples = {"correct": part.correct, "incorrect": part.incorrect}
+        if (photo := examples.get(shown)) is not None:
+            return WorkedExample(setting, part.task, part.explained, photo, text)
+        if shown == "preview" and (tried := rehearsal(setting, part, self._screen_of)):
+            return PreviewPage(text, tried)
+        if shown == TREE and part.explained.tree is not None:
+            button = Button(setting.words("judging_whole_tree"))
+            button.clicked.connect(lambda: self.send(OpenDescription(TREE)))
+            return TextPage(text, button)
+        return TextPage(text)
+
+    def entrance(self) -> QWidget | None:
+        page = self.page
+        return page.entrance() if isinstance(page, Enterable) else None
+
+
+Enterable = TextPage | PreviewPage | WorkedExample

@@ -1,0 +1,143 @@
+"""A worked example: a text beside a photo and its explanation, drawn as the task draws it."""
+
+from __future__ import annotations
+
+from math import floor
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from labapp.study.judging import Explained, JudgingTask, PlannedPhoto
+from labapp.ui import theme
+from labapp.ui.images import Images
+from labapp.ui.participant.heatmaps import ACROSS, Captioned, colour_bar
+from labapp.ui.participant.judging import columns
+from labapp.ui.participant.paths import path_columns, path_rows
+from labapp.ui.participant.screen import Setting
+from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.markdown import MarkdownView
+from labapp.ui.widgets.path_view import PathList
+from labapp.ui.widgets.row_view import RowList
+
+LEFT_LEAST, LEFT_SHARE = 440, 0.33
+LARGEST_PHOTO, LEAST_PHOTO = 520, 120
+GAP = theme.SPACE_M
+
+
+class WorkedExample(QWidget):
+    """The text and the photo on the left, the explanation on the right."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        task: JudgingTask,
+        explained: Explained,
+        photo: PlannedPhoto,
+        text: str,
+    ) -> None:
+        super().__init__()
+        assert setting.images is not None, "a session that explains pictures keeps them"
+        words = setting.words
+        self.enlarger = Enlarger(
+            setting.palette,
+            words("judging_zoom_hint"),
+            lambda name: words("judging_enlarged", name=name),
+        )
+        self.enlarger.rest(setting.images.image(photo.photo), None, words("judging_photo"))
+        self.text = MarkdownView()
+        self.text.show_text(text)
+        self.explanation: Heatmaps | RowList
+        if explained.kind == "heatmaps":
+            self.explanation = Heatmaps(setting, setting.images, explained, photo, self.enlarger)
+        else:
+            self.explanation = rows_of(setting, setting.images, task, photo, self.enlarger)
+        self._left = QWidget()
+        left = QVBoxLayout(self._left)
+        left.setContentsMargins(0, 0, 0, 0)
+        left.setSpacing(theme.SPACE_S)
+        left.addWidget(self.text, 50)
+        left.addWidget(self.enlarger, 0, Qt.AlignmentFlag.AlignLeft)
+        left.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_XL)
+        row.addWidget(self._left)
+        row.addWidget(self.explanation, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The photo as large as the text leaves room for."""
+        super().resizeEvent(event)
+        left = max(LEFT_LEAST, floor(self.width() * LEFT_SHARE))
+        self._left.setFixedWidth(left)
+        high = self.height() - self.text.height_for(min(left, self.text.maximumWidth()))
+        high -= self.enlarger.overhead + 2 * theme.SPACE_S
+        self.enlarger.set_side(max(LEAST_PHOTO, min(left, high, LARGEST_PHOTO)))
+
+    def entrance(self) -> QWidget | None:
+        """What takes the keyboard: what can be scrolled."""
+        return self.explanation.area if isinstance(self.explanation, RowList) else None
+
+
+def rows_of(
+    setting: Setting, images: Images, task: JudgingTask, photo: PlannedPhoto, enlarger: Enlarger
+) -> RowList:
+    """The rows that led to the prediction: nothing is rated, and the keyboard can scroll them."""
+    if task.startswith("path"):
+        similarity = task == "path-first-step"
+        made: RowList = PathList(
+            path_columns(setting.words, similarity=similarity), setting.palette, enlarger
+        )
+        made.show_rows(path_rows(setting.words, images, photo, similarity=similarity))
+        return made
+    made = RowList(columns(setting, rating=False), setting.palette, enlarger)
+    planned = [row for row in photo.rows if row.of == photo.prediction]
+    made.show_rows([images.row(photo, row) for row in planned])
+    made.area.setProperty("role", "rows")
+    made.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return made
+
+
+class Heatmaps(QWidget):
+    """The heatmaps of a photo with the names of their classes, and what the colours mean."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        images: Images,
+        explained: Explained,
+        photo: PlannedPhoto,
+        enlarger: Enlarger,
+    ) -> None:
+        super().__init__()
+        self.places = []
+        for option, heat in zip(photo.options, photo.heatmaps, strict=True):
+            name = explained.names[option]
+            role = "chosen" if option == photo.prediction else "strong"
+            place = Captioned(name, name, role, setting.palette)
+            place.view.show_picture(images.heatmap(photo.photo, heat, explained))
+            enlarger.watch(place.view, name)
+            self.places.append(place)
+        self._bar = colour_bar(setting, explained)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(GAP)
+        grid.setVerticalSpacing(theme.SPACE_S)
+        for index, place in enumerate(self.places):
+            grid.addWidget(place, index // ACROSS, index % ACROSS)
+        if self._bar is not None:
+            grid.addWidget(self._bar, grid.rowCount(), 0, 1, ACROSS)
+        grid.setColumnStretch(ACROSS, 1)
+        grid.setRowStretch(grid.rowCount(), 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Pictures as large as there is room for, all of one size."""
+        super().resizeEvent(event)
+        rows = -(-len(self.places) // ACROSS)
+        caption = self.places[0].caption.sizeHint().height() + theme.SPACE_XS + theme.SPACE_S
+        high = self.height() - rows * caption
+        if self._bar is not None:
+            high -= self._bar.sizeHint().height() + theme.SPACE_S
+        side = floor(min((self.width() - GAP) / ACROSS, high / rows, LARGEST_PHOTO))
+        for place in self.places:
+            place.view.set_side(max(side, LEAST_PHOTO))
