@@ -63,8 +63,9 @@ class RatedScreen(JudgingScreen):
             label.setProperty("role", "secondary")
         for label in (self.above, self.task, self.key, self.keys):
             label.setWordWrap(True)
-        for label in (self.task, self.key, self.keys):
-            label.setVisible(bool(task))
+        if not task:  # shown before it is in its window, a label would be a window of its own
+            for label in (self.task, self.key, self.keys):
+                label.hide()
 
     def make_rows(self) -> RowList:
         """The list of rows."""

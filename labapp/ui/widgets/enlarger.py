@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets.painting import color, draw_focus_ring, font, pen
+from labapp.ui.widgets.painting import color, draw_focus_ring, font, metrics, pen
 from labapp.ui.widgets.photo_view import WHOLE, Box, PhotoView
 
 SHARE = 0.5
@@ -44,6 +45,8 @@ class Enlarger(QWidget):
         self.caption.setProperty("role", "secondary")
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        # Also while there is nothing to say: nothing shifts when there is.
+        self.caption.setFixedHeight(ceil(metrics(theme.SECONDARY_PX).height()))
         self.view.pointed.connect(self._over_itself)
         self.view.gone.connect(self.leave)
         column = QVBoxLayout(self)
@@ -63,7 +66,7 @@ class Enlarger(QWidget):
     @property
     def overhead(self) -> int:
         """Logical pixels of height besides the picture."""
-        return FRAME + theme.SPACE_XS + self.caption.sizeHint().height()
+        return FRAME + theme.SPACE_XS + self.caption.height()
 
     def set_side(self, side: float) -> None:
         """Take a square of so many logical pixels, frame included, and a line for the caption."""

@@ -1,0 +1,467 @@
+"""The screens of heatmaps and prototypes on a real session."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from labapp.events.commands import Judge, Next, OpenSpecies
+from labapp.stimuli import colour
+from labapp.study.judging import (
+    AGREEMENT,
+    DISTINCTION,
+    DISTINCTION_CONFIDENCE,
+    OUTPUT,
+    OUTPUT_CONFIDENCE,
+    SIMILARITY,
+    questions,
+)
+from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.mirror import PHOTO, QUIET
+from labapp.ui.participant.heatmaps import HeatmapScreen
+from labapp.ui.participant.prototypes import (
+    PrototypeAgreementScreen,
+    PrototypeDistinctionScreen,
+)
+from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.strings import strings_of
+from labapp.ui.widgets.photo_view import image_of
+from scripts.screens_judging import point
+from tests.helpers.judging_studies import write_judging_study
+from tests.helpers.rooms import skip_to
+
+LEFT = Qt.MouseButton.LeftButton
+SMALL = (1366, 768)
+
+
+@pytest.fixture
+def consoles() -> list[ConsoleWindow]:
+    return []
+
+
+@pytest.fixture
+def stage(open_room, open_window, qapp, tmp_path, consoles):
+    """A room and its window, on a small screen, at the first photo of a small set; its console is
+    `consoles[0]`."""
+
+    def open_one(name: str, **more):
+        room = open_room(write_judging_study(tmp_path, name, **more))
+        consoles.append(ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None))
+        window = open_window(room)
+        window.showNormal()
+        window.resize(*SMALL)
+        window.activateWindow()
+        skip_to(room, "stage-1")
+        qapp.processEvents()
+        return room, window, window.screen_shown
+
+    yield open_one
+    for console in consoles:
+        console.shut()
+        console.deleteLater()
+
+
+def key(code: Qt.Key) -> None:
+    """Press a key where the focus is."""
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    QTest.keyClick(widget, code)
+    QApplication.processEvents()
+
+
+def trial_of(room):
+    return room.runner.state.part_state.trial
+
+
+def answer_all(room) -> None:
+    """Answer every question of the photo with its first answer, as commands."""
+    part, trial = room.runner.part, trial_of(room)
+    for question in questions(part.task, part.photos[trial.number - 1]):
+        room.runner.send(Judge(question.id, question.first, "simulated"))
+
+
+def places(screen: QWidget) -> dict[QWidget, tuple[QPoint, int, int]]:
+    """Where every widget of a screen is, and how large."""
+    return {
+        widget: (widget.mapTo(screen, QPoint(0, 0)), widget.width(), widget.height())
+        for widget in screen.findChildren(QWidget)
+        if widget.isVisible()
+    }
+
+
+def cut_off(window: ParticipantWindow, within: QWidget) -> list[tuple[QWidget, str]]:
+    """Visible widgets that are not wholly on the screen, and labels with less room than needed."""
+    out = []
+    for widget in within.findChildren(QWidget):
+        if not widget.isVisible():
+            continue
+        corner = widget.mapTo(window, QPoint(0, 0))
+        outside = not window.rect().contains(widget.rect().translated(corner))
+        squeezed = (
+            isinstance(widget, QLabel)
+            and widget.wordWrap()
+            and widget.height() < widget.heightForWidth(widget.width())
+        )
+        if outside or squeezed:
+            out.append((widget, widget.text() if isinstance(widget, QLabel) else ""))
+    return out
+
+
+def test_heatmaps_by_keyboard_alone(stage):
+    room, window, screen = stage("heatmaps")
+    assert isinstance(screen, HeatmapScreen)
+    assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
+    for pressed in (Qt.Key.Key_2, Qt.Key.Key_4, Qt.Key.Key_1, Qt.Key.Key_5):
+        key(pressed)
+        key(Qt.Key.Key_Tab)
+    assert dict(trial_of(room).answers) == {
+        OUTPUT: 2,
+        OUTPUT_CONFIDENCE: 4,
+        DISTINCTION: 1,
+        DISTINCTION_CONFIDENCE: 5,
+    }
+    while QApplication.focusWidget() is not window.bottom.right:
+        key(Qt.Key.Key_Tab)
+    assert window.bottom.right.text() == "Next photo"
+    key(Qt.Key.Key_Return)
+    assert trial_of(room).number == 2
+    assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
+    assert all(row.choice.index is None for row in screen.asked.values())
+    devices = {p["device"] for k, p in room.events if k == "judgement.made"}
+    assert devices == {"keyboard"}
+
+
+def test_heatmaps_are_the_kept_ones_in_the_colours_of_the_plan(stage):
+    room, _, screen = stage("heatmaps", colour_map="inferno")
+    photo, rgb = room.runner.part.photos[0], room.runner.gallery.rgb
+    assert len(screen.heatmaps) == len(photo.heatmaps) == 4
+    for place, heat in zip(screen.heatmaps, photo.heatmaps, strict=True):
+        expected = colour.overlay(rgb(photo.photo), rgb(heat), "positive", "inferno")
+        assert place.view.image == image_of(expected)
+    assert screen.photo_place.view.image == image_of(np.array(rgb(photo.photo)))
+
+
+@pytest.mark.parametrize("name", ["heatmaps", "heatmaps-signed"])
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_all_of_the_heatmaps_is_on_a_small_screen(stage, name, language, labels):
+    _, window, screen = stage(name, language=language, labels=labels)
+    assert not cut_off(window, screen)
+    sides = {place.view.width() for place in (screen.photo_place, *screen.heatmaps)}
+    assert len(sides) == 1
+    assert min(sides) >= 200
+
+
+def said(screen: QWidget) -> str:
+    return "\n".join(one.text() for one in screen.findChildren(QLabel) if one.isVisible())
+
+
+def test_the_true_class_is_told_only_where_the_study_says_so(stage):
+    room, _, screen = stage("heatmaps", labels=True)
+    part = room.runner.part
+    truth = part.photos[0].truth
+    assert f"This is a photo of {part.explained.names[truth]}." in said(screen)
+    assert part.explained.marks[truth] in said(screen)
+    assert "most red" not in said(screen)
+
+
+def test_nothing_is_told_of_the_class_without_labels(stage):
+    room, _, screen = stage("heatmaps-signed")
+    names = room.runner.part.explained.names.values()
+    assert not any(name in said(screen) for name in names)
+    assert "Recall how Tiny works and choose the class whose heatmap is the most red." in said(
+        screen
+    )
+
+
+def test_what_is_missing_is_told_and_nothing_moves(stage, qapp):
+    room, window, screen = stage("heatmaps")
+    before = places(screen)
+    assert "the class the model predicts" in window.bottom.note.text()
+    window.bottom.right.click()
+    qapp.processEvents()
+    assert trial_of(room).number == 1
+    assert all(row.missing for row in screen.asked.values())
+    assert window.bottom.note.property("tone") == "warn"
+    assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
+    assert places(screen) == before
+    answer_all(room)
+    point(screen.heatmaps[2].view, 0.3, 0.3)
+    qapp.processEvents()
+    assert not any(row.missing for row in screen.asked.values())
+    assert window.bottom.note.text() == ""
+    assert places(screen) == before
+    window.bottom.right.click()
+    assert trial_of(room).number == 2
+    assert screen.enlarger.enlarging is None
+
+
+def test_an_answer_by_mouse_can_be_changed(stage):
+    room, _, screen = stage("heatmaps")
+    choice = screen.asked[OUTPUT].choice
+    for index in (0, 2):
+        QTest.mouseClick(choice, LEFT, pos=choice.box(index).center().toPoint())
+        assert choice.index == index
+    made = [p for k, p in room.events if k == "judgement.made"]
+    assert made == [
+        {"question": OUTPUT, "value": 1, "device": "mouse"},
+        {"question": OUTPUT, "value": 3, "device": "mouse"},
+    ]
+
+
+def test_the_key_z_enlarges_one_picture_after_the_other(stage):
+    _, _, screen = stage("heatmaps")
+    seen = []
+    for _ in range(6):
+        key(Qt.Key.Key_Z)
+        seen.append(screen.enlarger.enlarging)
+    assert seen == [
+        screen.photo_place.view,
+        *(place.view for place in screen.heatmaps),
+        None,
+    ]
+
+
+def test_rows_are_rated_by_keys_and_the_focus_goes_on(stage):
+    room, window, screen = stage("prototype-agreement", rows=10)
+    assert isinstance(screen, PrototypeAgreementScreen)
+    assert screen.above.text() == "The model predicts Species 1 for this photo."
+    assert screen.task.text().startswith("Task: Rate the similarity of each row's")
+    assert len(screen.rows.shown) == 10
+    for row in range(1, 11):
+        assert screen.rows.row_with_focus() is screen.rows.rows[row - 1]
+        area, shown = screen.rows.area.viewport(), screen.rows.rows[row - 1].rating
+        assert area.rect().contains(shown.rect().translated(shown.mapTo(area, QPoint(0, 0))))
+        key(Qt.Key(Qt.Key.Key_1 + row % 4))
+    assert QApplication.focusWidget() is screen.asked[AGREEMENT].choice
+    answers = trial_of(room).answers
+    assert [answers[SIMILARITY.format(n)] for n in range(1, 11)] == [
+        1 + n % 4 for n in range(1, 11)
+    ]
+    key(Qt.Key.Key_Space)
+    assert trial_of(room).answers[AGREEMENT] == 4, "the first option is the most confident one"
+    key(Qt.Key.Key_Down)
+    key(Qt.Key.Key_Down)
+    key(Qt.Key.Key_Down)
+    key(Qt.Key.Key_Return)
+    assert trial_of(room).answers[AGREEMENT] == 1
+    assert screen.asked[AGREEMENT].choice.index == 3
+    window.bottom.right.click()
+    assert trial_of(room).number == 2
+    assert screen.rows.area.verticalScrollBar().value() == 0
+    assert screen.rows.row_with_focus() is screen.rows.rows[0]
+
+
+def test_a_rating_by_mouse_stays_where_it_is(stage):
+    room, _, screen = stage("prototype-agreement")
+    rating = screen.rows.shown[1].rating
+    QTest.mouseClick(rating, LEFT, pos=rating.box(2).center().toPoint())
+    assert trial_of(room).answers == {SIMILARITY.format(2): 3}
+    assert rating.index == 2
+    assert QApplication.focusWidget() is rating
+    assert rating.accessibleName() == "Similarity, row 2: 1 / 2 / 3 / 4"
+
+
+def test_the_pictures_of_a_row_are_enlarged_where_the_photo_is(stage):
+    _, _, screen = stage("prototype-agreement")
+    row = screen.rows.shown[1]
+    photo = screen.enlarger.view.image
+    assert photo == row.views[0].image
+    point(row.views[3], 0.5, 0.5)
+    assert screen.enlarger.view.image is row.views[3].image
+    assert screen.enlarger.caption.text() == "Prototype's photo, row 2, enlarged"
+    screen.enlarger.leave()
+    screen.rows.focus_on(2)
+    seen = []
+    for _ in range(5):
+        key(Qt.Key.Key_Z)
+        seen.append(screen.enlarger.enlarging)
+    assert seen == [*row.views, None]
+    assert screen.enlarger.view.image is photo
+
+
+def test_a_row_shows_region_and_prototype_as_the_plan_has_them(stage):
+    room, _, screen = stage("prototype-agreement")
+    photo = room.runner.part.photos[0]
+    for planned, view in zip(photo.rows, screen.rows.shown, strict=True):
+        own, region, prototype, other = view.views
+        assert own.box == planned.region
+        assert other.box == planned.box
+        assert other.image == image_of(np.array(room.runner.gallery.rgb(planned.photo)))
+        assert region.image.width() == pytest.approx(0.3 * own.image.width(), abs=2)
+        assert prototype.image.width() == pytest.approx(0.3 * other.image.width(), abs=2)
+
+
+def test_what_is_missing_of_the_rows_is_marked_and_nothing_moves(stage, qapp):
+    room, window, screen = stage("prototype-agreement")
+    room.runner.send(Judge(SIMILARITY.format(1), 2, "mouse"))
+    qapp.processEvents()
+    before = places(screen)
+    window.bottom.right.click()
+    qapp.processEvents()
+    assert [row.mark.text() for row in screen.rows.shown] == ["", "▸", "▸"]
+    assert screen.asked[AGREEMENT].missing
+    assert screen.rows.row_with_focus() is screen.rows.rows[1]
+    assert "how similar the rows are" in window.bottom.note.text()
+    assert places(screen) == before
+    answer_all(room)
+    qapp.processEvents()
+    assert [row.mark.text() for row in screen.rows.shown] == ["", "", ""]
+    assert places(screen) == before
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("name", ["prototype-agreement", "prototype-distinction"])
+def test_only_the_rows_scroll_on_a_small_screen(stage, name, language):
+    _, window, screen = stage(name, language=language, rows=10)
+    rows = set(screen.rows.area.findChildren(QWidget))
+    assert not [one for one in cut_off(window, screen) if one[0] not in rows]
+    assert screen.rows.area.verticalScrollBar().maximum() > 0
+    assert screen.rows.area.horizontalScrollBar().maximum() == 0
+    assert screen.enlarger.view.width() >= 300
+    assert screen.rows.shown[0].views[0].width() >= 100
+    last = screen.rows.shown[0].rating
+    viewport = screen.rows.area.viewport()
+    assert last.mapTo(viewport, QPoint(last.width(), 0)).x() <= viewport.width()
+
+
+def test_from_the_last_row_of_a_species_to_the_next_species(stage):
+    room, window, screen = stage("prototype-distinction")
+    assert isinstance(screen, PrototypeDistinctionScreen)
+    photo = room.runner.part.photos[0]
+    for option in range(1, 5):
+        assert trial_of(room).option == option
+        shown = [photo.rows[number - 1].of for number in screen.numbers()]
+        assert shown == [photo.options[option - 1]] * 3
+        for _ in range(3):
+            key(Qt.Key.Key_3)
+        assert f"Species {option}: 3 of 3 rows rated" in screen.tabs.accessibleName()
+    assert QApplication.focusWidget() is screen.asked[DISTINCTION].choice
+    key(Qt.Key.Key_4)
+    key(Qt.Key.Key_Tab)
+    key(Qt.Key.Key_2)
+    answers = trial_of(room).answers
+    assert len(answers) == 14
+    assert answers[DISTINCTION] == 4
+    assert answers[DISTINCTION_CONFIDENCE] == 2
+    window.bottom.right.click()
+    assert trial_of(room).number == 2
+    assert trial_of(room).option == 1
+    assert screen.rows.row_with_focus() is screen.rows.rows[0]
+    assert "Species 1: 0 of 3 rows rated" in screen.tabs.accessibleName()
+    assert room.count("species.opened") == 3
+
+
+def test_tabs_show_the_ratings_of_their_own_rows(stage, qapp):
+    room, window, screen = stage("prototype-distinction")
+    photo = room.runner.part.photos[0]
+    first = photo.rows_of(3)[0]
+    room.runner.send(Judge(SIMILARITY.format(first), 4, "mouse"))
+    assert [row.rating.index for row in screen.rows.shown] == [None] * 3
+    tab = screen.tabs.box(3).center().toPoint()
+    QTest.mouseClick(screen.tabs, LEFT, pos=tab)
+    qapp.processEvents()
+    assert trial_of(room).option == 3
+    assert [row.rating.index for row in screen.rows.shown] == [3, None, None]
+    note = window.bottom.note.text()
+    assert "Species 1: 3 to rate" in note
+    assert "Species 3: 2 to rate" in note
+    window.bottom.right.click()
+    qapp.processEvents()
+    assert trial_of(room).option == 1, "it leads to the first row that is missing"
+    assert screen.rows.row_with_focus() is screen.rows.rows[0]
+
+
+def test_a_window_that_comes_up_again_shows_what_was_answered(stage, qapp):
+    room, _, _ = stage("prototype-distinction")
+    room.runner.send(OpenSpecies(2))
+    photo = room.runner.part.photos[0]
+    for row in photo.rows_of(2)[:2]:
+        room.runner.send(Judge(SIMILARITY.format(row), 2, "mouse"))
+    room.runner.send(Judge(DISTINCTION, 3, "mouse"))
+    again = ParticipantWindow(
+        room.bridge,
+        room.loaded,
+        strings_of(room.loaded),
+        room.loaded.study.presentation,
+        room.session.give_consent,
+    )
+    again.open_on()
+    qapp.processEvents()
+    screen = again.screen_shown
+    assert isinstance(screen, PrototypeDistinctionScreen)
+    assert [row.rating.index for row in screen.rows.shown] == [1, 1, None]
+    assert screen.asked[DISTINCTION].choice.index == 2
+    assert screen.tabs.accessibleDescription() == "Species 2: 2 of 3 rows rated"
+    again.close_for_good()
+    again.deleteLater()
+
+
+def test_the_description_can_be_asked_for_at_any_time(stage):
+    room, window, _ = stage("prototype-agreement")
+    assert window.top.help.text() == "Model description"
+    window.top.help.click()
+    assert room.last("description.opened") == {"what": "method"}
+    assert window.top.help.text() == "Close the description"
+    window.top.help.click()
+    assert room.count("description.closed") == 1
+
+
+def test_gradcam_is_a_method_and_the_last_photo_leads_on(stage):
+    room, window, screen = stage("heatmaps")
+    assert window.top.help.text() == "Method description"
+    for _ in range(3):
+        answer_all(room)
+        room.runner.send(Next())
+    assert screen.last
+    assert window.bottom.right.text() == "Continue"
+    answer_all(room)
+    window.bottom.right.click()
+    assert room.runner.finished
+
+
+def test_the_console_tells_truth_and_answers(stage, consoles):
+    room, _, _ = stage("heatmaps")
+    console = consoles[0]
+    console.show()
+    console.refresh()
+    part, photo = room.runner.part, room.runner.part.photos[0]
+    mirror = console.mirror.photo
+    right = photo.options.index(photo.prediction) + 1
+    room.runner.send(Judge(OUTPUT, right, "mouse"))
+    room.runner.send(Judge(OUTPUT_CONFIDENCE, 4, "mouse"))
+    console.refresh()
+    assert console.mirror.stack.currentIndex() == PHOTO
+    assert console.mirror.title.full() == "Stage 1 · photo 1 of 4"
+    name = part.explained.names[photo.truth]
+    assert f"Correct: {photo.options.index(photo.truth) + 1} · {name}" in mirror.told.text()
+    assert f"The model predicts: {right} ✓" in mirror.answers.text()
+    assert "Confident of that: 4 of 5" in mirror.answers.text()
+    assert "Correct is: –" in mirror.answers.text()
+    assert len([view for view in mirror.heatmaps if view.image is not None]) == 4
+    row = next(view for view in console.plan.list.views if view.row.title == "Stage 1")
+    assert (row.row.detail, row.progress) == ("Tiny, set 1", "1 / 4")
+    assert [block.label for block in console.state.timeline.trials] == ["Photo 1 of 4"]
+    answer_all(room)
+    room.runner.send(Next())
+    console.refresh()
+    assert console.mirror.title.full() == "Stage 1 · photo 2 of 4"
+    assert "(wrong)" in mirror.told.text()
+
+
+def test_the_console_counts_rated_rows(stage, consoles):
+    room, _, _ = stage("prototype-agreement")
+    console = consoles[0]
+    console.show()
+    room.runner.send(Judge(SIMILARITY.format(1), 2, "mouse"))
+    room.runner.send(Judge(AGREEMENT, 3, "mouse"))
+    console.refresh()
+    answers = console.mirror.photo.answers.text()
+    assert answers.splitlines() == [
+        "Rows rated: 1 of 3",
+        "Prediction is correct: yes, somewhat sure",
+    ]
+    assert console.mirror.stack.currentIndex() != QUIET
