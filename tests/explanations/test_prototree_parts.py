@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labapp.errors import ModelError
 from labapp.explanations.prototree import leaves
 from labapp.explanations.prototree.network import ProtoTree, distances, greedy, leaf_shares
 from labapp.explanations.prototree.tree import Tree, complete, prune
@@ -155,3 +156,10 @@ def test_the_greedy_leaf_is_where_a_walk_from_the_root_ends(seed: int) -> None:
             question = left.tree.inner.tolist().index(node)
             node = left.tree.children[node, int(near[question] > 0.5)]
         assert left.leaves[left.tree.leaves.tolist().index(node)] == leaf
+
+
+def test_a_tree_that_says_nothing_is_not_pruned_to_nothing() -> None:
+    network = ProtoTree(3, 4, 6)
+    with pytest.raises(ModelError, match="no tree remains"):
+        network.prune(0.3)
+    assert network.telling.all()

@@ -1,7 +1,10 @@
 """The last layer alone, full batch, on similarities that were measured once.
 
 The published training runs it through the network for many epochs; with everything below it frozen
-the similarities do not change, so that the same convex problem is solved in seconds.
+the similarities do not change, so that the same convex problem is solved in seconds. Solved to the
+end it has no end where the classes can be told apart without error: weights grow, and some
+prototypes come to speak against their own class. So the own weights are held near where published
+training, which takes small steps, leaves them.
 """
 
 from __future__ import annotations
@@ -10,13 +13,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from labapp.explanations.protopnet.losses import OFF_CLASS, off_class
+from labapp.explanations.protopnet.losses import off_class
+from labapp.explanations.protopnet.network import OWN
+
+SPARSE, HELD = 1e-3, 1e-3
+"""Of the absolute weights of other classes, and of the squared distance of own weights from 1."""
 
 
 def fit(
-    similarities: Tensor, labels: Tensor, weights: Tensor, owners: Tensor, *, steps: int = 200
+    similarities: Tensor, labels: Tensor, weights: Tensor, owners: Tensor, *, steps: int = 100
 ) -> Tensor:
-    """Weights that minimise cross-entropy + 1e-4 times the off-class weights.
+    """Weights that minimise cross-entropy and the two penalties.
 
     Parameters
     ----------
@@ -29,13 +36,15 @@ def fit(
     New weights, (classes, P).
     """
     found = weights.detach().clone().requires_grad_()
+    own = torch.arange(len(owners))
     solver = torch.optim.LBFGS([found], max_iter=steps, line_search_fn="strong_wolfe")
 
     @torch.enable_grad()
     def loss() -> Tensor:
         solver.zero_grad()
         value = functional.cross_entropy(similarities @ found.T, labels)
-        value = value + OFF_CLASS * off_class(found, owners)
+        value = value + SPARSE * off_class(found, owners)
+        value = value + HELD * (found[owners, own] - OWN).square().sum()
         value.backward()  # type: ignore[no-untyped-call]
         return value
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from labapp.errors import ModelError
 from labapp.explanations.backbones import CHANNELS, Residual
 from labapp.explanations.patches import squared_distances
 from labapp.explanations.prototree.tree import Pruned, complete, prune
@@ -70,9 +71,19 @@ class ProtoTree(nn.Module):
         return prune(self.whole, self.telling.numpy()[:, None], 0.5)
 
     def prune(self, threshold: float) -> None:
-        """Remove every subtree whose leaves all say no class with more than `threshold`."""
-        best = self.leaf_distributions().amax(1)
-        self.telling.copy_(best > threshold)
+        """Remove every subtree whose leaves all say no class with more than `threshold`.
+
+        Raises ModelError where fewer than two leaves would remain.
+        """
+        telling = self.leaf_distributions().amax(1) > threshold
+        if telling.sum() < 2:
+            raise ModelError(
+                f"Of {len(telling)} leaves, {int(telling.sum())} say a class with more than "
+                f"{threshold}: no tree remains after pruning.",
+                safe="Nothing was pruned.",
+                todo="Let the tree grow longer, or lower `threshold` in the recipe.",
+            )
+        self.telling.copy_(telling)
         left = self.pruned()
         for passed, way in zip((self.absent, self.present), left.tree.ways(), strict=True):
             passed.zero_()
