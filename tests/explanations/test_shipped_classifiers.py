@@ -1,0 +1,71 @@
+"""The shipped classifiers are what their cards say, and good enough and bad enough for studies.
+
+Too good a classifier leaves no errors to show, and an error that nobody could see is no use.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp import resources
+from labapp.errors import ModelError
+from labapp.explanations import card as cards
+from labapp.explanations import package, recipe
+from labapp.explanations.card import HUNDRED, GradcamChecks
+from labapp.explanations.measuring import hits
+from labapp.explanations.photos import painted
+
+THERE = ("birds/resnet",)
+"""What must be shipped; all that is shipped is held to the same."""
+
+SHIPPED = package.list_packages(resources.models())
+RECHECKED = 3 * HUNDRED
+
+
+def test_nothing_is_missing() -> None:
+    assert set(THERE) <= set(SHIPPED)
+
+
+def test_the_id_of_a_shipped_classifier_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path))
+    with pytest.raises(ModelError, match="is taken by"):
+        package.refuse_existing(tmp_path / "birds" / "resnet")
+
+
+@pytest.mark.parametrize("model", SHIPPED)
+def test_it_was_made_by_its_recipe(model: str) -> None:
+    made_by = recipe.read(resources.models() / "recipes" / f"{model.replace('/', '-')}.yaml")
+    assert cards.read(resources.models() / model).recipe == made_by
+
+
+@pytest.mark.parametrize("model", SHIPPED)
+def test_it_errs_as_studies_need_it(model: str) -> None:
+    test = cards.read(resources.models() / model).test
+    assert test.pictures >= 2_000
+    assert 0.75 <= test.accuracy <= 0.90
+    assert min(test.recall) > 0.4
+    assert test.usable >= 60
+    assert test.decidable >= 0.6
+
+
+@pytest.mark.parametrize("model", SHIPPED)
+def test_it_does_what_its_card_says(model: str) -> None:
+    """A part of the pictures, counted as the card counts them: one each hundred may turn."""
+    classifier = package.load(model, root=resources.models())
+    photos = painted(classifier.card.recipe.data.load().test, RECHECKED)
+    right = classifier.predicted(photos.pictures) == photos.species
+    stated = classifier.card.test.hits[: RECHECKED // HUNDRED]
+    assert np.abs(np.subtract(hits(right), stated)).max() <= 1
+
+
+def test_gradcam_points_and_tells_sisters_apart() -> None:
+    checks = cards.read(resources.models() / "birds/resnet").checks
+    assert isinstance(checks, GradcamChecks)
+    assert checks.pointing.on_mark >= 4 * checks.pointing.by_chance
+    assert checks.pointing.on_bird > 0.7
+    assert checks.sisters < 0.6
