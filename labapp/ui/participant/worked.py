@@ -93,8 +93,7 @@ def rows_of(
     made = RowList(columns(setting, rating=False), setting.palette, enlarger)
     planned = [row for row in photo.rows if row.of == photo.prediction]
     made.show_rows([images.row(photo, row) for row in planned])
-    made.area.setProperty("role", "rows")
-    made.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    made.take_keyboard()
     return made
 
 

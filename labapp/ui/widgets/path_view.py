@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
     QHBoxLayout,
@@ -128,8 +128,7 @@ class PathList(RowList):
             self.open.append(step)
             self._list.insertWidget(place + number, step)
         if not columns.ratings:
-            self.area.setProperty("role", "rows")
-            self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self.take_keyboard()
 
     def show_open(self, rows: Sequence[Row]) -> None:
         """Show the pictures of the open steps."""

@@ -194,6 +194,7 @@ class RowList(QWidget):
         )
         self.rows: list[RowView] = []
         self._count = 0
+        self._frame = 0
         self._head = self._make_head()
         self._inner = QWidget()
         self._list = QVBoxLayout(self._inner)
@@ -295,8 +296,14 @@ class RowList(QWidget):
             rating.setFocus(Qt.FocusReason.OtherFocusReason)
         return rating is not None
 
+    def take_keyboard(self) -> None:
+        """Let the list itself have the focus, so that keys scroll what nobody rates."""
+        self._frame = theme.RING
+        self.area.setProperty("role", "rows")
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
     def _side(self) -> int:
-        return self.widths.side_for(self.width() - SCROLL_WIDTH)
+        return self.widths.side_for(self.width() - SCROLL_WIDTH - 2 * self._frame)
 
     def resizeEvent(self, event: object) -> None:
         """Pictures as large as the width allows."""
