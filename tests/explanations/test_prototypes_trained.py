@@ -34,7 +34,7 @@ METHODS = {
     "prototree": "depth: 4, width: 8, epochs: 3, epoch_steps: 2, frozen: 1, batch: 8, "
     "threshold: 0.0",
 }
-KILLED = {"protopnet": 17, "prototree": 14}
+KILLED = {"protopnet": 21, "prototree": 16}
 """Steps after which a run is killed: just before the last push; just before pruning."""
 
 
