@@ -1,16 +1,19 @@
-"""Whether the pictures kept with a session are those that were shown: each is named by its hash."""
+"""Whether the pictures kept with a session are those that were shown, each named by its hash, and
+the manifests beside its study those it was planned with."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import PurePosixPath
 
 from labapp.events.judging import StimuliKept
-from labapp.records.layout import STIMULI
+from labapp.records.layout import MANIFEST, STIMULI
 from labapp.records.record import Record
 from labapp.records.rows import bodies
 
 CHUNK = 1 << 20
+_MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
 
 
 def check_stimuli(record: Record) -> tuple[int, list[str]]:
@@ -34,6 +37,25 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
         if _sha256(record, name) != PurePosixPath(name).stem:
             problems.append(f"{name}: not the picture that was shown (SHA-256)")
     return len(kept & there), problems
+
+
+def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
+    """The files of the study itself, and what is wrong with the manifests of stimulus sets that lie
+    beside them as `stimuli/ID/manifest.json`; they are no part of the study's hash."""
+    files = record.study_files()
+    copied = {name: files.pop(name) for name in tuple(files) if _MANIFEST.fullmatch(name)}
+    if not files:  # there is no copy of the study, which its hash tells
+        return files, []
+    rows = [row["explained"] for row in record.planned.plan if "explained" in row]
+    wanted = {f"{STIMULI}/{row['stimuli']}/{MANIFEST}": row["manifest_sha256"] for row in rows}
+    problems = [f"{name}: missing" for name in sorted(wanted.keys() - copied)]
+    problems += [f"{name}: the plan does not name it" for name in sorted(copied.keys() - wanted)]
+    problems += [
+        f"{name}: not the one the session was planned with (SHA-256)"
+        for name in sorted(wanted.keys() & copied)
+        if hashlib.sha256(copied[name]).hexdigest() != wanted[name]
+    ]
+    return files, problems
 
 
 def _sha256(record: Record, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from labapp.bundle.archive import archive_problem
 from labapp.bundle.manifest import FileEntry, hash_stream, read_manifest
 from labapp.bundle.sound_check import check_sound
-from labapp.bundle.stimuli_check import check_stimuli
+from labapp.bundle.stimuli_check import check_stimuli, split_manifests
 from labapp.bundle.tables_check import check_people, check_tables
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import EnvironmentRecorded
@@ -117,7 +117,9 @@ def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: 
     report.count("events", len(record.rows))
     if labels := record.other_labels:
         report.problems.append(f"{place or record.name}: renamed; its journal {labels}")
-    if files_digest(record.study_files()) != record.planned.study_sha256:
+    study, problems = split_manifests(record)
+    report.problems += [f"{place}{STUDY}/{problem}" for problem in problems]
+    if files_digest(study) != record.planned.study_sha256:
         report.problems.append(
             f"{place}{STUDY}: its files are not those the session was planned with"
         )

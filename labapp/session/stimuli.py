@@ -100,7 +100,7 @@ def keep_again(
     sets = _sets(home, parts, study, load, len(wanted))
     for damaged in {pictures_of(home) / known[ref] for ref in lost}:
         if damaged.exists():
-            damaged.replace(damaged.with_name(f"{damaged.name}.damaged"))
+            damaged.replace(damaged.with_name(f".damaged-{damaged.name}"))
     kept = _keep(home, sets, wanted)
     now = {ref: name for one in kept for ref, name in one.files.items()}
     if changed := [ref for ref in lost if now[ref] != known[ref]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from labapp.bundle.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import body_of
@@ -121,9 +122,29 @@ def test_lost_and_damaged_pictures_are_kept_again_from_the_set(
     resumed.close("test over")
     for file in (lost, damaged):
         assert hashlib.sha256(file.read_bytes()).hexdigest() == file.stem
-    assert damaged.with_name(f"{damaged.name}.damaged").read_bytes() == b"something else"
+    assert damaged.with_name(f".damaged-{damaged.name}").read_bytes() == b"something else"
+    assert verify(session.folder.path).problems == []
     _, more = kept_by(session)
     assert set(more.files.values()) == {lost.name, damaged.name}
+
+
+def test_a_manifest_that_was_changed_is_found(
+    begin: Callable[..., OpenSession], study: Path, found: StimulusSet
+) -> None:
+    session = begin(study=study)
+    session.close("test over")
+    home = session.folder
+    assert verify(home.path).problems == []
+    copied = home.study / "stimuli" / found.id / "manifest.json"
+    copied.write_bytes(copied.read_bytes() + b" ")
+    (told,) = verify(home.path).problems
+    assert (
+        told == f"study/stimuli/{found.id}/manifest.json: not the one the session was planned "
+        "with (SHA-256)"
+    )
+    copied.unlink()
+    (told,) = verify(home.path).problems
+    assert told.endswith("manifest.json: missing")
 
 
 def test_pictures_that_are_gone_with_their_set_are_told_of(
