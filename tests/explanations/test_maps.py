@@ -23,6 +23,13 @@ def test_a_position_is_put_on_its_pixel(size: int, positions: int) -> None:
     assert (weight.sum(0) * middle).sum() == pytest.approx(j * stride, abs=1e-3)
 
 
+def test_networks_may_see_other_sizes() -> None:
+    maps = np.zeros((1, 1, 6, 6), np.float32)
+    maps[0, 0, 2, 4] = 1
+    found = upsampled(maps, 48, pixels=48)[0, 0]
+    assert np.unravel_index(found.argmax(), found.shape) == (16, 32)
+
+
 def test_even_maps_stay_even_and_a_map_of_all_pixels_is_itself() -> None:
     assert np.allclose(upsampled(np.full((1, 2, 12, 12), 0.3, np.float32), 100), 0.3)
     maps = np.random.default_rng(0).random((1, 1, 96, 96), dtype=np.float32)
