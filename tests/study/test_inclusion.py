@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from labapp.events import Body, Event
-from labapp.events.lifecycle import PartEnded, PartStarted
+from labapp.events.judging import PhotoJudged
+from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.single_dimension import AnswerGiven
 from labapp.events.trials import TrialEnded, TrialSolved
 from labapp.study.inclusion import Achieved, Tally, achieved, decide, planned
@@ -47,6 +48,28 @@ def solved(part: str, trial: int) -> tuple[str, int, Body]:
 
 def answered(part: str, trial: int, *, right: bool) -> tuple[str, int, Body]:
     return part, trial, AnswerGiven(0, right, 4, 4)
+
+
+def test_photos_count_in_stages_and_a_stage_that_begins_again_counts_anew() -> None:
+    options = [{"options": ["a", "b", "c"]}] * 6
+    plan = planned(
+        [
+            {"part": "warm_up", "id": "warm-up", "role": "practice", "exercises": [{}, {}]},
+            {"part": "judging", "id": "stage-1", "role": "stage", "photos": options},
+        ]
+    )
+    right = {"output": True, "distinction": False, "step_1": True}
+    photos = [("stage-1", n, PhotoJudged({}, right)) for n in range(1, 7)]
+    exercise = ("warm-up", 1, PhotoJudged({}, {"verdict": True, "mistake": True}))
+    found = achieved(plan, tally(exercise, *photos))
+    assert found == Achieved(0, 0, 0, 0, 0, photos=6, above_chance=4.0), "one of three is chance"
+    body = PartRestarted(1, 2)
+    again = tally(exercise, *photos).apply(event("stage-1", None, body), body)
+    assert achieved(plan, again).photos == 0
+    for part in ("warm-up", "stage-1"):
+        left = tally((part, None, PartEnded(0, "skipped")))
+        assert achieved(plan, left).stages_skipped == 1
+        assert decide(Inclusion(), achieved(plan, left), completed=True).failed == ("completed",)
 
 
 def test_questions_are_counted_by_the_role_of_their_part() -> None:
