@@ -1,0 +1,96 @@
+"""Every page of the nine studies of paper 003, for screenshots.py.
+
+A stimulus set that is not shipped is stood in for by a small one of the same kind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+
+from labapp.events.commands import HandIn, Judge, Next, ShowQuestion
+from labapp.session.runner import Runner
+from labapp.study.judging import (
+    JudgingPart,
+    WarmUpPart,
+    applies,
+    exercise_questions,
+    questions,
+)
+from labapp.ui.participant.warm_up import WarmUpScreen
+from labapp.ui.participant.window import ParticipantWindow
+from scripts.screens_participant import Shot, opened
+from tests.helpers import hive
+from tests.helpers.rooms import Room, skip_to
+
+
+def shots(folder: Path) -> Iterator[Shot]:
+    hive.install(folder / "stimuli")
+    os.environ["LABAPP_STIMULI"] = str(folder / "stimuli")
+    for name in hive.STUDIES:
+        with opened(folder / name, study=name) as (room, window):
+            for number, page in enumerate(pages(room, window), start=1):
+                yield f"h-{name}-{number:02d}-{page}", window
+
+
+def pages(room: Room, window: ParticipantWindow) -> Iterator[str]:
+    """The name of each page when it is on the screen; of the photos of a stage only the first."""
+    runner = room.runner
+    while (part := runner.part) is not None:
+        QApplication.processEvents()
+        yield part.id
+        if isinstance(part, JudgingPart):
+            judge_all(runner, part)
+        elif isinstance(part, WarmUpPart):
+            yield from warm_up(runner, window, part)
+        elif part.part in ("consent", "questionnaire"):
+            skip_to(room, runner.machine.parts[runner.state.index + 1].id)
+        else:
+            runner.send(Next())
+            while runner.part is part:
+                QApplication.processEvents()
+                yield part.id
+                runner.send(Next())
+    QApplication.processEvents()
+    yield "ended"
+
+
+def judge_all(runner: Runner, part: JudgingPart) -> None:
+    """Answer everything about every photo; the answers differ from photo to photo."""
+    for number, photo in enumerate(part.photos):
+        show(runner)
+        for question in questions(part.task, photo):
+            if applies(question, runner.state.part_state.trial.answers):
+                span = question.last - question.first + 1
+                value = question.first + (3 * number + len(question.id)) % span
+                runner.send(Judge(question.id, value, "mouse"))
+        runner.send(Next())
+
+
+def warm_up(runner: Runner, window: ParticipantWindow, part: WarmUpPart) -> Iterator[str]:
+    """The pages of the warm-up, each exercise before and after it is handed in."""
+    screen = window.screen_shown
+    assert isinstance(screen, WarmUpScreen)
+    for exercise, panel in zip(part.exercises, screen.panels, strict=True):
+        while screen.page is not panel:
+            screen.right()
+            QApplication.processEvents()
+            yield part.id
+        show(runner)
+        for question in exercise_questions(exercise):
+            runner.send(Judge(question.id, question.right or question.last, "mouse"))
+        runner.send(HandIn())
+        QApplication.processEvents()
+        yield f"{exercise.id}-handed-in"
+        runner.send(Next())
+        QApplication.processEvents()
+
+
+def show(runner: Runner) -> None:
+    """See to it that the photo counts as shown."""
+    QApplication.processEvents()
+    if runner.state.part_state.trial.started_ns is None:
+        runner.send(ShowQuestion())
