@@ -20,7 +20,6 @@ from labapp.study.judging import ColourMap
 
 Float32 = NDArray[np.float32]
 
-PHOTO_SHARE = 0.5
 EDGE_ALPHA = 0.25
 
 
@@ -58,11 +57,18 @@ def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> U
         return _as_bytes(enlarged(heat.astype(np.float32), height, width))
     grey = heat if heat.ndim == 2 else heat[..., 0]
     values = enlarged(grey.astype(np.float32), height, width)
-    colours = table(colour_map)[_as_bytes(values)].astype(np.float32)
+    colours: UInt8 = table(colour_map).take(_as_bytes(values), axis=0)
     if scale == "positive":
-        return _as_bytes(PHOTO_SHARE * photo + (1 - PHOTO_SHARE) * colours)
+        return _mean(photo, colours)
     alpha = EDGE_ALPHA * edges(photo)[..., None]
     return _as_bytes((1 - alpha) * colours)
+
+
+def _mean(first: UInt8, second: UInt8) -> UInt8:
+    """Half and half, rounded to the even number."""
+    total = first.astype(np.uint16) + second
+    half: UInt8 = ((total >> 1) + ((total & 3) == 3)).astype(np.uint8)
+    return half
 
 
 def enlarged(values: Float32, height: int, width: int) -> Float32:
@@ -70,21 +76,22 @@ def enlarged(values: Float32, height: int, width: int) -> Float32:
 
     values : shape (h, w) or (h, w, c). float32, shape (height, width) or (height, width, c).
     """
-    rows = _weights(values.shape[0], height)
-    columns = _weights(values.shape[1], width)
-    out: Float32 = np.einsum("yh,hw...,xw->yx...", rows, values, columns, optimize=True)
-    return out
+    return _along(_along(values, height, 0), width, 1)
 
 
-def _weights(cells: int, pixels: int) -> Float32:
-    """How much each cell counts at each pixel: float32, shape (pixels, cells), rows sum to 1."""
+def _along(values: Float32, pixels: int, axis: int) -> Float32:
+    """Values between those of the cells along one axis, so many of them.
+
+    Not a product of matrices: on a busy machine its threads wait 100 ms for each other.
+    """
+    cells = values.shape[axis]
     at = ((np.arange(pixels) + 0.5) * cells / pixels - 0.5).clip(0, cells - 1)
     low = np.minimum(at.astype(np.intp), max(cells - 2, 0))
-    share = (at - low).astype(np.float32)
-    out = np.zeros((pixels, cells), np.float32)
-    here = np.arange(pixels)
-    out[here, low] += 1 - share
-    out[here, np.minimum(low + 1, cells - 1)] += share
+    shape = [1] * values.ndim
+    shape[axis] = pixels
+    share = (at - low).astype(np.float32).reshape(shape)
+    here, next_ = values.take(low, axis), values.take(np.minimum(low + 1, cells - 1), axis)
+    out: Float32 = (1 - share) * here + share * next_
     return out
 
 
