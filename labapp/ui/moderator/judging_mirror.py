@@ -21,7 +21,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.photo_view import PhotoView
 
 MOST_SIDE, LEAST_SIDE = 300, 96
-FACTS_WIDTH = 300
+FACTS_WIDTH = 230
 ACROSS = 2
 ASKED = {
     judging.OUTPUT: N_("The model predicts"),
@@ -141,6 +141,8 @@ def answers_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> lis
     if rows:
         done = sum(question.id in trial.answers for question in rows)
         lines.append(tr("Rows rated: {done} of {all}", done=done, all=len(rows)))
+    if part.task == "prototype-distinction":
+        lines.append(tr("Looking at: {number}", number=trial.option))
     for question in asked:
         if question.row is None and judging.applies(question, trial.answers):
             said = _said(question, trial.answers.get(question.id), photo)
