@@ -14,11 +14,11 @@ from labapp import resources
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
 from labapp.explanations import package, recipe
-from labapp.explanations.card import HUNDRED, GradcamChecks
+from labapp.explanations.card import HUNDRED, BagnetChecks, GradcamChecks
 from labapp.explanations.measuring import hits
 from labapp.explanations.photos import painted
 
-THERE = ("birds/resnet",)
+THERE = ("birds/bagnet", "birds/resnet")
 """What must be shipped; all that is shipped is held to the same."""
 
 SHIPPED = package.list_packages(resources.models())
@@ -69,3 +69,12 @@ def test_gradcam_points_and_tells_sisters_apart() -> None:
     assert checks.pointing.on_mark >= 4 * checks.pointing.by_chance
     assert checks.pointing.on_bird > 0.7
     assert checks.sisters < 0.6
+
+
+def test_a_bag_of_patches_is_one() -> None:
+    card = cards.read(resources.models() / "birds/bagnet")
+    assert isinstance(card.checks, BagnetChecks)
+    assert card.recipe.method.name == "bagnet"
+    assert card.checks.field == (card.recipe.method.field,) * 2
+    assert card.checks.map_error < 1e-4
+    assert card.checks.pointing.on_mark >= 4 * card.checks.pointing.by_chance
