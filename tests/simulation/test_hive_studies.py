@@ -1,0 +1,57 @@
+"""All nine HIVE studies run to their end with every strategy, and come to what their plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from labapp.bundle.verify import verify
+from labapp.events.judging import PerformanceComputed, PhotoJudged
+from labapp.events.lifecycle import InclusionDecided, PaymentComputed, SessionPlanned
+from labapp.records.opening import open_record
+from labapp.simulation.jobs import simulate_study
+from labapp.study import plan
+from labapp.study.judging import AGREEMENT, DISTINCTION, OUTPUT, JudgingPart
+from tests.helpers import hive
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Small sets for those that are not shipped."""
+    folder = tmp_path_factory.mktemp("stimuli")
+    hive.install(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABAPP_STIMULI", str(folder))
+        yield
+
+
+@pytest.mark.parametrize("strategy", ["understanding", "explanation", "random"])
+@pytest.mark.parametrize("name", list(hive.STUDIES))
+def test_a_study_is_gone_through(tmp_path: Path, name: str, strategy: str) -> None:
+    (folder,) = simulate_study(name, 1, strategy, tmp_path / "out", seed=5)
+    assert verify(folder).problems == []
+    bodies = [body for _, body in open_record(folder).bodies()]
+    (planned,) = [body for body in bodies if isinstance(body, SessionPlanned)]
+    (part,) = [one for one in plan.parts_of(planned) if isinstance(one, JudgingPart)]
+    (told,) = [body for body in bodies if isinstance(body, PerformanceComputed)]
+    (decided,) = [body for body in bodies if isinstance(body, InclusionDecided)]
+    (paid,) = [body for body in bodies if isinstance(body, PaymentComputed)]
+    assert decided.included
+    assert told.photos == part.trials == paid.photos
+    exercises = 2 if name.startswith("prototree") else 0
+    assert sum(isinstance(body, PhotoJudged) for body in bodies) == part.trials + exercises
+    if strategy == "random":
+        return
+    correct = sum(photo.correct for photo in part.photos)
+    right = {question: told.right.get(question) for question in (OUTPUT, DISTINCTION, AGREEMENT)}
+    if strategy == "understanding":
+        known = {OUTPUT: correct, DISTINCTION: part.trials, AGREEMENT: part.trials}
+        assert right == {one: known[one] if one in told.right else None for one in right}
+        if paid.bonus:
+            # A quarter of the answers is right by guessing; 0.10 for each beyond it.
+            beyond = [max(0, told.right[q] - part.trials / 4) for q in right if right[q]]
+            assert paid.bonus == pytest.approx(0.1 * sum(beyond))
+    elif AGREEMENT in told.right:
+        assert right[AGREEMENT] == correct, "it believes every prediction"
