@@ -229,7 +229,7 @@ class PathDistinctionScreen(PathScreen):
     def show_photo(self, photo: PlannedPhoto) -> None:
         final = photo.final
         assert final is not None, "a plan of this task has the final steps"
-        words, names = self.setting.words, self.part.explained.names
+        words = self.setting.words
         at = len(photo.rows) + 1
         open_steps = ((final.first, at), (final.absent, at + 1), (final.present, at + 1))
         self.rows.show_open(
@@ -240,10 +240,17 @@ class PathDistinctionScreen(PathScreen):
         )
         said = (words("judging_absent"), words("judging_present"))
         ways = [(first, second) for first in said for second in said]
+        # By their place, as published, and not by their numbers in the set: whoever remembers those
+        # would choose without looking.
         self.key_of_species.show_lines(
             [
-                words("judging_leads_to", first=first, second=second, species=names[species])
-                for (first, second), species in zip(ways, final.classes, strict=True)
+                words(
+                    "judging_leads_to",
+                    first=first,
+                    second=second,
+                    species=words("judging_species", number=place),
+                )
+                for place, (first, second) in enumerate(ways, start=1)
             ]
         )
         super().show_photo(photo)
