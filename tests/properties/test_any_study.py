@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from labapp.session.past import read_past
 from labapp.simulation.driver import FAST
 from labapp.simulation.headless import simulate
 from labapp.study.overview import check
-from labapp.study.plan import QuestionsPart
+from labapp.study.plan import TrialsPart
+from tests.helpers import stimuli
+from tests.helpers.judging import SET_OF
 from tests.helpers.rooms import decoder_of
 from tests.session.sessions import virtual
 
@@ -72,9 +75,25 @@ single = merged(
 )
 
 
+judging = merged(
+    st.sampled_from(sorted(SET_OF)).map(
+        lambda task: {"task": task, "stimuli": f"tiny-{SET_OF[task]}"}
+    ),
+    st.fixed_dictionaries(
+        {"set": st.sampled_from([1, 2]), "intro": st.just(TEXT), "description": st.just(TEXT)}
+    ),
+    some(
+        order=st.sampled_from(["as_listed", "random"]),
+        time_limit_min=st.sampled_from([0.02, 0.5]),
+        think_aloud=st.booleans(),
+        after=st.lists(st.sampled_from(INSTRUMENTS), max_size=2, unique=True),
+    ),
+)
+
+
 def stages(models: st.SearchStrategy[list[str]]) -> st.SearchStrategy[Tree]:
     group = merged(st.one_of(reconstruction, single), st.fixed_dictionaries({"models": models}))
-    return st.fixed_dictionaries({"stages": group})
+    return st.fixed_dictionaries({"stages": st.one_of(group, group, judging)})
 
 
 def items(models: st.SearchStrategy[list[str]], variables: Tree) -> st.SearchStrategy[Tree]:
@@ -92,6 +111,9 @@ def items(models: st.SearchStrategy[list[str]], variables: Tree) -> st.SearchStr
                 {"text": TEXT},
                 {"break": TEXT, "at_least_s": 5},
                 {"break": TEXT},
+                {"warm_up": "fruits"},
+                {"method": TEXT},
+                {"questionnaire": "comments", "above": TEXT},
             ]
         ),
         st.sampled_from(INSTRUMENTS).map(lambda name: {"questionnaire": name}),
@@ -145,7 +167,8 @@ def studies(draw: st.DrawFn) -> Tree:
     if assignment:
         study["assignment"] = assignment
     amounts = {
-        name: st.sampled_from([0, 0.25, 3]) for name in ("base", "per_solved", "per_correct")
+        name: st.sampled_from([0, 0.25, 3])
+        for name in ("base", "per_solved", "per_correct", "per_above_chance")
     }
     return study | draw(
         some(
@@ -162,6 +185,16 @@ def studies(draw: st.DrawFn) -> Tree:
             incentive=merged(st.just({"text": "texts/{language}/incentive.md"}), some(**amounts)),
         )
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_sets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("stimuli")
+    for name in stimuli.NAMES:
+        stimuli.write(folder, name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABAPP_STIMULI", str(folder))
+        yield
 
 
 @settings(
@@ -205,5 +238,5 @@ def test_any_study_in_order_is_run_to_its_end(
     assert runner.state.ended == "completed"
     started = [event.payload["index"] for event in events if event.kind == "part.started"]
     assert started == list(range(len(runner.machine.parts)))
-    asked = [part for part in runner.machine.parts if isinstance(part, QuestionsPart)]
+    asked = [part for part in runner.machine.parts if isinstance(part, TrialsPart)]
     event(f"{len(asked)} stages")

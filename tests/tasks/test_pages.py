@@ -13,9 +13,14 @@ from labapp.events.commands import (
     GiveConsent,
     MoveTutorialDial,
     Next,
+    OpenDescription,
     SkipStage,
 )
+from labapp.session.machine import SessionMachine
+from labapp.study.judging import JudgingTask, MethodPart
+from labapp.tasks.pages import PagesTask
 from tests.helpers.play import Play, stage_part, whole_machine
+from tests.helpers.play_judging import explained
 
 
 def at(part_id: str) -> Play:
@@ -57,6 +62,36 @@ def test_tutorial_dials_are_put_on_their_steps() -> None:
     assert play.state.part_state.dials == ((0.0, 0.12, 0.5),)
     for box, dimension, value in ((1, 0, 0.0), (0, 3, 0.0), (0, -1, 0.0), (0, 1, math.nan)):
         assert not play.send(MoveTutorialDial(box, dimension, value))
+
+
+def test_the_whole_tree_is_opened_from_the_introduction_to_a_method() -> None:
+    def method(task: JudgingTask) -> Play:
+        part = MethodPart(
+            id="method",
+            title="",
+            document="d.md",
+            task=task,
+            explained=explained(task),
+            labels=False,
+            correct=None,
+            incorrect=None,
+            values={},
+        )
+        return Play(SessionMachine((part,), (PagesTask(part, 0, 2),), {})).start()
+
+    play = method("path-agreement")
+    assert not play.send(OpenDescription("method")), "it is on the screen already"
+    play.send(OpenDescription("tree"))
+    assert play.state.part_state.description == "tree"
+    play.send(Next())
+    play.send(Next())
+    assert play.kinds()[2:6] == [
+        "description.opened",
+        "page.turned",
+        "description.closed",
+        "part.ended",
+    ]
+    assert not method("heatmap-distinction").send(OpenDescription("tree")), "there is none"
 
 
 def test_a_questionnaire_is_left_with_its_required_answers() -> None:
