@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +18,9 @@ from PySide6.QtWidgets import QWidget
 import labapp.ui
 from labapp import resources
 from labapp.errors import SetupError
+from labapp.events.commands import Judge, OpenDescription
 from labapp.representations import catalog
+from labapp.study.judging import questions
 from labapp.study.loading import find
 from labapp.ui import language
 from labapp.ui.language import counted, number, speak, told, tr
@@ -27,6 +30,7 @@ from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.widgets.markdown import MarkdownView
 from scripts import screens_moderator
 from scripts.screens_single_dimension import answer
+from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.languages import MARKED, mark, write_marked
 from tests.helpers.rooms import skip_to
 from tests.helpers.single import write_single_study
@@ -54,10 +58,32 @@ def single(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
         yield "answer", desk.settled()
 
 
+def judging(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
+    """The console while explanations are judged, in the language of the study."""
+    like = yaml.safe_load(Path(study).read_text("utf-8"))
+    for name in ("heatmaps", "prototype-agreement", "prototype-distinction"):
+        path = write_judging_study(Path(study).parent / name, name)
+        made = yaml.safe_load(path.read_text("utf-8"))
+        made |= {key: like[key] for key in ("language", "title", "flags", "recording")}
+        path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
+        words = Path(study).parent / "texts"
+        if words.is_dir():
+            shutil.copytree(words, path.parent / "texts")
+        with screens_moderator.desk_of(folder / name, path) as desk:
+            skip_to(desk.room, "stage-1")
+            yield f"{name} begun", desk.settled()
+            part, photo = desk.runner.part, desk.runner.part.photos[0]
+            for question in questions(part.task, photo):
+                desk.runner.send(Judge(question.id, question.last, "mouse"))
+            desk.runner.send(OpenDescription("method"))
+            yield f"{name} answered", desk.settled()
+
+
 WINDOWS: dict[str, Shots] = {
     "home": lambda folder, study: screens_moderator.home(study),
     "console": screens_moderator.console,
     "single": single,
+    "judging": judging,
 }
 
 
@@ -129,10 +155,12 @@ def test_german_says_everything_in_german() -> None:
 
 
 FOREIGN = re.compile(
-    # How models, devices, files and people are called, keys, units, and an English study's words.
+    # How models, devices, files, people and birds are called, keys, units, and an English study's
+    # words.
     r"/\S+|labapp|quickstart|Rings that every dial changes|How.was.this.stage\?|USB headset|"
     r"ALSA|eDP-1|HDMI-1 \(DELL U2720Q\)|P\d\d|\w+/(gt|ae|vae|ss)\d*"
-    r"|[kMG]B|kHz|CPU|ms|dial\d|unplugged|SEQ|ValueError: a model does not answer"
+    r"|[kMG]B|kHz|CPU|ms|dial\d|unplugged|SEQ|Tiny|[A-Z]\w+'s \w+"
+    r"|ValueError: a model does not answer"
 )
 
 
