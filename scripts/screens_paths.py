@@ -9,8 +9,8 @@ from pathlib import Path
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, Judge, Next, OpenDescription
-from labapp.study.judging import AFTER_PRESENT, FIRST, FIRST_STEP
+from labapp.events.commands import Answer, HandIn, Judge, Next, OpenDescription
+from labapp.study.judging import AFTER_PRESENT, FIRST, FIRST_STEP, questions
 from labapp.ui.participant.paths import PathDistinctionScreen
 from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow
@@ -41,6 +41,7 @@ def shots(folder: Path) -> Iterator[Shot]:
         yield from warm_up(folder / "warm-up" / language, language)
         yield from paths(folder / "paths" / language, language)
         yield from introductions(folder / "introductions" / language, language)
+        yield from questions_above(folder / "questions" / language, language)
 
 
 def warm_up(folder: Path, language: str) -> Iterator[Shot]:
@@ -146,3 +147,35 @@ def settle() -> None:
     for _ in range(10):
         QApplication.processEvents()
         QTest.qWait(20)
+
+
+def questions_above(folder: Path, language: str) -> Iterator[Shot]:
+    """The questionnaires behind a task, with a text about the own performance above them."""
+    for name, text in {"path-agreement": "agreement", "heatmaps": "heatmaps"}.items():
+        setting = "species" if name.startswith("path") else "objects"
+        asked = {
+            "hive-understanding": f"performance-{text}",
+            f"hive-trade-off-{setting}": f"trade-off-{text}",
+        }
+        after = [
+            {"questionnaire": one, "above": f"texts/{{language}}/{above}.md"}
+            for one, above in asked.items()
+        ]
+        study = write_judging_study(folder / name, name, language=language, after=after)
+        with opened(folder / name / "data", study=study) as (room, window):
+            skip_to(room, "stage-1")
+            window.activateWindow()
+            part = room.runner.part
+            for number, photo in enumerate(part.photos):
+                settle()
+                judge(room, {q.id: 1 + number % q.last for q in questions(part.task, photo)})
+                room.runner.send(Next())
+            settle()
+            yield f"o01-performance-{text}-{language}", window
+            room.runner.send(Answer("understanding", 4))
+            room.runner.send(Next())
+            settle()
+            yield f"o02-trade-off-{text}-{language}", window
+            room.runner.send(Answer("low_risk", {"value": 92, "touched": True}))
+            settle()
+            yield f"o03-trade-off-{text}-moved-{language}", window

@@ -54,7 +54,7 @@ def asked(open_room, open_window, tmp_path: Path):
 def slider(qapp: QApplication, qtbot):
     made = NumberSlider(60, 100, 76, "%", theme.LIGHT)
     qtbot.addWidget(made)
-    made.resize(428, made.sizeHint().height())  # ten pixels a point between the ends
+    made.resize(500, made.sizeHint().height())
     made.show()
     made.setFocus()
     return made

@@ -131,7 +131,8 @@ def above(setting: Setting, part: QuestionnairePart) -> str:
         return MARKS_OF_TEXT.sub("", setting.words(f"judging_agreement_{rating}"))
 
     achieved = runner.machine.performance_values(runner.state, say)
-    return "\n\n".join(setting.pages(part.above, achieved | part.values))
+    text = "\n\n".join(setting.pages(part.above, achieved | part.values))
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _short(text: str) -> str:

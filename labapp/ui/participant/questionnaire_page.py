@@ -10,13 +10,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from labapp.study.instruments import Item, Statement
+from labapp.study.instruments import Item, Slider, Statement
 from labapp.ui import theme
 from labapp.ui.participant.questionnaire_items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
+
+SLIDING_WORDS_WIDTH = 440
+"""A slider is as low as two lines: its words stand beside it in three at most."""
+HEADING_HEIGHT = round(theme.TITLE_PX * 1.4) + theme.SPACE_M
+LONG_TEXT = 420
+"""A text of more characters is set in two columns."""
 
 
 class Page(QScrollArea):
@@ -39,6 +45,7 @@ class Page(QScrollArea):
         self.items = tuple(items)
         self.views: list[ItemView] = []
         self._words, self._palette = words, palette
+        self._slides = any(isinstance(item, Slider) for item in items)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -50,21 +57,45 @@ class Page(QScrollArea):
         self._column.setSpacing(0)
         self._column.addStretch(1)
         if above:
-            self._column.addWidget(TextAbove(above))
-        # A text that has a heading is what the page is about; two titles would be one too many.
-        self._head("" if above.startswith("# ") else title, instruction)
+            self._above(above, title, instruction)
+        else:
+            self._head(title, instruction)
         for table, some in groupby(items, key=_table_of):
             self._group(list(some), table=table is not None)
         self._column.addStretch(2)
         self.setWidget(inside)
 
+    def _above(self, text: str, title: str, instruction: str) -> None:
+        """The text, and beside it what is asked: below it there would be no room. A text with a
+        heading is what the page is about; another title would be one too many."""
+        if not text.startswith("# "):
+            self._head(title, "")
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_XXL)
+        columns = [text] if instruction else halves(text)
+        for number, part in enumerate(columns):
+            down = QVBoxLayout()
+            down.addSpacing(HEADING_HEIGHT if number else 0)  # the heading stands in the first
+            down.addWidget(TextAbove(part))
+            down.addStretch(1)
+            row.addLayout(down, 1)
+        if instruction:
+            asked = QLabel(instruction)
+            asked.setTextFormat(Qt.TextFormat.PlainText)
+            asked.setProperty("role", "strong")
+            asked.setWordWrap(True)
+            row.addWidget(asked, 1, Qt.AlignmentFlag.AlignBottom)
+        elif len(columns) == 1:
+            row.addStretch(1)
+        self._column.addLayout(row)
+        self._column.addSpacing(theme.SPACE_M)
+
     def _head(self, title: str, instruction: str) -> None:
-        if title:
-            head = QLabel(title)
-            head.setTextFormat(Qt.TextFormat.PlainText)
-            head.setProperty("role", "title")
-            head.setWordWrap(True)
-            self._column.addWidget(head)
+        head = QLabel(title)
+        head.setTextFormat(Qt.TextFormat.PlainText)
+        head.setProperty("role", "title")
+        head.setWordWrap(True)
+        self._column.addWidget(head)
         if instruction:
             label = QLabel(instruction)
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -89,9 +120,23 @@ class Page(QScrollArea):
             self._column.addWidget(_hairline())
         for item in items:
             view = view_of(item, self._words, self._palette, table=table)
+            if self._slides and view.words is not None:
+                view.words.setFixedWidth(SLIDING_WORDS_WIDTH)
             self.views.append(view)
             self._column.addWidget(view)
             self._column.addWidget(_hairline())
+
+
+def halves(text: str) -> list[str]:
+    """A short text as it is; a long one in two, divided between paragraphs."""
+    paragraphs = text.split("\n\n")
+    if len(text) <= LONG_TEXT or len(paragraphs) < 3:
+        return [text]
+    at = min(
+        range(2, len(paragraphs)),
+        key=lambda n: abs(len("".join(paragraphs[:n])) - len("".join(paragraphs[n:]))),
+    )
+    return ["\n\n".join(paragraphs[:at]), "\n\n".join(paragraphs[at:])]
 
 
 class TextAbove(MarkdownView):

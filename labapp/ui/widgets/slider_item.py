@@ -7,17 +7,20 @@ Arrow keys move one, Page keys ten, Home and End go to the ends.
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets.painting import brush, color, font, pen
+from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 
 HANDLE_R = 10.0
 RING_R = 14.0
 TRACK_H = 6.0
-ENDS_H = 18
+GAP = 8.0
+"""Between the ends of the line and their numbers."""
 PAGE = 10
 
 _STEPS = {
@@ -33,7 +36,7 @@ _CONFIRMS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 class NumberSlider(QWidget):
     """moved(value): the handle follows the hand; given(value): the hand set it there, or left it
-    there on purpose, and let go. unit stands behind the numbers under both ends."""
+    there on purpose, and let go. unit stands behind the numbers at both ends."""
 
     moved = Signal(int)
     given = Signal(int)
@@ -49,7 +52,10 @@ class NumberSlider(QWidget):
     ) -> None:
         super().__init__(parent)
         self.low, self.high = low, high
-        self._unit = unit
+        self._ends = [f"{value}\N{NO-BREAK SPACE}{unit}" for value in (low, high)]
+        self._sides = [
+            ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(words)) + GAP for words in self._ends
+        ]
         self._colors = palette
         self._value = start
         self._touched = False
@@ -81,17 +87,18 @@ class NumberSlider(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(320, theme.TARGET_HEIGHT + ENDS_H)
+        return QSize(320, theme.TARGET_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
 
     def handle_x(self, value: int) -> float:
         """Centre of the handle at a value, in the widget's pixels."""
-        return RING_R + (value - self.low) / max(self.high - self.low, 1) * self._span()
+        share = (value - self.low) / max(self.high - self.low, 1)
+        return self._sides[0] + RING_R + share * self._span()
 
     def _span(self) -> float:
-        return max(1.0, self.width() - 2 * RING_R)
+        return max(1.0, self.width() - sum(self._sides) - 2 * RING_R)
 
     def _move(self, value: int) -> None:
         self._value, self._touched = min(max(value, self.low), self.high), True
@@ -110,7 +117,7 @@ class NumberSlider(QWidget):
             return
         x = event.position().x()
         if abs(x - self.handle_x(self._value)) > RING_R:
-            share = (x - RING_R) / self._span()
+            share = (x - self._sides[0] - RING_R) / self._span()
             self._move(self.low + round(share * (self.high - self.low)))
         self._held = (x, self._value)
 
@@ -159,7 +166,7 @@ class NumberSlider(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush(p.track))
-        left, x = RING_R - HANDLE_R, self.handle_x(self._value)
+        left, x = self.handle_x(self.low) - HANDLE_R, self.handle_x(self._value)
         track = QRectF(left, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H)
         painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
         if self._touched:
@@ -180,7 +187,6 @@ class NumberSlider(QWidget):
     def _paint_ends(self, painter: QPainter) -> None:
         painter.setFont(font(theme.SECONDARY_PX))
         painter.setPen(color(self._colors.secondary))
-        box = QRectF(self.rect()).adjusted(RING_R - HANDLE_R, theme.TARGET_HEIGHT, -4, 0)
-        top, sides = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag
-        for value, side in ((self.low, sides.AlignLeft), (self.high, sides.AlignRight)):
-            painter.drawText(box, side | top, f"{value}\N{NO-BREAK SPACE}{self._unit}")
+        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
+        for words, side in zip(self._ends, sides, strict=True):
+            painter.drawText(QRectF(self.rect()), side | Qt.AlignmentFlag.AlignVCenter, words)

@@ -1,0 +1,128 @@
+"""The text above a questionnaire: what was achieved, in words, on one page with the questions."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from labapp import resources
+from labapp.events.commands import Judge, Next
+from labapp.study import texts
+from labapp.study.instruments import Instrument
+from labapp.study.judging import AGREEMENT, questions
+from labapp.ui import theme
+from labapp.ui.participant.questionnaire_page import Page, TextAbove
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
+from tests.helpers.judging_studies import write_judging_study
+from tests.helpers.rooms import skip_to
+
+TRADE, HOW_WELL = "hive-trade-off", "hive-understanding"
+PAGES = [
+    (HOW_WELL, "performance-agreement"),
+    (HOW_WELL, "performance-distinction"),
+    (HOW_WELL, "performance-heatmaps"),
+    (HOW_WELL, "post-task"),
+    (HOW_WELL, "understanding-first"),
+    (f"{TRADE}-species", "trade-off-agreement"),
+    (f"{TRADE}-species", "trade-off-distinction"),
+    (f"{TRADE}-objects", "trade-off-heatmaps"),
+]
+SIDES = ("correct", "incorrect")
+SURE = {
+    "en": "Somewhat confident that prediction is incorrect",
+    "de": "Einigermaßen sicher, dass die Vorhersage falsch ist",
+}
+WORDS = Strings(
+    {
+        "optional": "Optional",
+        "selected_accuracy": "Selected Black-box model accuracy: {value} {unit}",
+        "selected_value": "Selected: {value} {unit}",
+    }
+)
+
+
+def values(language: str) -> dict[str, str]:
+    """What a participant of ten photos is told at most."""
+    told = {"method": "ProtoTree", "accuracy": "81.7", "classes": "20", "things": "bird species"}
+    told |= {"photos": "10", "photos_correct": "5", "photos_incorrect": "5", "chance": "25"}
+    told |= {"hits_correct": "4", "hits_incorrect": "4"}
+    for question in ("output", "distinction"):
+        told |= {f"right_{question}": "4", f"right_{question}_percent": "40.0"}
+    return told | {f"own_{side}": "; ".join([SURE[language]] * 5) for side in SIDES}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(("instrument", "text"), PAGES)
+def test_text_and_questions_fit_one_screen(instrument, text, language, qapp):
+    """At 1280 x 720, which is 1920 x 1080 at 150 %: less than 1366 x 768."""
+    root = resources.assets()
+    path = root / "instruments" / f"{instrument}.yaml"
+    told = values(language)
+    asked = Instrument.parse(path, path.read_bytes(), language).realised((), told)
+    above = texts.fill((root / "texts" / language / f"{text}.md").read_text("utf-8"), told)
+    assert "{" not in above, "every value is told"
+    page = Page(
+        asked.title, asked.instruction, asked.items, WORDS, theme.LIGHT, above=above.strip()
+    )
+    holder = QWidget()
+    holder.setStyleSheet(theme.stylesheet(theme.LIGHT))
+    page.setParent(holder)
+    height = 720 - TOP_HEIGHT - BOTTOM_HEIGHT - 2 * theme.SPACE_XL
+    page.resize(theme.CONTENT_WIDTH, height)
+    holder.resize(theme.CONTENT_WIDTH, height)
+    holder.show()
+    for _ in range(3):
+        qapp.processEvents()
+    for shown in page.findChildren(TextAbove):
+        assert shown.height() >= shown.height_for(shown.width()), "nothing of it is cut off"
+    assert page.verticalScrollBar().maximum() == 0
+    titles = [label for label in page.findChildren(QLabel) if label.property("role") == "title"]
+    assert not titles, "the text has a heading"
+    holder.close()
+
+
+@pytest.fixture
+def judged(open_room, open_window, tmp_path, qapp):
+    """The window behind a task on paths, of which the first two are believed."""
+    above = "texts/{language}/performance-agreement.md"
+    after = [{"questionnaire": "hive-understanding", "above": above}]
+    room = open_room(study=write_judging_study(tmp_path / "s", "path-agreement", after=after))
+    window = open_window(room)
+    skip_to(room, "stage-1")
+    part = room.runner.part
+    for number, photo in enumerate(part.photos):
+        for question in questions(part.task, photo):
+            value = 4 if number < 2 else 1
+            room.runner.send(Judge(question.id, value if question.id == AGREEMENT else 1, "mouse"))
+        room.runner.send(Next())
+        QTest.qWait(10)
+    qapp.processEvents()
+    return room, window
+
+
+def test_what_was_achieved_is_told_with_the_own_answers(judged):
+    room, window = judged
+    assert room.runner.part.part == "questionnaire"
+    columns = window.screen_shown.findChildren(TextAbove)
+    told = " ".join(column.toPlainText() for column in columns)
+    assert told.startswith("Your performance")
+    assert "you identified 1 out of 2 correct predictions and 1 out of 2 incorrect" in told
+    answered = "Fairly confident that prediction is correct"
+    assert told.count(answered) == 2
+    assert "<i>" not in told
+    assert "{" not in told
+
+
+def test_the_questions_follow_the_text_and_have_the_keyboard(judged):
+    room, window = judged
+    screen = window.screen_shown
+    text = screen.findChild(TextAbove)
+    row = screen.items[0].row
+    assert QApplication.focusWidget() is row
+    assert text.mapTo(screen, QPoint(0, text.height())).y() <= row.mapTo(screen, QPoint(0, 0)).y()
+    QTest.keyClick(row, Qt.Key.Key_4)
+    QTest.mouseClick(window.bottom.right, Qt.MouseButton.LeftButton)
+    assert room.last("questionnaire.submitted")["answers"] == {"understanding": 4}
