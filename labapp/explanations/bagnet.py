@@ -67,7 +67,9 @@ def dense_evidence(model: Classifier, pictures: UInt8) -> Float32:
     """Evidence of the patch around every pixel: float32, shape (n, 20, size, size).
 
     The picture is moved under the network by 0 to 3 pixels each way and the 16 maps are interleaved
-    (so every fourth row and column is that of `evidence`). Raises ModelError as `evidence`.
+    (so every fourth row and column is that of `evidence`). What moves in at an edge repeats it: an
+    even strip would be an edge that the picture has not, and evidence. The mean over positions is
+    near the score and not the score itself. Raises ModelError as `evidence`.
     """
     network, backbone = _bag(model)
     stride = backbone.stride
@@ -78,7 +80,7 @@ def dense_evidence(model: Classifier, pictures: UInt8) -> Float32:
         whole = torch.empty(n, network.head.out_features, height, width)
         for dy in range(stride):
             for dx in range(stride):
-                moved = functional.pad(x, (0, dx, 0, dy))[:, :, dy:, dx:]
+                moved = functional.pad(x, (0, dx, 0, dy), mode="replicate")[:, :, dy:, dx:]
                 whole[:, :, dy::stride, dx::stride] = _evidence(network, moved)
         return whole
 
