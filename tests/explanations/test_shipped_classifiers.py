@@ -12,8 +12,8 @@ import pytest
 
 from labapp import resources
 from labapp.errors import ModelError
-from labapp.explanations import card as cards
 from labapp.explanations import bagnet, package, recipe
+from labapp.explanations import card as cards
 from labapp.explanations.card import HUNDRED, BagnetChecks, GradcamChecks
 from labapp.explanations.measuring import hits
 from labapp.explanations.photos import painted
