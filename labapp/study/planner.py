@@ -29,7 +29,7 @@ from labapp.study.flow import (
 )
 from labapp.study.judging import PlannedPhoto, PlannedRow
 from labapp.study.label import LABEL
-from labapp.study.loading import LoadedStudy, in_language
+from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.plan import (
     BreakPart,
     ConsentPart,
@@ -404,15 +404,21 @@ class _Planner:
                 items, self.seed, self.study.id, self.participant, "items", instrument
             )
         as_listed = items == tuple(item.id for item in file.items)
+        document = None
+        if above is not None and place is not None:
+            document = self._text(above, self.flow[place][1])
         return QuestionnairePart(
             id=part_id,
-            title=file.title,
+            title=file.title if document is None else self._heading(document) or file.title,
             instrument=instrument,
             about=about,
             items=() if as_listed else items,
             scoring=file.scoring,
-            above=None
-            if above is None or place is None
-            else self._text(above, self.flow[place][1]),
+            above=document,
             values={} if judged is None else judged.values,
         )
+
+    def _heading(self, document: str) -> str:
+        """The heading that a text begins with; empty where there is none."""
+        first = decoded(self.loaded.files[document]).lstrip().partition("\n")[0]
+        return first.removeprefix("# ").strip() if first.startswith("# ") else ""

@@ -147,6 +147,15 @@ def test_pages_have_the_published_titles(name: str, introduction: str, task: str
         "Choose which model to use",
     ):
         assert title in found
+    asked = [part for part in plan(name, 1).parts if isinstance(part, QuestionnairePart)]
+    assert [part.title for part in asked] == [
+        "Demographics and background",
+        "Before the task",
+        "Post-task evaluation",
+        "Your performance",
+        "Choose which model to use",
+        "Your feedback",
+    ], "what the moderator and the tables call them"
     assert ("Warming up" in found) == name.startswith("prototree")
     pages = study(name).text(next(p.document for p in plan(name, 1).parts if p.part == "method"))
     previewed = not name.startswith(("gradcam", "bagnet"))
