@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from labapp.analysis.judging_comparisons import Findings, findings
 from labapp.analysis.report import report
 from labapp.analysis.sources import Progress
-from labapp.analysis.tables import load
+from labapp.analysis.tables import Tables, load
 from labapp.analysis.writing import file_names, refuse_existing, unwritable, write
 
 REPORT = "report.html"
+FIGURES = "figures"
+"""Folder of the figures of judged explanations, as SVG and PNG."""
 
 
 def analyze(
@@ -20,14 +23,15 @@ def analyze(
     *,
     withdrawn: bool = False,
 ) -> Path:
-    """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`.
+    """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
+    and the figures of judged explanations as files.
 
     Returns the report's path. progress: called with the share done (0..1) and what is being done;
     what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
     data be kept. Raises ExportExists when `out` holds an analysis already, RecordError when a
     session cannot be read or is withdrawn, DataFolderError when `out` cannot be written.
     """
-    refuse_existing(out, (*file_names(), REPORT))
+    refuse_existing(out, (*file_names(), REPORT, FIGURES))
 
     def part(start: float, end: float) -> Progress | None:
         if progress is None:
@@ -35,12 +39,15 @@ def analyze(
         return lambda share, what: progress(start + share * (end - start), what)
 
     tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn)
-    text = report(tables, progress=part(0.5, 0.8))
+    counted = tables.included()
+    found = findings(counted)
+    text = report(tables, progress=part(0.5, 0.8), found=found)
     if progress is not None:
         progress(0.8, "writing tables")
-    write(tables, out)
+    write(tables, out, found)
     path = out / REPORT
     try:
+        _draw(counted, found, out / FIGURES)
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
@@ -48,3 +55,14 @@ def analyze(
     if progress is not None:
         progress(1.0, "done")
     return path
+
+
+def _draw(counted: Tables, found: Findings, folder: Path) -> None:
+    """The figures of judged explanations, where there are any. Raises OSError."""
+    if not found.groups:
+        return
+    from labapp.analysis.judging_figures import plates
+
+    folder.mkdir()
+    for plate in plates(counted, found.groups):
+        plate.save(folder)

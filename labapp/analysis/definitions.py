@@ -36,6 +36,16 @@ DEFINITIONS = {
         "inactivity limit (3 s unless the study says otherwise); the count of the published "
         "application is in the column active_s_as_published."
     ),
+    "Judged explanations": (
+        "Accuracy: photos answered rightly / photos judged, of each session. Distinction: the "
+        "correct class; with the last two steps of a tree, both answered as the model does. "
+        "Agreement: 3 and 4 say that the prediction is correct, 1 and 2 that it is not. t tests "
+        "are two-sided, two-sample ones with equal variances. The interval clustered by set takes "
+        "sessions that saw the same photos as alike (cluster-robust variance, t with one degree of "
+        "freedom less than there are sets). The score that was told splits the photos in halves by "
+        "the ratings, ties by lot; without the lot it is the mean over all ways to break the ties. "
+        "All of it is in the table statistics."
+    ),
     "Calibration": (
         "Questions without a target, in which the participant marks “far away” and “close enough”; "
         "the alignment at each mark is in the table marks. They have no completion rate; marks of "

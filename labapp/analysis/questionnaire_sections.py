@@ -20,6 +20,8 @@ OF_STAGES = ("synthetic-end", "stage_easy")
 """Instrument and item that is asked once a stage at the end: its number is the stage's."""
 MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
 SEQ = "seq"
+ELSEWHERE = frozenset({"hive-understanding"})
+"""Instruments that are reported by the time they were asked, with the judged explanations."""
 TLX = (*TLX_SUBSCALES, "raw_tlx", "weighted_tlx")
 NAMES = {
     "raw_tlx": "Raw TLX",
@@ -35,6 +37,7 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
     """Everything that was asked of the sessions that count; anchor: prefix of the page's ids."""
     scores = by_stage(counted)
     scores = scores[~((scores["score"] == SEQ) & (scores["of"] != WHOLE))]  # is with the metrics
+    scores = scores[~scores["instrument"].isin(ELSEWHERE)]
     answers = counted.answers[counted.answers["submitted"]]
     if scores.empty and answers.empty:
         return

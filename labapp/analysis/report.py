@@ -8,31 +8,46 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from labapp import __version__
-from labapp.analysis import sections
+from labapp.analysis import judging_sections, sections
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.formats import count
+from labapp.analysis.judging_comparisons import Findings, findings
 from labapp.analysis.page import Html, definitions, heading, page, paragraph, text
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
 
+JUDGED = "judged"
+"""Id of the section on all studies of judged explanations."""
 
-def report(tables: Tables, made: datetime | None = None, progress: Progress | None = None) -> str:
-    """The page as text. made: the time printed on it (now, if not given)."""
+
+def report(
+    tables: Tables,
+    made: datetime | None = None,
+    progress: Progress | None = None,
+    found: Findings | None = None,
+) -> str:
+    """The page as text. made: the time printed on it (now, if not given); found: what the judged
+    explanations say, where that is known already."""
     made = made or datetime.now(UTC)
+    counted = tables.included()
+    found = findings(counted) if found is None else found
     studies = [str(study) for study in sorted(tables.participants["study"].unique())]
     parts: list[str] = []
     for done, study in enumerate(studies):
         if progress is not None:
             progress(done / len(studies), f"report on {study}")
-        parts.extend(sections.study(tables.of_study(study), study, f"s{done + 1}"))
+        parts.extend(sections.study(tables.of_study(study), study, f"s{done + 1}", found))
+    parts.extend(judging_sections.together(counted, found, JUDGED))
     parts.append(heading(2, "How the numbers are defined", "definitions"))
     parts.append(definitions(DEFINITIONS.items()))
     title = f"Report: {', '.join(studies)}"
-    header = "".join(_header(tables, title, studies, made))
+    header = "".join(_header(tables, title, studies, made, judged=bool(found.groups)))
     return page(title, header, "".join(parts), _footer(tables))
 
 
-def _header(tables: Tables, title: str, studies: list[str], made: datetime) -> Iterator[Html]:
+def _header(
+    tables: Tables, title: str, studies: list[str], made: datetime, *, judged: bool
+) -> Iterator[Html]:
     sessions = tables.participants
     people = sessions.groupby(["study", "participant"]).ngroups
     yield heading(1, title)
@@ -51,6 +66,8 @@ def _header(tables: Tables, title: str, studies: list[str], made: datetime) -> I
     for note in tables.notes:
         yield paragraph(note, "note")
     links = [f'<a href="#s{n}">{text(study)}</a>' for n, study in enumerate(studies, start=1)]
+    if judged:
+        links.append(f'<a href="#{JUDGED}">Judged explanations, all studies</a>')
     links.append('<a href="#definitions">How the numbers are defined</a>')
     yield Html(f"<nav>{''.join(links)}</nav>\n")
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labapp.analysis import figures
+from labapp.analysis import figures, judging_sections
 from labapp.analysis.calibration_section import calibration
 from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, count, decimal, either
+from labapp.analysis.judging_comparisons import Findings
+from labapp.analysis.judging_parts import TASKS as JUDGING
 from labapp.analysis.listing import NONE, limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.parts import CALIBRATION
@@ -34,8 +36,9 @@ METRICS_OF = {RECONSTRUCTION: METRICS, CALIBRATION: CALIBRATION_METRICS}
 """Of the tasks in which pictures are aligned; all others ask about single dimensions."""
 
 
-def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
-    """Everything about one study; tables: its rows; anchor: prefix of the page's ids."""
+def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[Html]:
+    """Everything about one study; tables: its rows; anchor: prefix of the page's ids; found: what
+    the judged explanations of all studies say."""
     own = tables.participants
     yield heading(2, f"Study {name}", anchor)
     versions = sorted({str(number) for number in own["study_version"].dropna()})
@@ -51,7 +54,8 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
     counted = tables.included()
     if counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
-    for task, stages in counted.stages.groupby("task", sort=True):
+    judged = counted.stages["task"].isin(JUDGING)
+    for task, stages in counted.stages[~judged].groupby("task", sort=True):
         reconstructs, aligns = task == RECONSTRUCTION, task in METRICS_OF
         # What a study does not ask (SEQ, in a calibration) is no empty column.
         known = METRICS_OF.get(str(task), SINGLE_METRICS)
@@ -71,6 +75,7 @@ def study(tables: Tables, name: str, anchor: str) -> Iterator[Html]:
         yield from changes(stages, metrics)
         if not aligns:
             yield by_dimension(counted.trials[counted.trials["task"] == task])
+    yield from judging_sections.of_study(name, found)
     yield from calibration(counted, anchor)
     yield from questions(tables, anchor)
     yield from questionnaires(counted, anchor)

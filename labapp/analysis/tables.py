@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from labapp.analysis.column import Kind
+from labapp.analysis.column import Column, Kind
 from labapp.analysis.columns import COLUMNS
 from labapp.analysis.rows import Row, SessionRecords
 from labapp.analysis.sources import Progress, read_sessions
@@ -53,9 +53,9 @@ class Tables:
         """The frames by their names, in the order they are written."""
         return {name: getattr(self, name) for name in COLUMNS}
 
-    def of_study(self, study: str) -> Tables:
-        """The rows of one study."""
-        own = {name: frame[frame["study"] == study] for name, frame in self.by_name().items()}
+    def of_study(self, *studies: str) -> Tables:
+        """The rows of one study, or of several."""
+        own = {name: frame[frame["study"].isin(studies)] for name, frame in self.by_name().items()}
         return Tables(**own, notes=self.notes)
 
     def included(self) -> Tables:
@@ -102,9 +102,10 @@ def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> 
 
 def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:
     """Typed frames of rows by table; a table without rows has its columns all the same."""
-    made = {}
-    for name, some in rows.items():
-        columns = COLUMNS[name]
-        frame = pd.DataFrame(list(some), columns=[column.name for column in columns])
-        made[name] = frame.astype({column.name: _DTYPES[column.kind] for column in columns})
-    return made
+    return {name: typed(some, COLUMNS[name]) for name, some in rows.items()}
+
+
+def typed(rows: Sequence[Row], columns: Sequence[Column]) -> pd.DataFrame:
+    """A frame with these columns, each of its type."""
+    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
+    return frame.astype({column.name: _DTYPES[column.kind] for column in columns})

@@ -9,20 +9,27 @@ from pathlib import Path
 import pandas as pd
 
 from labapp.analysis.columns import COLUMNS
+from labapp.analysis.judging_columns import STATISTICS
+from labapp.analysis.judging_comparisons import Findings, findings, statistics
 from labapp.analysis.tables import Tables
 from labapp.errors import DataFolderError, ExportExists
 
 DICTIONARY = "columns.csv"
+DERIVED = "statistics"
+"""The table that is computed from the others; only judged explanations have rows in it."""
+_COLUMNS = {**COLUMNS, DERIVED: STATISTICS}
 
 
 def file_names() -> tuple[str, ...]:
     """Every file that `write` makes."""
-    tables = [f"{name}.{ending}" for name in COLUMNS for ending in ("csv", "parquet")]
+    tables = [f"{name}.{ending}" for name in (*COLUMNS, DERIVED) for ending in ("csv", "parquet")]
     return (*tables, DICTIONARY)
 
 
-def write(tables: Tables, out: Path) -> list[Path]:
+def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path]:
     """Write every table as .csv and .parquet, and columns.csv, into the folder `out`.
+
+    found: the statistics of the tables, where they are there already.
 
     In CSV a cell with one number a dimension is a JSON list and a missing value is empty; in
     Parquet it is a list. Nothing is overwritten: raises ExportExists when one of the files is
@@ -32,7 +39,7 @@ def write(tables: Tables, out: Path) -> list[Path]:
     written = []
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, frame in tables.by_name().items():
+        for name, frame in _frames(tables, found).items():
             written += [out / f"{name}.csv", out / f"{name}.parquet"]
             _as_text(name, frame).to_csv(written[-2], index=False, mode="x", lineterminator="\n")
             with written[-1].open("xb") as file:
@@ -42,6 +49,11 @@ def write(tables: Tables, out: Path) -> list[Path]:
     except OSError as error:
         raise unwritable(out, error) from error
     return written
+
+
+def _frames(tables: Tables, found: Findings | None) -> dict[str, pd.DataFrame]:
+    found = findings(tables.included()) if found is None else found
+    return {**tables.by_name(), DERIVED: statistics(found.all)}
 
 
 def refuse_existing(out: Path, names: Iterable[str]) -> None:
@@ -71,7 +83,7 @@ def dictionary() -> pd.DataFrame:
     return pd.DataFrame(
         [
             (table, column.name, column.kind, column.unit, column.meaning)
-            for table, columns in COLUMNS.items()
+            for table, columns in _COLUMNS.items()
             for column in columns
         ],
         columns=["table", "column", "type", "unit", "meaning"],
@@ -79,5 +91,5 @@ def dictionary() -> pd.DataFrame:
 
 
 def _as_text(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    lists = [column.name for column in COLUMNS[name] if column.kind == "numbers"]
+    lists = [column.name for column in _COLUMNS[name] if column.kind == "numbers"]
     return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})

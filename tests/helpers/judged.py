@@ -155,6 +155,15 @@ class Judged:
         return folder
 
 
+def of_play(play: Play) -> SessionBuilder:
+    """The journal of what was played so far."""
+    made = SessionBuilder(study="judged", study_files=None)
+    made.plan(to_rows(play.machine.parts), study_sha256=files_digest({}))
+    for event in play.events:
+        _copied(made, event, 0)
+    return made
+
+
 def _copied(made: SessionBuilder, event: Event, shift_ns: int) -> None:
     draft = Draft(body_of(event), event.stage, event.trial, event.attempt)
     made.rows.append((event.t_ns + shift_ns, Source.SIMULATED, draft))

@@ -1,0 +1,172 @@
+"""What the published studies of judged explanations found (paper 003), to stand beside our numbers.
+
+Source: sections 5.1 to 5.3, Table 1, Figures 4 and 5, Tables A1 and A2. Percentages, ratings and
+minutes as printed. Stimuli (ImageNet, CUB) and models were others than any of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NOT_OURS = (
+    "The paper's values are of other photos (ImageNet, CUB) and other models, with 50 participants "
+    "a study: they are for orientation, not to be reproduced."
+)
+INVENTED = (
+    "The labels here are names that are made up; in the paper they were names of known objects, "
+    "which is another manipulation: the two must not be compared."
+)
+KNOWN_OBJECTS = "with names of known objects"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A value of the paper; sd and p where it prints them."""
+
+    mean: float
+    sd: float | None = None
+    p: float | None = None
+
+    def __str__(self) -> str:
+        decimals = 1 if abs(self.mean) >= 1 else 2
+        said = f"{self.mean:.{decimals}f}"
+        if self.sd is not None:
+            said += f" ± {self.sd:.{decimals}f}"
+        if self.p is not None:
+            said += f", p = {self.p:.{2 if self.p >= 0.01 else 3}f}"
+        return said.replace("-", "−")
+
+
+def _studies(values: dict[str, dict[str, Published]]) -> dict[tuple[str, str], Published]:
+    return {(design, name): one for design, some in values.items() for name, one in some.items()}
+
+
+def _sd(mean: float, sd: float, p: float | None = None) -> Published:
+    return Published(mean, sd, p)
+
+
+DISTINCTION, OUTPUT, AGREEMENT = "distinction", "output prediction", "agreement"
+UNDERSTANDING = tuple(
+    f"understanding {when}" for when in ("after intro", "after task", "after results")
+)
+RISKS = ("low", "medium", "high")
+POOLED = "pooled"
+
+_VALUES = {
+    "gradcam-distinction": {
+        DISTINCTION: _sd(27.8, 16.3),
+        OUTPUT: _sd(34.6, 19.0),
+        "duration": Published(7),
+    },
+    "gradcam-distinction-labels": {DISTINCTION: Published(45.4), OUTPUT: Published(53.2)},
+    "bagnet-distinction": {
+        DISTINCTION: _sd(42.0, 15.7),
+        OUTPUT: _sd(56.0, 16.4),
+        "duration": Published(7.4),
+    },
+    "bagnet-distinction-labels": {DISTINCTION: Published(32.0), OUTPUT: Published(36.8)},
+    "protopnet-distinction": {
+        DISTINCTION: _sd(54.5, 30.3),
+        "similarity, chosen": Published(2.9),
+        "similarity, others": Published(2.1),
+        "similarity by rank": Published(-0.25, p=0.49),
+        "duration": Published(10.9),
+    },
+    "protopnet-agreement": {
+        AGREEMENT: _sd(60.0, 18.3),
+        "similarity, chosen": Published(2.9),
+        "similarity, others": Published(2.0),
+        "similarity by rank": Published(-0.52, p=0.12),
+        "belief, all": Published(2.7),
+        "belief, model right": Published(3.0),
+        "belief, model wrong": Published(2.4),
+        "duration": Published(16.4),
+    },
+    "prototree-distinction": {DISTINCTION: _sd(33.8, 15.9), "duration": Published(10.8)},
+    "prototree-agreement": {
+        AGREEMENT: _sd(53.6, 15.2, 0.10),
+        "similarity, chosen": Published(2.4),
+        "similarity, others": Published(2.0),
+        "similarity by similarity": Published(0.06),
+        "belief, all": Published(2.7),
+        "belief, model right": Published(2.8),
+        "belief, model wrong": Published(2.7),
+        "duration": Published(10.1),
+    },
+    "prototree-agreement-tree": {AGREEMENT: _sd(52.8, 19.9, 0.33)},
+    POOLED: {
+        UNDERSTANDING[0]: _sd(3.8, 0.9),
+        UNDERSTANDING[1]: _sd(3.8, 0.9),
+        UNDERSTANDING[2]: _sd(3.6, 1.0, 0.006),
+        "ml experience": _sd(2.6, 1.1),
+        "warm-up": Published(86.5),
+    },
+}
+_Pairs = tuple[tuple[float, float], ...]
+_TRADE_OFF: dict[str, tuple[float, _Pairs]] = {
+    "gradcam-distinction": (76.1, ((82.0, 8.0), (85.2, 7.2), (87.0, 8.5))),
+    "bagnet-distinction": (66.7, ((73.6, 8.4), (77.2, 11.2), (79.7, 14.0))),
+    "protopnet-agreement": (79.9, ((85.7, 6.6), (87.7, 4.9), (89.3, 6.6))),
+    "protopnet-distinction": (79.9, ((84.0, 7.9), (86.0, 6.4), (89.6, 7.1))),
+    "prototree-agreement": (81.7, ((85.5, 6.5), (85.9, 6.3), (86.8, 6.5))),
+    "prototree-distinction": (81.7, ((86.8, 5.7), (88.1, 5.8), (90.9, 6.2))),
+}
+"""The explained model's accuracy, then the least accuracy at low, medium and high risk."""
+_UNDERSTANDING: dict[str, _Pairs] = {
+    "gradcam-distinction": ((3.8, 0.7), (3.9, 0.8), (3.7, 0.9)),
+    "bagnet-distinction": ((3.8, 0.8), (3.7, 0.9), (3.5, 1.0)),
+    "protopnet-agreement": ((3.9, 0.8), (4.0, 0.8), (3.7, 0.8)),
+    "protopnet-distinction": ((4.1, 0.8), (3.9, 0.8), (3.7, 1.1)),
+    "prototree-agreement": ((3.7, 0.8), (3.7, 1.0), (3.4, 0.8)),
+    "prototree-distinction": ((3.4, 1.0), (3.6, 1.1), (3.3, 1.2)),
+}
+PEOPLE = {
+    ("gender", "woman"): 46.0,
+    ("gender", "man"): 51.0,
+    ("gender", "non_binary"): 2.0,
+    ("gender", ""): 1.0,
+    ("race", "white"): 75.0,
+    ("race", "black"): 7.0,
+    ("race", "asian"): 8.0,
+    ("race", "american_indian"): 1.0,
+    ("race", "hispanic"): 3.0,
+    ("race", "pacific_islander"): 0.0,
+    ("race", ""): 7.0,
+}
+"""Percent by item and option, over all studies; the empty option: not reported."""
+
+VALUES = {
+    **_studies(_VALUES),
+    **{
+        (design, f"least accuracy, {risk} risk"): _sd(*value)
+        for design, (_, row) in _TRADE_OFF.items()
+        for risk, value in zip(RISKS, row, strict=True)
+    },
+    **{(design, "model accuracy"): Published(own) for design, (own, _) in _TRADE_OFF.items()},
+    **{
+        (design, name): _sd(*value)
+        for design, row in _UNDERSTANDING.items()
+        for name, value in zip(UNDERSTANDING, row, strict=True)
+    },
+}
+"""By design (see `design_of`) and quantity."""
+
+_KINDS = {
+    "heatmap-distinction": "distinction",
+    "prototype-distinction": "distinction",
+    "prototype-agreement": "agreement",
+    "path-distinction": "distinction",
+    "path-agreement": "agreement",
+    "path-first-step": "agreement-tree",
+}
+
+
+def design_of(method: str, task: str, *, labels: bool) -> str:
+    """Method, task and labels, as the published studies are told apart: gradcam-distinction."""
+    name = "".join(sign for sign in method.lower() if sign.isalnum())
+    return f"{name}-{_KINDS[task]}{'-labels' if labels else ''}"
+
+
+def published(design: str, quantity: str) -> Published | None:
+    """What the paper found, where it says."""
+    return VALUES.get((design, quantity))

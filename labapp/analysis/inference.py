@@ -1,0 +1,157 @@
+"""Tests and intervals for small samples, each as scipy has it; where one has no value, it says so.
+
+All tests are two-sided. Nothing here warns: a sample that does not vary has no t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+SIGNIFICANT = 0.001
+"""Below this p a result is called significant (paper 003, section 5.1)."""
+SMALLEST = 5
+"""No result of fewer values is called significant."""
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a test says. test: its name; df: degrees of freedom of a t; low, high: of an interval.
+    None where there is no value."""
+
+    test: str
+    statistic: float | None = None
+    df: float | None = None
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def values_of(values: ArrayLike) -> Values:
+    """Plain floats, those that are missing left out."""
+    given = np.asarray(values, dtype=np.float64)
+    return given[~np.isnan(given)]
+
+
+def mean(values: Values) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def sd(values: Values) -> float | None:
+    """Sample standard deviation; None for fewer than two values."""
+    return float(values.std(ddof=1)) if values.size > 1 else None
+
+
+def varies(values: Values) -> bool:
+    """Whether there is anything to test: two values that differ by more than rounding."""
+    return values.size > 1 and float(np.ptp(values)) > 1e-9 * max(1.0, float(np.abs(values).max()))
+
+
+def _levelled(values: Values) -> Values:
+    """Rounded, for tests by ranks: thirds of a hundred that were computed in two ways are a tie."""
+    return np.round(values, 9)
+
+
+def one_sample(values: Values, against: float) -> Outcome:
+    """Student's t of the mean against a value."""
+    name = "one-sample t"
+    if not varies(values):
+        return Outcome(name)
+    found = stats.ttest_1samp(values, against)
+    return Outcome(name, float(found.statistic), values.size - 1, float(found.pvalue))
+
+
+def two_sample(one: Values, other: Values) -> Outcome:
+    """Student's t of two independent samples, equal variances."""
+    name = "two-sample t"
+    if min(one.size, other.size) < 2 or not (varies(one) or varies(other)):
+        return Outcome(name)
+    # From the moments: of a sample that does not vary, scipy warns, though the test has a value.
+    moments = [(float(s.mean()), float(s.std(ddof=1)), s.size) for s in (one, other)]
+    found = stats.ttest_ind_from_stats(*moments[0], *moments[1])
+    df = one.size + other.size - 2
+    return Outcome(name, float(found.statistic), df, float(found.pvalue))
+
+
+def paired(one: Values, other: Values) -> Outcome:
+    """Student's t of differences within participants; same order and size, no value missing."""
+    name = "paired t"
+    if not varies(one - other):
+        return Outcome(name)
+    found = stats.ttest_rel(one, other)
+    return Outcome(name, float(found.statistic), one.size - 1, float(found.pvalue))
+
+
+def signed_rank(values: Values, against: float = 0.0) -> Outcome:
+    """Wilcoxon's signed rank test of values (or differences) against a value: exact for up to 50
+    values without zeros and ties, else by the normal approximation."""
+    name = "Wilcoxon signed rank"
+    differences = _levelled(values - against)
+    if differences.size < 2 or not np.any(differences != 0):
+        return Outcome(name)
+    sizes = np.abs(differences)
+    exact = sizes.size <= 50 and sizes.all() and np.unique(sizes).size == sizes.size
+    # Left to itself, scipy goes through all signs where there are ties: seconds a test.
+    found = stats.wilcoxon(differences, method="exact" if exact else "approx")
+    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+
+
+def rank_sum(one: Values, other: Values) -> Outcome:
+    """Mann and Whitney's U of two independent samples."""
+    name = "Mann-Whitney U"
+    if min(one.size, other.size) < 2:
+        return Outcome(name)
+    found = stats.mannwhitneyu(_levelled(one), _levelled(other))
+    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+
+
+def normality(values: Values) -> Outcome:
+    """Shapiro and Wilk's W: a small p says that the values are not normally distributed."""
+    name = "Shapiro-Wilk W"
+    if values.size < 3 or not varies(values):
+        return Outcome(name)
+    found = stats.shapiro(values)
+    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+
+
+def pearson(one: Values, other: Values) -> Outcome:
+    name = "Pearson r"
+    if one.size < 3 or not (varies(one) and varies(other)):
+        return Outcome(name)
+    found = stats.pearsonr(one, other)
+    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+
+
+def spearman(one: Values, other: Values) -> Outcome:
+    name = "Spearman rho"
+    if one.size < 3 or not (varies(one) and varies(other)):
+        return Outcome(name)
+    found = stats.spearmanr(_levelled(one), _levelled(other))
+    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+
+
+def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
+    """95 % interval of the mean when values of one cluster (a set of photos) are alike.
+
+    The variance of the mean is the cluster-robust one with the usual small-sample factor,
+    G / (G - 1) · Σ_g (Σ_i∈g (x_i - mean))² / n², and t has G - 1 degrees of freedom; with clusters
+    of equal size that is the interval of the mean of the cluster means.
+    """
+    name = "95 % interval, clustered by set"
+    names = sorted({str(cluster) for cluster in clusters})
+    if len(names) < 2:
+        return Outcome(name)
+    off = values - values.mean()
+    labels = np.array([str(cluster) for cluster in clusters])
+    sums = np.array([off[labels == one].sum() for one in names])
+    count = len(names)
+    error = float(np.sqrt(count / (count - 1) * float(np.square(sums).sum())) / values.size)
+    half = float(stats.t.ppf(0.975, count - 1)) * error
+    middle = float(values.mean())
+    return Outcome(name, None, count - 1, None, middle - half, middle + half)

@@ -1,0 +1,117 @@
+"""A number of the analysis of judged explanations, with its n: a row of the table of statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from labapp.analysis.inference import SIGNIFICANT, SMALLEST, Outcome, Values, mean, sd
+
+MEAN = "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What was measured, where. study: its id, or several with + between them; name: for people;
+    item: number in the list of analyses; published: what the paper found."""
+
+    study: str
+    design: str
+    item: int
+    name: str
+    unit: str
+    published: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A mean, or a test; see `labapp.analysis.judging_columns.STATISTICS`. ours: not in the
+    paper."""
+
+    of: Quantity
+    test: str
+    ours: bool
+    n: int
+    mean: float | None
+    sd: float | None
+    compared_with: str | None = None
+    n_2: int | None = None
+    mean_2: float | None = None
+    sd_2: float | None = None
+    against: float | None = None
+    statistic: float | None = None
+    df: float | None = None
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def significant(self) -> bool | None:
+        """p < .001 as in the paper; never of fewer values than five in a group; None without p."""
+        if self.p is None:
+            return None
+        smallest = self.n if self.n_2 is None else min(self.n, self.n_2)
+        return self.p < SIGNIFICANT and smallest >= SMALLEST
+
+    def row(self) -> dict[str, Any]:
+        """The columns of the table of statistics."""
+        of = self.of
+        values = {name: getattr(self, name) for name in _OWN}
+        return {
+            "study": of.study,
+            "design": of.design,
+            "item": str(of.item),
+            "quantity": of.name,
+            "unit": of.unit,
+            "published": of.published or None,
+            "significant": self.significant,
+            **values,
+        }
+
+
+_OWN = (
+    *("test", "ours", "n", "mean", "sd", "compared_with", "n_2", "mean_2", "sd_2", "against"),
+    *("statistic", "df", "p", "low", "high"),
+)
+
+
+def summary(of: Quantity, values: Values, *, ours: bool = False) -> Result:
+    """Mean and sample standard deviation."""
+    return Result(of, MEAN, ours, values.size, mean(values), sd(values))
+
+
+def result_of(
+    of: Quantity,
+    values: Values,
+    outcome: Outcome,
+    *,
+    ours: bool = False,
+    against: float | None = None,
+    other: tuple[str, Values] | None = None,
+) -> Result:
+    """A test of values, against a number or another group (its name and its values)."""
+    name, more = (None, None) if other is None else other
+    return Result(
+        of,
+        outcome.test,
+        ours,
+        values.size,
+        mean(values),
+        sd(values),
+        name,
+        None if more is None else more.size,
+        None if more is None else mean(more),
+        None if more is None else sd(more),
+        against,
+        outcome.statistic,
+        outcome.df,
+        outcome.p,
+        outcome.low,
+        outcome.high,
+    )
+
+
+def of_item(results: Sequence[Result], *items: int) -> list[Result]:
+    """Those that belong to some items."""
+    return [one for one in results if one.of.item in items]

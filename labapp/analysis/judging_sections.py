@@ -1,0 +1,235 @@
+"""The report's sections on judged explanations (paper 003): of one study, and of all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from labapp.analysis import hive_published as paper
+from labapp.analysis.formats import decimal
+from labapp.analysis.judging_comparisons import Findings
+from labapp.analysis.judging_groups import Group, per_session, plain
+from labapp.analysis.judging_results import MEAN, Quantity, Result, of_item
+from labapp.analysis.judging_statistics import RIGHT
+from labapp.analysis.listing import NONE
+from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
+from labapp.analysis.tables import Tables
+
+HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
+    ((1, 2), "Accuracy", "Chance: one of the classes to choose from, or half with agreement."),
+    ((4,), "Steps of the tree", "Of the first step disagreed with: shares of a session's photos."),
+    (
+        (5, 6),
+        "Similarity as rated",
+        (
+            "Chosen: rows of the class chosen, or of a prediction that was believed (3 or 4). "
+            "Against ranks: 1 is the most similar, so that a negative rho is agreement with the "
+            "model."
+        ),
+    ),
+    ((7,), "Belief in predictions", "1 incorrect to 4 correct; 2.5 is neutral."),
+    (
+        (8,),
+        "Least accuracy at which a black box would be preferred",
+        "The reasons are among the written answers.",
+    ),
+    ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
+    ((12,), "The score that was told", "Half of the photos are taken as believed correct."),
+    ((10,), "Duration", "Working time of a session, without pauses."),
+)
+"""Items of the list of analyses under each heading, and a word on them."""
+BY_RANK = "rating at rank"
+"""Begins the quantities that the figure shows, and the table of statistics holds."""
+STAR = (
+    "* p < .001, as in the paper; none where a group has fewer than 5 values. Ours: not in the "
+    "paper. W of Wilcoxon's test by the normal approximation where there are ties."
+)
+
+
+def of_study(study: str, found: Findings) -> Iterator[Html]:
+    """The tables of one study; nothing where it judges no explanations."""
+    results = found.by_study.get(study, [])
+    groups = [group for group in found.groups if group.study == study]
+    if not groups:
+        return
+    yield heading(3, "Judged explanations")
+    yield paragraph(_told(groups))
+    for items, title, said in HEADINGS:
+        own = [one for one in of_item(results, *items) if not one.of.name.startswith(BY_RANK)]
+        if own:
+            yield heading(3, title)
+            yield result_table(own, said, several=len({one.of.study for one in own}) > 1)
+    yield paragraph(STAR, "quiet")
+    yield paragraph(paper.NOT_OURS, "quiet")
+    yield from _about_labels(groups)
+
+
+def _told(groups: Sequence[Group]) -> str:
+    """What was judged, in a sentence a group."""
+    said = []
+    for group in groups:
+        sessions = per_session(group.photos, "trial").size
+        sets = int(group.photos["set"].nunique())
+        accuracy = group.model_accuracy
+        model = "" if accuracy is None else f" (accuracy of the model {accuracy:g} %)"
+        known = " with labels" if group.labels else ""
+        said.append(
+            f"{group.method}{model}, {group.task}{known}: {len(group.photos)} photos judged in "
+            f"{sessions} sessions, {sets} {'set' if sets == 1 else 'sets'} of photos."
+        )
+    return " ".join(said)
+
+
+def _about_labels(groups: Sequence[Group]) -> Iterator[Html]:
+    if any(group.labels and group.invented for group in groups):
+        yield paragraph(paper.INVENTED, "note")
+
+
+def together(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
+    """All studies of judged explanations side by side, with the figures; nothing without one."""
+    if not found.groups:
+        return
+    yield heading(2, "Judged explanations, all studies", anchor)
+    yield paragraph(paper.NOT_OURS)
+    yield from _about_labels(found.groups)
+    yield overview(found)
+    yield from plates(counted, found, anchor)
+    if found.between:
+        yield heading(3, "Between studies")
+        yield result_table(found.between, "Two groups of different sessions.", several=True)
+    for items, title in (((9,), "Understanding, all studies"), ((10,), "Who took part")):
+        if own := of_item(found.pooled, *items):
+            yield heading(3, title)
+            yield result_table(own, "")
+    yield paragraph(STAR, "quiet")
+
+
+def plates(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
+    """The figures; matplotlib is loaded here."""
+    from labapp.analysis import judging_figures
+
+    for plate in judging_figures.plates(counted, found.groups):
+        drawing = plate.drawing(anchor)
+        yield figure(drawing.svg, drawing.label, plate.caption)
+
+
+def overview(found: Findings) -> Html:
+    """Table 1: a row a group; a star for what differs from chance, the highest value in bold."""
+    results = [one for some in found.by_study.values() for one in of_item(some, 1)]
+    best = {
+        name: max((one.mean or 0.0 for one in results if one.of.name == name), default=0.0)
+        for name in RIGHT
+    }
+    rows = []
+    for group in found.groups:
+        sessions = plain(per_session(group.photos, "trial")).size
+        cells: list[object] = [two_lines(group.name, f"{group.method}, {group.task}"), sessions]
+        cells += [_cell(group, name, results, best[name]) for name in RIGHT]
+        rows.append(cells)
+    return table(
+        (
+            "Study",
+            two_lines("Sessions", "n"),
+            *(two_lines(name.capitalize(), "% ± sd; the paper") for name in RIGHT),
+        ),
+        rows,
+        numeric=(1, 2, 3, 4),
+        caption="Mean accuracy ± sd over sessions. * differs from chance (25 %, agreement 50 %) "
+        "with p < .001, n ≥ 5. Bold: the highest of the column.",
+    )
+
+
+def _cell(group: Group, name: str, results: Sequence[Result], best: float) -> object:
+    own = [one for one in results if one.of.study == group.name and one.of.name == name]
+    if not own:
+        return NONE
+    star = "*" if any(one.test == "one-sample t" and one.significant for one in own) else ""
+    said = text(f"{_spread(own[0].mean, own[0].sd, '%')}{star}")
+    value = Html(f"<strong>{said}</strong>") if own[0].mean == best else said
+    return two_lines(value, own[0].of.published or NONE)
+
+
+def result_table(results: Sequence[Result], said: str, *, several: bool = False) -> Html:
+    """Results with what they were compared with in a row each, tests of the paper before ours.
+
+    several: results of different studies, which are then named.
+    """
+    rows: dict[tuple[Quantity, str | None], list[Result]] = {}
+    for one in results:
+        rows.setdefault((one.of, one.compared_with), []).append(one)
+    merged: list[list[object]] = []
+    for (of, other), own in rows.items():
+        if other is None and all(one.test == MEAN for one in own):
+            tests: object = NONE
+        else:
+            tests = _tests(own)
+        what: object = two_lines(of.name, of.study.split(" + ")[0]) if several else of.name
+        first = own[0]
+        merged.append(
+            [
+                what,
+                of.unit,
+                first.n,
+                _spread(first.mean, first.sd, of.unit),
+                _against(own, of.unit),
+                tests,
+                of.published or NONE,
+            ]
+        )
+    names = ("Quantity", "Unit", "n", "Mean ± sd", "Compared with", "Tests", "Paper")
+    shown = [at for at in range(len(names)) if at < _ALWAYS or any(r[at] != NONE for r in merged)]
+    kept = [[row[at] for at in shown] for row in merged]
+    return table([names[at] for at in shown], kept, numeric=(2, 3), caption=said)
+
+
+_ALWAYS = 4
+"""So many of the columns stand there in any case; others only where a row has something in them."""
+
+
+def _spread(mean: float | None, sd: float | None, unit: str) -> str:
+    if mean is None:
+        return NONE
+    decimals = 1 if unit in ("%", "min", "photos") else 2
+    said = decimal(mean, decimals)
+    return said if sd is None else f"{said} ± {decimal(sd, decimals, like=mean)}"
+
+
+def _against(own: Sequence[Result], unit: str) -> object:
+    for one in own:
+        if one.compared_with is not None:
+            return two_lines(
+                one.compared_with, f"{_spread(one.mean_2, one.sd_2, unit)}, n = {one.n_2}"
+            )
+        if one.against is not None:
+            return f"{one.against:g}"
+    return NONE
+
+
+def _tests(own: Sequence[Result]) -> Html:
+    lines = []
+    for one in sorted((one for one in own if one.test != MEAN), key=lambda one: one.ours):
+        said = text(_said(one))
+        lines.append(f'<span class="second">ours: {said}</span>' if one.ours else f"{said}<br>")
+    return Html("".join(lines))
+
+
+_SIGNS = {
+    "one-sample t": "t",
+    "two-sample t": "t",
+    "paired t": "paired t",
+    "Wilcoxon signed rank": "Wilcoxon W",
+    "Mann-Whitney U": "Mann–Whitney U",
+    "Shapiro-Wilk W": "Shapiro–Wilk W",
+    "Pearson r": "Pearson r",
+    "Spearman rho": "Spearman ρ",
+}
+
+
+def _said(one: Result) -> str:
+    if one.low is not None and one.high is not None:
+        return f"{one.test}: {decimal(one.low, 1)} to {decimal(one.high, 1)}"
+    name = _SIGNS.get(one.test, one.test)
+    if one.statistic is None or one.p is None:
+        return f"{name}: no value (too few values, or they do not vary)"
+    df = "" if one.df is None else f"({one.df:g})"
+    p = "p < 0.001" if one.p < 0.001 else f"p = {one.p:.3f}"
+    return f"{name}{df} = {decimal(one.statistic, 2)}, {p}{'*' if one.significant else ''}"

@@ -1,0 +1,141 @@
+"""What the report says of judged explanations, and what it does not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from labapp.analysis import Tables
+from labapp.analysis.analyze import FIGURES, analyze
+from labapp.analysis.hive_published import INVENTED, KNOWN_OBJECTS, NOT_OURS, design_of, published
+from labapp.analysis.inference import SMALLEST
+from labapp.analysis.judging_comparisons import findings
+from labapp.analysis.report import report
+from tests.analysis.test_report import MADE, Page
+from tests.helpers.cohort import STUDIES, Study, cohort, session
+from tests.helpers.journals import golden_session
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    return cohort(6)
+
+
+@pytest.fixture(scope="module")
+def page(tables: Tables) -> str:
+    return report(tables, MADE)
+
+
+def words(page: str) -> str:
+    return Page(page).text
+
+
+def test_the_page_is_whole(page: str) -> None:
+    read = Page(page)
+    assert read.open == []
+    assert len(read.ids) == len(set(read.ids))
+    referred = {link.removeprefix("#") for link in read.links}
+    referred |= set(re.findall(r"url\(#([^)]+)\)", page))
+    assert referred <= set(read.ids)
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL).lower().split()
+
+
+def test_every_study_has_its_tables_and_all_have_one(page: str) -> None:
+    said = words(page)
+    assert said.count("Judged explanations, all studies") == 2, "a heading and a link to it"
+    for title in (
+        *("Accuracy", "Steps of the tree", "Similarity as rated", "Belief in predictions"),
+        *("Least accuracy at which a black box would be preferred", "Understanding as rated"),
+        *("The score that was told", "Between studies", "Understanding, all studies"),
+        "Who took part",
+    ):
+        assert title in said, title
+    # The drawn figures: accuracy, ratings by rank, belief, trade-off, understanding.
+    assert page.count("<figure>") == 5
+    assert "The reasons are among the written answers." in said
+    assert "because of" in said
+
+
+def test_the_papers_values_stand_beside_with_what_they_are(page: str) -> None:
+    said = words(page)
+    for printed in ("42.0 ± 15.7", "60.0 ± 18.3", "52.8 ± 19.9, p = 0.33", "86.8 ± 6.5"):
+        assert printed in said
+    assert "−0.52, p = 0.12" in said
+    assert said.count(NOT_OURS) == len(STUDIES) + 1
+    assert "42.0 ± 15.7 vs 27.8 ± 16.3" in said
+
+
+def test_made_up_labels_are_never_beside_the_papers_without_a_word(
+    tables: Tables, page: str
+) -> None:
+    assert INVENTED in words(page)
+    printed = [one.of for one in findings(tables.included()).all if "labels" in one.of.study]
+    of_labels = [of for of in printed if re.search(r"45\.4|53\.2|36\.8|32\.0$", of.published)]
+    assert {of.item for of in of_labels} == {1, 2, 3}
+    assert all(KNOWN_OBJECTS in of.published for of in of_labels)
+
+
+def test_studies_alone_are_compared_with_nothing(tables: Tables) -> None:
+    said = words(report(tables.of_study("protopnet-agreement"), MADE))
+    assert "Between studies" not in said
+    assert INVENTED not in said
+    assert "Understanding, all studies" not in said
+    assert "Judged explanations, all studies" in said
+
+
+def test_what_is_not_judged_says_nothing_of_it(tmp_path: Path) -> None:
+    out = tmp_path / "analysis"
+    page = analyze([golden_session(tmp_path / "data")], out).read_text()
+    # The definitions are the same for all.
+    assert "Judged explanations, all studies" not in page
+    assert not (out / FIGURES).exists()
+    assert (out / "statistics.csv").read_text().count("\n") == 1
+
+
+def test_figures_are_files_too(tmp_path: Path) -> None:
+    folder = session(STUDIES[5], 1).write(tmp_path / "data")
+    out = tmp_path / "analysis"
+    analyze([folder], out)
+    names = sorted(path.name for path in (out / FIGURES).iterdir())
+    assert names == [
+        f"judging-{name}.{ending}"
+        for name in ("accuracy", "belief", "ratings-by-rank", "trade-off", "understanding")
+        for ending in ("png", "svg")
+    ]
+    for path in (out / FIGURES).iterdir():
+        start = path.read_bytes()[:8]
+        assert start.startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
+    assert len((out / "judgements.csv").read_text().splitlines()) == 1 + 6
+
+
+def test_nobody_who_does_not_count_is_in_a_number(tables: Tables) -> None:
+    own = tables.of_study("protopnet-agreement")
+    own.participants.loc[own.participants["participant"] == "P01", "included"] = False
+    found = findings(own.included())
+    counts = {
+        one.n for one in found.all if one.of.item in (1, 8, 9, 12) and "touched" not in one.of.name
+    }
+    assert counts == {5}
+
+
+def test_stars_need_five_and_a_small_p() -> None:
+    studies = [Study("sure", "prototype-agreement", "ProtoPNet", False, 80.0)]
+    results = findings(cohort(6, studies).included()).all
+    for one in results:
+        if one.p is not None:
+            smallest = min(one.n, one.n if one.n_2 is None else one.n_2)
+            assert one.significant == (one.p < 0.001 and smallest >= SMALLEST)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.id)
+def test_the_shipped_studies_are_the_published_ones(study: Study) -> None:
+    assert design_of(study.method, study.task, labels=study.labels) == study.id
+    known = ("distinction", "agreement")
+    assert any(published(study.id, name) is not None for name in known)
+
+
+def test_another_spelling_and_another_method() -> None:
+    assert design_of("Grad-CAM", "heatmap-distinction", labels=True) == "gradcam-distinction-labels"
+    assert published(design_of("LIME", "heatmap-distinction", labels=False), "distinction") is None
