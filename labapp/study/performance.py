@@ -41,6 +41,13 @@ def scored(task: JudgingTask) -> tuple[str, ...]:
     return (DISTINCTION,) if task.endswith("distinction") else (AGREEMENT,)
 
 
+ACHIEVED = (
+    *(f"right_{question}{of}" for question in (OUTPUT, DISTINCTION) for of in ("", "_percent")),
+    *(f"{what}_{side}" for what in ("photos", "hits", "own") for side in ("correct", "incorrect")),
+)
+"""The names in `values` that say nothing before the stage was judged, or in another task."""
+
+
 def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
     """Of the final answers about a photo, question -> whether it is right, where that can be said.
 
@@ -148,7 +155,7 @@ def values(
     """
     found = {
         "method": part.explained.method,
-        "accuracy": f"{part.explained.accuracy:g}",
+        "accuracy": f"{part.explained.accuracy:.1f}",
         "photos": str(performance.photos),
     }
     for question in (OUTPUT, DISTINCTION):

@@ -116,6 +116,24 @@ def test_what_was_achieved_is_told_with_the_own_answers(judged):
     assert "{" not in told
 
 
+def test_nothing_is_told_of_a_stage_that_was_skipped(open_room, open_window, tmp_path, qapp):
+    after = [
+        {"questionnaire": "hive-trade-off-species", "above": f"texts/{{language}}/{text}.md"}
+        for text in ("performance-agreement", "trade-off-agreement")
+    ]
+    room = open_room(study=write_judging_study(tmp_path / "s", "path-agreement", after=after))
+    window = open_window(room)
+    for number, said in ((1, "Your performance"), (2, "Choose which model to use")):
+        skip_to(room, f"questionnaire-{number}")
+        qapp.processEvents()
+        columns = window.screen_shown.findChildren(TextAbove)
+        told = " ".join(column.toPlainText() for column in columns)
+        assert told.startswith(said)
+        assert "{" not in told
+        assert ("81.5" in told) == ("Black-box" in told) == (number == 2)
+        assert "You identified" not in told
+
+
 def test_the_questions_follow_the_text_and_have_the_keyboard(judged):
     room, window = judged
     screen = window.screen_shown

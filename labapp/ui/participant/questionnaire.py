@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from labapp.events.commands import Answer, Back, Command, Next
+from labapp.study.performance import ACHIEVED
 from labapp.study.plan import QuestionnairePart
 from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.participant.screen import Screen, Setting, stage_words
@@ -122,7 +123,8 @@ class QuestionnaireScreen(Screen):
 
 
 def above(setting: Setting, part: QuestionnairePart) -> str:
-    """The text above the questions, with the method's name and what the participant achieved."""
+    """The text above the questions, with the method's name and what the participant achieved; what
+    tells of a stage that the moderator skipped is left out."""
     if part.above is None:
         return ""
     runner = setting.runner
@@ -131,7 +133,10 @@ def above(setting: Setting, part: QuestionnairePart) -> str:
         return MARKS_OF_TEXT.sub("", setting.words(f"judging_agreement_{rating}"))
 
     achieved = runner.machine.performance_values(runner.state, say)
-    text = "\n\n".join(setting.pages(part.above, achieved | part.values))
+    if achieved.get("photos") == "0":
+        achieved = {}
+    values = dict.fromkeys(ACHIEVED, "") | part.values | achieved
+    text = "\n\n".join(setting.pages(part.above, values))
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
