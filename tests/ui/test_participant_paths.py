@@ -252,3 +252,15 @@ def test_everything_but_the_path_fits_the_smallest_screen(task, language, opened
     for view in screen.rows.shown:
         assert view.mapTo(screen, QPoint(view.width(), 0)).x() <= screen.width()
         assert view.minimumSizeHint().width() <= screen.rows.area.viewport().width()
+
+
+def test_the_key_for_enlarging_goes_through_the_step_that_has_the_keyboard(opened):
+    _, window = opened("path-distinction")
+    screen = window.screen_shown
+    assert "Keys 1 to 2" in screen.keys.text()
+    assert list(screen.near()) == screen.rows.shown[0].views
+    press(KEY.Key_Tab, KEY.Key_Z)
+    first = screen.steps[FIRST].row
+    assert screen.enlarger.enlarging is first.views[0]
+    press(KEY.Key_Z)
+    assert screen.enlarger.enlarging is first.views[1]

@@ -31,6 +31,7 @@ from labapp.ui.participant.prototypes import RatedScreen
 from labapp.ui.participant.screen import Setting
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.path_view import PathList
+from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
 from labapp.ui.widgets.row_view import Columns, Row
 
@@ -100,6 +101,14 @@ class PathScreen(RatedScreen):
     def numbers(self) -> tuple[int, ...]:
         return tuple(range(1, len(self.photo.rows) + 1))
 
+    def near(self) -> Sequence[PhotoView]:
+        return self.rows.near()
+
+    def tell_keys(self, last: int) -> None:
+        """Say which keys answer; last: the digit of the last option."""
+        self.keys.setText(self.setting.words("judging_keys_choose", last=last))
+        self.keys.show()
+
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
         words = self.setting.words
         said = (words(MISSING.get(one.id, "judging_missing_similarity")) for one in missing)
@@ -167,6 +176,7 @@ class FirstStepScreen(BelievedScreen):
     def show_photo(self, photo: PlannedPhoto) -> None:
         steps = [f"{number}" for number in self.numbers()]
         self.first.choice.show_texts([*steps, self.setting.words("judging_agree_with_all")])
+        self.tell_keys(len(steps))
         super().show_photo(photo)
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
@@ -203,6 +213,7 @@ class PathDistinctionScreen(PathScreen):
         heading.setWordWrap(True)
         self.above.hide()
         self.lay_out((heading,), (self.key_of_species, confidence))
+        self.tell_keys(2)
         chain = [self.rows.area, *(step.choice for step in self.steps.values())]
         for before, after in zip(chain, [*chain[1:], confidence.choice], strict=True):
             QWidget.setTabOrder(before, after)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QPoint, Signal
 from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
     QHBoxLayout,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.question_row import MARK, MARK_WIDTH
 from labapp.ui.widgets.row_view import (
     CUT_OUT,
@@ -145,6 +146,15 @@ class PathList(RowList):
                 view.step.style().polish(view.step)
                 if here:
                     self.area.ensureWidgetVisible(view, 0, GAP)
+
+    def near(self) -> Sequence[PhotoView]:
+        """The pictures of the step that has the keyboard, else of the first that is in sight."""
+        opened = next((step.row for step in self.open if step.choice.hasFocus()), None)
+        row = opened or self.row_with_focus() or next(filter(self._seen, self.shown), None)
+        return row.views if row is not None else ()
+
+    def _seen(self, row: RowView) -> bool:
+        return row.mapTo(self.area.viewport(), QPoint(0, 0)).y() >= 0
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """An open step that gets the focus comes into sight, with its question."""
