@@ -268,6 +268,13 @@ PARTICIPANTS = (
     whole("practice_correct", "of these, answered correctly"),
     whole("n_solved", "reconstruction questions solved, practice not counted"),
     whole("n_correct", "single-dimension questions answered correctly, practice not counted"),
+    whole("n_photos", "photos whose explanations were judged, practice not counted"),
+    number(
+        "above_chance",
+        "photos answered rightly beyond the number that guessing gets right, of each question that "
+        "has a right answer, none where it is less; added up",
+        "photos",
+    ),
     number("payment_total", "what the session earned, base and bonus; empty without payment"),
     text("payment_currency", "currency of the payment"),
     text("assignment", "the choices made for this participant (JSON)"),

@@ -61,6 +61,8 @@ class Standing:
             "excluded_because": ", ".join(self.failed) or None,
             "n_solved": self.achieved.solved,
             "n_correct": self.achieved.correct,
+            "n_photos": self.achieved.photos,
+            "above_chance": self.achieved.above_chance,
             "payment_total": None if self.payment is None else self.payment.total,
             "payment_currency": None if self.payment is None else self.payment.currency,
         }
