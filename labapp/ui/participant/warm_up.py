@@ -35,7 +35,6 @@ from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
 
 LEFT_WIDTH, PHOTO_WIDTH = 540, 190
-TREE_MOST = 330
 FEEDBACK_LINES = 3
 SURE = 4
 TREE_WORDS = {
@@ -94,7 +93,6 @@ class ExercisePanel(QWidget):
         self.photo = FruitPicture(palette, words("judging_photo"), PHOTO_WIDTH)
         self.photo.show_fruits(exercise.picture)
         self.tree = FruitTree(palette, texts, words("judging_fruits_step"))
-        self.tree.setMaximumHeight(TREE_MOST)
         self.tree.show_path(exercise.steps)
         fruit = texts[exercise.prediction]
         self._left = QWidget()
@@ -113,7 +111,7 @@ class ExercisePanel(QWidget):
         left.setContentsMargins(0, 0, 0, 0)
         left.setSpacing(theme.SPACE_M)
         left.addLayout(above)
-        left.addWidget(self.tree, 50)
+        left.addWidget(self.tree)
         left.addStretch(1)
         steps = [texts[step_of(answer)] for answer in exercise.steps]
         self.rows = {
@@ -235,7 +233,6 @@ class Explanation(QWidget):
         self.text = MarkdownView()
         self.text.show_text(page)
         self.tree = FruitTree(setting.palette, tree_texts(words), words("judging_fruits_step"))
-        self.tree.setFixedHeight(TREE_MOST)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_XXL)
@@ -277,7 +274,7 @@ class WarmUpScreen(Screen):
         column.addStretch(1)
         for page in (*self._before, *self.panels):
             page.hide()
-            column.addWidget(page, 50)
+            column.addWidget(page)
         column.addStretch(2)
 
     def _trial(self) -> PhotoTrial | None:

@@ -67,7 +67,7 @@ class FruitTree(QWidget):
         self._texts = texts
         self._name = name
         self._answers: tuple[str, ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setMinimumSize(420, 190)
         self.setAccessibleName(name)
 
@@ -93,7 +93,7 @@ class FruitTree(QWidget):
         return told
 
     def sizeHint(self) -> QSize:
-        return QSize(520, 260)
+        return QSize(520, 330)
 
     def _centre(self, node: str) -> QPointF:
         x, y = PLACES[node]
