@@ -62,7 +62,7 @@ class Prototree(Part):
 
     name: Literal["prototree"]
     field: Literal[33, 49] = 33
-    depth: int = Field(default=6, ge=1, le=9)
+    depth: int = Field(default=6, ge=2, le=9)
     width: int = Field(default=64, ge=1, le=512)
     epochs: int = Field(default=15, ge=1)
     epoch_steps: int = Field(ge=1)

@@ -75,7 +75,7 @@ class ProtoTree(nn.Module):
 
         Raises ModelError where fewer than two leaves would remain.
         """
-        telling = self.leaf_distributions().amax(1) > threshold
+        telling = (self.leaf_distributions().amax(1) > threshold) & self.telling.bool()
         if telling.sum() < 2:
             raise ModelError(
                 f"Of {len(telling)} leaves, {int(telling.sum())} say a class with more than "
@@ -83,6 +83,10 @@ class ProtoTree(nn.Module):
                 safe="Nothing was pruned.",
                 todo="Let the tree grow longer, or lower `threshold` in the recipe.",
             )
+        self.keep(telling)
+
+    def keep(self, telling: Tensor) -> None:
+        """Remove every leaf that is not `telling`, (leaves,), and what leads to none any more."""
         self.telling.copy_(telling)
         left = self.pruned()
         for passed, way in zip((self.absent, self.present), left.tree.ways(), strict=True):
@@ -93,6 +97,12 @@ class ProtoTree(nn.Module):
         """Pictures (n, 3, s, s) to the map that is compared with prototypes, (n, D, h, w)."""
         found: Tensor = self.add_on(self.backbone(pictures))
         return found
+
+    def stretch(self, factor: float) -> None:
+        """Make distances on the map larger by about this factor."""
+        convolution = self.add_on[0]
+        assert isinstance(convolution, nn.Conv2d)
+        convolution.weight.mul_(factor)
 
     def leaf_distributions(self) -> Tensor:
         """Class probabilities of every leaf, (leaves, classes)."""

@@ -24,13 +24,15 @@ from labapp.explanations.fitting import Losses, Phase, Step
 from labapp.explanations.methods import Prototree
 from labapp.explanations.patches import nearest_patches
 from labapp.explanations.photos import Batches, Photos, as_input, painted
-from labapp.explanations.prototree import leaves
+from labapp.explanations.prototree import beginning, leaves
 from labapp.explanations.prototree.explaining import final_twos, of_network
-from labapp.explanations.prototree.network import ProtoTree, greedy
+from labapp.explanations.prototree.network import HALF, ProtoTree, distances, greedy
 from labapp.explanations.recipe import ClassifierRecipe
 
 CHUNK = 100
 """Pictures at a time where nothing is learned."""
+CANDIDATES = 8
+"""Patches of each species that the questions begin with."""
 EPS = 1e-7
 """Of the optimiser, as published."""
 TINY = 1e-12
@@ -71,7 +73,7 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
     train = painted(data.train)
     return [
         classifying(recipe, plain, data),
-        deed("placing prototypes", lambda: place(network, train, recipe.seed)),
+        deed("placing prototypes", lambda: place(network, train, method, recipe.seed)),
         _growing(recipe, method, network, data, frozen=True),
         _growing(recipe, method, network, data, frozen=False),
         deed("measuring 1", lambda: _measure(network, data, "grown")),
@@ -136,22 +138,28 @@ def _growing(
     )
 
 
-def place(network: Learning, train: Photos, seed: int) -> None:
-    """Put the prototypes where the plain classifier finds its evidence; see `evidence`.
-
-    Which node begins with which is chance: species find their ways by themselves.
-    """
+def place(network: Learning, train: Photos, method: Prototree, seed: int) -> None:
+    """Begin the tree as a key over patches that the plain classifier goes by; see `beginning`."""
     network.eval()
-    species = torch.from_numpy(train.species)
+    species, genus = torch.from_numpy(train.species), train.genus
     with torch.no_grad():
         features = torch.cat(list(_maps(network.backbone, train)))
         chosen = evidence.strongest(features, network.head.weight, species)
-        count = len(network.prototypes)
-        centres = evidence.first_prototypes(
-            network.add_on(features), chosen, torch.zeros_like(species), 1, count, seed=seed
-        )
-        order = np.random.default_rng(seed).permutation(count)
-        network.prototypes.copy_(centres[torch.from_numpy(order)])
+        for last in (False, True):
+            latent = network.add_on(features)
+            patches = evidence.first_prototypes(
+                latent, chosen, species, SPECIES, CANDIDATES, seed=seed
+            )
+            near = distances(latent.double(), patches).amin((2, 3)).numpy()
+            key = beginning.key(near, train.species, genus, method.depth)
+            if not last:
+                # "Present" is what is nearer than HALF: the map is stretched to make it so.
+                asked = key.thresholds[np.isfinite(key.thresholds)]
+                network.stretch(HALF / float(np.median(asked)))
+        network.prototypes.copy_(patches[torch.from_numpy(key.candidates)])
+        network.keep(torch.from_numpy(key.telling))
+        epoch = method.epoch_steps * method.batch / len(train)
+        network.leaf_scores.copy_(torch.from_numpy(key.counts * epoch))
 
 
 def project(network: ProtoTree, train: Photos) -> None:
