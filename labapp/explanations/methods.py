@@ -52,12 +52,12 @@ class Protopnet(Part):
 class Prototree(Part):
     """A tree of questions whether a patch of a training picture is there.
 
-    `field`: pixels that a position of the network's map sees. `depth`: questions on every way
-    before pruning; `width`: channels of the map that prototypes are compared with. It grows for
-    `epochs` of `epoch_steps` steps, the first `frozen` ones without the backbone; the learning rate
-    halves after each share of them in `milestones`. The backbone's last block learns at `rate` like
-    the prototypes, the rest at `backbone_rate`. Leaves that say no species with more than
-    `threshold` are pruned.
+    `field`: pixels that a position of the network's map sees. `depth`: questions on a way at most;
+    `width`: channels of the map that prototypes are compared with. It grows for `epochs` of
+    `epoch_steps` steps, the first `frozen` ones without the backbone; the learning rate halves
+    after each share of them in `milestones`. The backbone's last block learns at `rate` like the
+    prototypes, the rest at `backbone_rate`. Leaves that say no species with more than `threshold`
+    are pruned.
     """
 
     name: Literal["prototree"]
