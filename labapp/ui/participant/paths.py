@@ -208,11 +208,8 @@ class PathDistinctionScreen(PathScreen):
         )
         self.ask(DISTINCTION_CONFIDENCE, confidence)
         self.key_of_species = SpeciesKey(words("judging_predicted"))
-        heading = QLabel(words("judging_first_steps"))
-        heading.setProperty("role", "title")
-        heading.setWordWrap(True)
         self.above.hide()
-        self.lay_out((heading,), (self.key_of_species, confidence))
+        self.lay_out((), (self.key_of_species, confidence))
         self.tell_keys(2)
         chain = [self.rows.area, *(step.choice for step in self.steps.values())]
         for before, after in zip(chain, [*chain[1:], confidence.choice], strict=True):
@@ -224,7 +221,7 @@ class PathDistinctionScreen(PathScreen):
             path_columns(words),
             self.setting.palette,
             self.enlarger,
-            heading=words("judging_final_steps"),
+            headings=(words("judging_first_steps"), words("judging_final_steps")),
             open_steps=(
                 (words("judging_q1"),),
                 (words("judging_if_absent"), words("judging_q2_absent")),

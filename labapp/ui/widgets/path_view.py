@@ -96,7 +96,7 @@ class OpenStep(QWidget):
 
 
 class PathList(RowList):
-    """Steps of a path under one head, and below them, under a heading, the open ones.
+    """Steps of a path under one head, and below them the open ones, each under a heading.
 
     Where nothing is rated in the path the list itself takes the keyboard, so that it can be
     scrolled.
@@ -108,18 +108,21 @@ class PathList(RowList):
         palette: theme.Palette,
         enlarger: Enlarger | None = None,
         *,
-        heading: str = "",
+        headings: tuple[str, str] = ("", ""),
         open_steps: Sequence[tuple[str, ...]] = (),
         options: tuple[str, ...] = (),
     ) -> None:
         super().__init__(columns, palette, enlarger)
         self.open: list[OpenStep] = []
-        self.heading = QLabel(heading)
-        self.heading.setProperty("role", "title")
-        if not heading:
-            self.heading.hide()
-        place = self._list.count() - 1
-        self._list.insertWidget(place, self.heading)
+        self.headings = [QLabel(heading) for heading in headings]
+        place = self._list.count()
+        for at, heading in zip((0, place), self.headings, strict=True):
+            heading.setProperty("role", "title")
+            heading.setMargin(theme.SPACE_XS)
+            heading.setWordWrap(True)
+            if not heading.text():
+                heading.hide()
+            self._list.insertWidget(at, heading)
         for number, texts in enumerate(open_steps, start=1):
             step = OpenStep(number, texts, options, columns, self.widths, palette)
             step.choice.installEventFilter(self)
@@ -130,6 +133,12 @@ class PathList(RowList):
             self._list.insertWidget(place + number, step)
         if not columns.ratings:
             self.take_keyboard()
+
+    def _add(self) -> None:
+        """Another row; the rows come after the first heading."""
+        self._list.removeWidget(self.headings[0])
+        super()._add()
+        self._list.insertWidget(0, self.headings[0])
 
     def show_open(self, rows: Sequence[Row]) -> None:
         """Show the pictures of the open steps."""
