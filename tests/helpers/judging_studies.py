@@ -3,7 +3,7 @@ screens."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import yaml
@@ -34,18 +34,21 @@ def write_judging_study(
     task: str = "",
     language: str = "en",
     rows: int = 0,
+    change: Callable[[Json], None] | None = None,
     before: Sequence[Json] = (),
     after: Sequence[Json] = (),
     **stages: object,
 ) -> Path:
     """A study of one stage with the small set of that name.
 
-    rows: of each class, where the set's own three are too few. before, after: items of the flow
-    around the stage; stages: more of `stages`.
+    rows: of each class, where the set's own three are too few; change: of the manifest. before,
+    after: items of the flow around the stage; stages: more of `stages`.
     """
     made = stimuli.write(folder, name)
     if rows:
         made = with_rows(made, rows)
+    if change is not None:
+        made = stimuli.edited(made, change)
     for text, said in (("intro", "# Next\n\nPhotos follow."), ("description", DESCRIPTION)):
         (folder / f"{text}.md").write_text(said, "utf-8")
     study = {

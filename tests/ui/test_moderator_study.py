@@ -17,6 +17,7 @@ from labapp.audio import devices
 from labapp.errors import NoMicrophone
 from labapp.representations.package import load_package
 from labapp.representations.sheets import traversals
+from labapp.stimuli import library
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui import sheet_maker, theme
@@ -25,8 +26,10 @@ from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import facts_of
 from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.widgets.traversals import TraversalView
+from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.packages import ring_model
 from tests.helpers.studies import write_study
+from tests.ui.said import said_in
 
 QUICKSTART = ["sinelines/ae", "sinelines/gt", "sinelines/vae", "circles/gt"]
 
@@ -235,3 +238,28 @@ def test_a_missing_model_is_told_with_where_it_belongs(
     home.choose_study("quickstart")
     assert home.view.error.isHidden()
     assert list(home.view.study.cards) == QUICKSTART
+
+
+def test_a_stage_that_judges_explanations_has_its_card(window: HomeWindow, tmp_path: Path) -> None:
+    loaded = load(write_judging_study(tmp_path, "heatmaps", labels=True))
+    made = realise(
+        loaded,
+        "P01",
+        space_of=lambda model: load_package(model).space,
+        stimuli_of=library.load,
+    )
+    window.view.set_study(loaded.study)
+    facts = [
+        "stimulus set tiny-heatmaps",
+        "4 photos",
+        "the model is right in 81.5\N{NO-BREAK SPACE}%",
+        "colours: jet",
+        "the true class is told",
+    ]
+    for _ in range(2):
+        window.view.set_plan(made.parts)
+        (card,) = window.view.study.judged
+        assert said_in(card) >= {"Tiny, set 1", "  ·  ".join(facts)}
+    assert window.view.session.order.text() == "1 Tiny, set 1"
+    window.view.set_plan(())
+    assert window.view.study.judged == []

@@ -375,6 +375,18 @@ def test_tabs_show_the_ratings_of_their_own_rows(stage, qapp):
     assert screen.rows.row_with_focus() is screen.rows.rows[0]
 
 
+def test_classes_that_are_no_species_are_called_classes(stage):
+    def objects(manifest):
+        manifest["classes_are"] = "objects"
+
+    _, window, screen = stage("prototype-distinction", change=objects)
+    assert screen.tabs.accessibleName().startswith("Class 1: 0 of 3 rows rated")
+    assert "Choose the class you think is correct" in said(screen)
+    assert "from that class" in said(screen)
+    assert "the class that is correct" in window.bottom.note.text()
+    assert "pecies" not in said(screen) + window.bottom.note.text()
+
+
 def test_a_window_that_comes_up_again_shows_what_was_answered(stage, qapp):
     room, _, _ = stage("prototype-distinction")
     room.runner.send(OpenSpecies(2))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.representations.card import ModelCard
 from labapp.representations.sheets import Sheet
+from labapp.study.judging import JudgingPart
 from labapp.study.plan import PagesPart, PlannedPart, QuestionsPart
 from labapp.study.schema import Study
 from labapp.ui import theme
@@ -110,6 +111,21 @@ class SheetCard(QFrame):
             bits.set_text(self.note, about(self.sheet.sheet, self.sheet.layout_shown.states))
 
 
+def facts_judged(part: JudgingPart) -> str:
+    """What is known of a stage that judges explanations, in one line."""
+    explained = part.explained
+    facts = [
+        tr("stimulus set {id}", id=explained.stimuli),
+        tr("{n} photos", n=len(part.photos)),
+        tr("the model is right in {percent}", percent=wording.percent(explained.accuracy / 100)),
+    ]
+    if explained.colour_map:
+        facts.append(tr("colours: {name}", name=explained.colour_map))
+    if part.labels:
+        facts.append(tr("the true class is told"))
+    return "  ·  ".join(facts)
+
+
 class StudyPage(QScrollArea):
     """Told through its setters, as the home is; it asks for nothing."""
 
@@ -117,7 +133,9 @@ class StudyPage(QScrollArea):
         super().__init__()
         self._palette = palette
         self._models: list[str] = []
+        self._judged: list[tuple[str, str]] = []
         self.cards: dict[str, SheetCard] = {}
+        self.judged: list[QFrame] = []
         self.setProperty("role", "page")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setWidgetResizable(True)
@@ -161,6 +179,7 @@ class StudyPage(QScrollArea):
         none."""
         bits.set_property(self.flow, "tone", "alarm" if problem else "")
         bits.set_text(self.flow, problem or flow_of(parts))
+        self._set_judged([part for part in parts if isinstance(part, JudgingPart)])
         models = models_shown(parts)
         if models == self._models:
             return
@@ -173,6 +192,26 @@ class StudyPage(QScrollArea):
         for card in self.cards.values():
             self.stack.addWidget(card)
         self.verticalScrollBar().setValue(0)
+
+    def _set_judged(self, judged: Sequence[JudgingPart]) -> None:
+        """A card for each stage that judges explanations."""
+        wanted = [(wording.method_and_set(part), facts_judged(part)) for part in judged]
+        if wanted == self._judged:
+            return
+        self._judged = wanted
+        for card in self.judged:
+            self.stack.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.judged = []
+        for title, facts in wanted:
+            card = bits.card()
+            inside = card.layout()
+            assert inside is not None
+            inside.addWidget(bits.label(title, "title"))
+            inside.addWidget(bits.label(facts, "secondary", wrap=True))
+            self.stack.addWidget(card)
+            self.judged.append(card)
 
     def set_sheet(self, model: str, sheet: Sheet, facts: str) -> None:
         """The sheet of a model; one that the study does not use is not shown."""

@@ -174,7 +174,11 @@ class RatedScreen(JudgingScreen):
         words = self.setting.words
         rows = any(question.row is not None for question in missing)
         said = [words("judging_missing_similarity")] if rows else []
-        return said + [words(MISSING[one.id]) for one in missing if one.row is None]
+        return said + [words(self.missing_key(one)) for one in missing if one.row is None]
+
+    def missing_key(self, question: Question) -> str:
+        """The key of the words for a question that is missing and about no row."""
+        return MISSING[question.id]
 
 
 MISSING = {
@@ -228,11 +232,13 @@ class PrototypeDistinctionScreen(RatedScreen):
         super().__init__(setting, part, setting.words("judging_q_pairs"))
         words, palette = setting.words, setting.palette
         of = max(len(photo.options) for photo in part.photos)
+        # Species or classes, as the set says.
         birds = part.explained.classes_are == "species"
         self.names = [
             words("judging_species", number=n) if birds else words("judging_class", number=n)
             for n in range(1, of + 1)
         ]
+        self._question = "judging_q_species" if birds else "judging_q_class"
         self._option = 0
         self.tabs = SpeciesTabs(
             self.names,
@@ -243,7 +249,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         self.ask(
             DISTINCTION,
             QuestionRow(
-                words("judging_q_species", next=words("judging_next_photo")),
+                words(self._question, next=words("judging_next_photo")),
                 self.names,
                 palette,
                 strong=True,
@@ -260,7 +266,7 @@ class PrototypeDistinctionScreen(RatedScreen):
             ),
         )
         self.above.hide()
-        note = QLabel(words("judging_each_from"))
+        note = QLabel(words("judging_each_from" if birds else "judging_each_from_class"))
         note.setProperty("role", "secondary")
         self.lay_out((self.tabs, note))
 
@@ -271,7 +277,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         trial = self.trial
         self._option = trial.option if trial is not None else 1
         asked = self.asked[DISTINCTION]
-        asked.label.setText(self.setting.words("judging_q_species", next=self.onward))
+        asked.label.setText(self.setting.words(self._question, next=self.onward))
         super().show_photo(photo)
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
@@ -317,4 +323,9 @@ class PrototypeDistinctionScreen(RatedScreen):
             )
             for of, group in groupby(rows)
         ]
-        return said + [words(MISSING[one.id]) for one in missing if one.row is None]
+        return said + [words(self.missing_key(one)) for one in missing if one.row is None]
+
+    def missing_key(self, question: Question) -> str:
+        if question.id == DISTINCTION and self.part.explained.classes_are != "species":
+            return "judging_missing_distinction"
+        return super().missing_key(question)
