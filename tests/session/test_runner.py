@@ -135,7 +135,12 @@ def test_what_was_not_sent_yet_goes_before_what_takes_the_screen(
     runner.send(pause, Source.MODERATOR)
     runner.send(note, Source.MODERATOR)
     gate.open.set()
-    spin(session, lambda: seen[-1].kind == "note.added" and not runner._waiting)
+
+    # Not the last event: on a loaded machine the alarm of a stalled disk comes and goes after it.
+    def noted() -> int:
+        return [event.kind for event in seen].count("note.added")
+
+    spin(session, lambda: noted() == 2 and not runner._waiting)
     kinds = ("dial.moved", "session.paused")
     kept = [(event.kind, event.source) for event in seen if event.kind in kinds]
     moved = ("dial.moved", "participant")
