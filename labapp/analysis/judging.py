@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from labapp.analysis.course import BEGAN_AGAIN
 from labapp.analysis.judging_parts import JudgedPart
 from labapp.clock import NS
+from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.judging import (
@@ -160,7 +161,7 @@ def fold_photos(
 ) -> list[PhotoRecord]:
     """Every attempt at every photo, in the order they were drawn; events: of a whole session.
 
-    Raises KeyError where a photo was drawn that the plan does not have.
+    Raises RecordError where a photo was drawn that the plan does not have.
     """
     pauses = Pauses()
     found: dict[Key, PhotoRecord] = {}
@@ -175,6 +176,13 @@ def fold_photos(
             continue
         key: Key = (event.stage, event.trial, event.attempt)
         if isinstance(body, PhotoDrawn):
+            if body.photo not in parts[event.stage].photos:
+                raise RecordError(
+                    f"Event {event.seq} of this session begins the photo {body.photo!r}, which its "
+                    "plan does not have.",
+                    safe="The session is untouched.",
+                    todo="Check it with `labapp sessions verify`, and leave it out until then.",
+                )
             found[key] = PhotoRecord(parts[event.stage], key, body)
         elif key in found and isinstance(body, _OF_A_PHOTO):
             found[key].take(event, body, pauses.working_ns(event.t_ns))

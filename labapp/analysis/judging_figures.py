@@ -113,8 +113,7 @@ def accuracies(groups: Sequence[Group]) -> Plate | None:
         ax.set_title(TITLES[name])
         ax.set_xlim(-2, 102)
     axes[-1].set_xlabel("% of photos")
-    label = f"Accuracy by study: {', '.join(group.name for group in groups)}"
-    return Plate("judging-accuracy", figure, label, f"{_READ} Dashed: guessing.")
+    return Plate("judging-accuracy", figure, "Accuracy by study", f"{_READ} Dashed: guessing.")
 
 
 def _printed(group: Group, name: str) -> paper.Published | None:
@@ -157,7 +156,7 @@ def by_rank(groups: Sequence[Group]) -> Plate | None:
     shown = [(group, means) for group in groups if len(means := rank_means(group)) > 1]
     if not shown:
         return None
-    figure = Figure(figsize=(WIDTH_IN * 0.7, 3.6), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
     ax = figure.subplots()
     longest = max(int(means.index.max()) for _, means in shown)
     for (line, mark), (group, means) in zip(_cycle(len(shown)), shown, strict=True):
@@ -233,7 +232,10 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> Plate | None:
         ax.set_visible(False)
     for ax in axes[::columns]:
         ax.set_ylabel("%")
-    caption = f"{_READ} Dashed: the explained model's own accuracy. Untouched sliders are included."
+    caption = (
+        f"{_READ} Dashed: the explained model's own accuracy; dotted: that of the paper's model. "
+        "Untouched sliders are included."
+    )
     label = "Least accuracy of a black box that would be preferred, by risk"
     return Plate("judging-trade-off", figure, label, caption)
 
@@ -250,6 +252,8 @@ def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
             ax.plot(place + 0.32, printed.mean, "s", **_PRINTED)
     if group.model_accuracy is not None:
         ax.axhline(group.model_accuracy, color=INK, linewidth=1.2, ls="--")
+    if (told := _printed(group, "model accuracy")) is not None:
+        ax.axhline(told.mean, color=SECONDARY, linewidth=1.0, ls=":")
     ax.set_xticks(range(3), ["low", "medium", "high"])
     ax.set_xlim(-0.5, 2.7)
     ax.set_ylim(48, 102)

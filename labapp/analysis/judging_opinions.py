@@ -71,7 +71,7 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         values = plain(said)
         if not values.size:
             continue
-        of = _of(study, design, 8, f"least accuracy, {risk} risk", PERCENT)
+        of = _least(study, design, risk)
         yield summary(of, values)
         if accuracy is not None:
             found = inference.one_sample(values, accuracy)
@@ -79,15 +79,22 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
             found = inference.signed_rank(values, accuracy)
             yield result_of(of, values, found, against=accuracy, ours=True)
         moved = plain(least_accuracy(own, risk, touched=True))
-        name = f"least accuracy, {risk} risk, sliders that were touched"
+        name = f"least accuracy, {risk} risk, touched"
         yield summary(_of(study, design, 8, name, PERCENT), moved, ours=True)
     low, high = joined(least_accuracy(own, "low"), least_accuracy(own, "high"))
     if low.size:
-        of = _of(study, design, 8, "least accuracy, low risk", PERCENT)
+        of = _least(study, design, "low")
         than = ("high risk", high)
         yield result_of(of, low, inference.paired(low, high), other=than, ours=True)
         found = inference.signed_rank(low - high)
         yield result_of(of, low, found, other=than, ours=True)
+
+
+def _least(study: str, design: str, risk: str) -> Quantity:
+    """With the accuracy of the model that the paper's value is to be seen against."""
+    of = _of(study, design, 8, f"least accuracy, {risk} risk", PERCENT)
+    model = paper.published(design, "model accuracy")
+    return of if model is None else replace(of, published=f"{of.published} (model {model})")
 
 
 def understandings(own: Tables) -> list[pd.Series[float]]:

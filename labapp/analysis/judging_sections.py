@@ -30,7 +30,10 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
     (
         (8,),
         "Least accuracy at which a black box would be preferred",
-        "The reasons are among the written answers.",
+        (
+            "Touched: of the sliders alone that were moved or confirmed. The reasons are among the "
+            "written answers."
+        ),
     ),
     ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
     ((12,), "The score that was told", "Half of the photos are taken as believed correct."),
@@ -108,6 +111,7 @@ def plates(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
     from labapp.analysis import judging_figures
 
     for plate in judging_figures.plates(counted, found.groups):
+        yield heading(3, plate.label)
         drawing = plate.drawing(anchor)
         yield figure(drawing.svg, drawing.label, plate.caption)
 

@@ -224,7 +224,7 @@ def questionnaires(csv: dict[str, pd.DataFrame], into: Expected) -> None:
             into.one(name, quantity, rows["value"], study.accuracy)
             into.signed(name, quantity, rows["value"], study.accuracy)
             touched = rows[rows["touched"].astype(bool)]["value"]
-            into.mean(name, f"{quantity}, sliders that were touched", touched)
+            into.mean(name, f"{quantity}, touched", touched)
         low, high = by_risk["low_risk"]["value"], by_risk["high_risk"]["value"]
         tests = ("paired t", "Wilcoxon signed rank")
         into.both(name, "least accuracy, low risk", low, high, "high risk", *tests)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from labapp.analysis import Tables
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
+from labapp.errors import RecordError
 from labapp.events.commands import (
     CloseDescription,
     HandIn,
@@ -302,3 +304,19 @@ def test_facts_of_the_photo_are_kept() -> None:
     plan[0]["photos"][0]["facts"] = {"visible": 0.5}
     assert json.loads(tables(made).judgements.iloc[0]["facts"]) == {"visible": 0.5}
     assert tables(made).judgements.iloc[1]["facts"] is pd.NA
+
+
+def test_a_photo_that_is_not_in_the_plan_is_refused() -> None:
+    made = Judged("path-agreement").builder()
+    at = next(n for n, row in enumerate(made.rows) if row[2].body.kind == "photo.drawn")
+    t_ns, source, draft = made.rows[at]
+    made.rows[at] = (t_ns, source, replace(draft, body=replace(draft.body, photo="another")))
+    with pytest.raises(RecordError, match="begins the photo 'another'"):
+        tables(made)
+
+
+def test_a_plan_that_lacks_something_is_refused() -> None:
+    made = Judged("path-agreement").builder()
+    del made.rows[0][2].body.payload()["plan"][0]["photos"][0]["truth"]
+    with pytest.raises(RecordError, match=r"Part 1 .* cannot be read: KeyError: 'truth'"):
+        tables(made)
