@@ -255,6 +255,31 @@ def test_rows_are_rated_by_keys_and_the_focus_goes_on(stage):
     assert screen.rows.row_with_focus() is screen.rows.rows[0]
 
 
+def tab_stops() -> list[QWidget]:
+    """What Tab goes through, from what has the focus until it is back there."""
+    found = [QApplication.focusWidget()]
+    while True:
+        key(Qt.Key.Key_Tab)
+        if (now := QApplication.focusWidget()) is found[0]:
+            return found
+        found.append(now)
+        assert len(found) < 100
+
+
+def test_tab_goes_in_reading_order_and_then_to_next(stage):
+    _, window, screen = stage("heatmaps")
+    asked = [row.choice for row in screen.asked.values()]
+    assert tab_stops() == [*asked, window.bottom.right, window.top.help, screen.enlarger]
+
+
+def test_tab_goes_from_the_rows_to_the_question(stage):
+    _, window, screen = stage("prototype-distinction")
+    rows = [row.rating for row in screen.rows.shown]
+    asked = [row.choice for row in screen.asked.values()]
+    bars = [window.bottom.right, window.top.help]
+    assert tab_stops() == [*rows, *asked, *bars, screen.enlarger, screen.tabs]
+
+
 def test_a_rating_by_mouse_stays_where_it_is(stage):
     room, _, screen = stage("prototype-agreement")
     rating = screen.rows.shown[1].rating

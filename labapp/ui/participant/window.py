@@ -142,6 +142,7 @@ class ParticipantWindow(QWidget):
         self.leave.setFixedWidth(LEAVE_WIDTH)
         self.leave.stayed.connect(self._stay)
         self.top.help_pressed.connect(self._help)
+        QWidget.setTabOrder(self.bottom.right, self.top.help)  # behind what the task is
         self.description.tree_asked.connect(self._open_tree)
         self.bottom.left_pressed.connect(self._left)
         self.bottom.right_pressed.connect(self._right)

@@ -86,6 +86,7 @@ class Enlarger(QWidget):
         if known:
             self._watched[self._watched.index(known[0])] = (view, name, whole)
             return
+        view.setCursor(Qt.CursorShape.CrossCursor)
         entry = len(self._watched)
         self._watched.append((view, name, whole))
         view.pointed.connect(lambda x, y: self._show(self._watched[entry], QPointF(x, y)))
