@@ -137,11 +137,14 @@ def test_next_names_what_the_first_step_task_lacks(opened):
     assert focus() is window.screen_shown.asked[AGREEMENT].choice
 
 
-def test_the_path_can_be_scrolled_by_keys(opened):
-    _, window = opened("path-first-step")
+def test_the_path_is_scrolled_and_answered_by_keys_alone(opened):
+    room, window = opened("path-first-step")
     screen = window.screen_shown
     press(KEY.Key_PageDown)
     assert screen.rows.area.verticalScrollBar().value() > 0
+    press(KEY.Key_Tab, KEY.Key_3, KEY.Key_Tab, KEY.Key_4, KEY.Key_Tab)
+    assert answers(room) == {FIRST_STEP: 3, AGREEMENT: 1}
+    assert focus() is window.bottom.right
 
 
 def test_only_the_branch_that_was_taken_can_be_answered(opened):
@@ -211,6 +214,8 @@ def test_the_last_steps_by_keyboard_alone(opened):
     assert focus() is screen.asked[DISTINCTION_CONFIDENCE].choice
     press(KEY.Key_5)
     assert answers(room) == {FIRST: 1, AFTER_ABSENT: 2, DISTINCTION_CONFIDENCE: 5}
+    press(KEY.Key_Tab)
+    assert focus() is window.bottom.right
 
 
 def test_next_leads_to_the_decision_that_is_missing(opened):

@@ -4,6 +4,7 @@ the end on the left, the steps on the right."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -88,6 +89,12 @@ def path_rows(
     ]
 
 
+def in_turn(widgets: Sequence[QWidget]) -> None:
+    """Tab goes from one to the next: the path is looked at before anything is answered."""
+    for before, after in pairwise(widgets):
+        QWidget.setTabOrder(before, after)
+
+
 class PathScreen(RatedScreen):
     """A path beside its photo. task: what is to be done with its steps; empty for nothing."""
 
@@ -168,6 +175,7 @@ class FirstStepScreen(BelievedScreen):
         self.ask(FIRST_STEP, self.first)
         self.ask_agreement()
         self.lay_out(())
+        in_turn([self.rows.area, *(row.choice for row in self.asked.values())])
 
     def make_rows(self) -> PathList:
         columns = path_columns(self.setting.words, similarity=True)
@@ -211,9 +219,8 @@ class PathDistinctionScreen(PathScreen):
         self.above.hide()
         self.lay_out((), (self.key_of_species, confidence))
         self.tell_keys(2)
-        chain = [self.rows.area, *(step.choice for step in self.steps.values())]
-        for before, after in zip(chain, [*chain[1:], confidence.choice], strict=True):
-            QWidget.setTabOrder(before, after)
+        steps = [step.choice for step in self.steps.values()]
+        in_turn([self.rows.area, *steps, confidence.choice])
 
     def make_rows(self) -> PathList:
         words = self.setting.words

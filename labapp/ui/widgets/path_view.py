@@ -26,7 +26,7 @@ from labapp.ui.widgets.row_view import (
     RowView,
     Widths,
 )
-from labapp.ui.widgets.segmented import SegmentedChoice
+from labapp.ui.widgets.segmented import SegmentedChoice, spoken
 
 FAINT = 0.35
 """How strong a step is drawn that is not on the way any more."""
@@ -150,6 +150,8 @@ class PathList(RowList):
         for number, view in enumerate(self.shown, start=1):
             here = number == place
             if (view.step.property("tone") == "warn") != here:
+                said = spoken(view.step.text())
+                view.step.setText(f"<u>{said}</u>" if here else said)  # not by colour alone
                 view.step.setProperty("tone", "warn" if here else "")
                 view.step.style().unpolish(view.step)
                 view.step.style().polish(view.step)
