@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from labapp.events.commands import OpenDescription, Pause, Resume
 from labapp.study.judging import FIRST, SIMILARITY
 from labapp.ui import theme
 from labapp.ui.participant.description import Pages, WholeTree
@@ -252,6 +253,24 @@ def test_the_description_has_the_examples_and_the_tree(opened):
     assert room.last("description.closed") == {"what": "method"}
     press(KEY.Key_Escape)
     assert room.last("description.closed") == {"what": "tree"}
+
+
+def test_a_pause_over_the_description_leads_back_to_it_and_to_the_task(opened):
+    room, window = opened("path-distinction")
+    skip_to(room, "stage-1")
+    QApplication.processEvents()
+    before = focus()
+    room.runner.send(OpenDescription("method"))
+    room.runner.send(Pause("a question"))
+    QApplication.processEvents()
+    assert window.covered
+    room.runner.send(Resume("answered"))
+    QApplication.processEvents()
+    assert window.stack.currentWidget() is window.description
+    assert focus() is window.description.inside.tabs
+    press(KEY.Key_Escape)
+    assert window.stack.currentWidget() is window.screen_shown
+    assert focus() is before
 
 
 def test_a_resumed_session_shows_what_was_open(opened, open_window):

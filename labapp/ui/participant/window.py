@@ -114,6 +114,7 @@ class ParticipantWindow(QWidget):
         self._shown_part: int | None = None
         self._covered = False
         self._focus_before: QWidget | None = None
+        self._focus_under: QWidget | None = None
         self._focus_before_leave: QWidget | None = None
         self._rendering = False
         self._again = False
@@ -320,7 +321,8 @@ class ParticipantWindow(QWidget):
     def _uncover(self, screen: Screen) -> None:
         self._covered = False
         self.stack.setCurrentWidget(screen)
-        before, self._focus_before = self._focus_before, None
+        before = self._focus_under or self._focus_before
+        self._focus_under = self._focus_before = None
         if before is not None and isValid(before) and not screen.wish:
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -336,7 +338,7 @@ class ParticipantWindow(QWidget):
             return
         before = self._release_focus()
         if not self._described and not self._covered:
-            self._focus_before = before
+            self._focus_under = before
         self._covered = False
         self.description.open(part, what)
         self.stack.setCurrentWidget(self.description)
