@@ -54,7 +54,8 @@ def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, 
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
     about = {"StimulusPresentation": _software(record)}
     instructions = _instructions(record)
-    rows = SessionRecords.of(events, str(record.name)).rows()
+    session = SessionRecords.of(events, str(record.name))
+    rows, judged = session.rows(), session.parts.judged
     for task in tasks_of(record):
         described = {"TaskName": task.name, "TaskDescription": task.description}
         if instructions:
@@ -62,7 +63,7 @@ def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, 
         models = task.models(record)
         own = [row for row in rows[task.table] if row["stage"] in models]
         _add_table(bundle, f"{stem}-{task.label}_beh", Table(task.trial_columns, own), described)
-        timeline = task_timeline(events, models, task.event_columns, task.kinds)
+        timeline = task_timeline(events, models, task.event_columns, task.kinds, judged)
         _add_table(bundle, f"{stem}-{task.label}_events", timeline, described | about)
     course = {"TaskName": "session", "TaskDescription": SESSION_DESCRIPTION}
     _add_table(bundle, f"{stem}-session_events", session_timeline(events), course | about)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from labapp.analysis.judging_parts import JudgedPart, JudgedPhoto
 from labapp.bundle.tsv import Column, Table, seconds
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
-from labapp.events.judging import PhotoDrawn, PhotoShown
+from labapp.events.judging import JudgementMade, PhotoDrawn, PhotoShown
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.single_dimension import QuestionShown
 from labapp.events.trials import TrialEnded, TrialStarted
+from labapp.study.judging import SIMILARITY
 
 Cells = dict[str, Any]
 
@@ -135,6 +137,10 @@ JUDGING_COLUMNS = (
         "among the options, from 1; time_expired: the limit in s.",
     ),
     Column("device", "Input that answered: mouse, keyboard, simulated."),
+    Column("prototype", "judgement of a row: id of its prototype."),
+    Column("prototype_class", "judgement of a row: id of the class of its prototype."),
+    Column("model_similarity", "judgement of a row: its similarity as the model has it."),
+    Column("model_rank", "The same as a rank among the rows of its class, 1 the most similar."),
     SEQ,
 )
 TASK_COLUMNS = (
@@ -179,11 +185,13 @@ def task_timeline(
     models: Mapping[str, str],
     columns: Sequence[Column],
     kinds: Mapping[str, str],
+    judged: Mapping[str, JudgedPart] | None = None,
 ) -> Table:
     """The rows of the stages of one task.
 
     events: of the whole session, with their bodies (pauses are needed too); models: id of the
-    representation by id of the stage; kinds: type of the row by kind of event.
+    representation by id of the stage; kinds: type of the row by kind of event; judged: the parts
+    that judge explanations, by their ids.
     """
     pauses = Pauses()
     rows: list[Cells] = []
@@ -229,8 +237,24 @@ def task_timeline(
             case TrialEnded() if key in trials:
                 trials[key].close(event.t_ns, working, body.outcome)
             case _ if event.kind in kinds:
-                rows.append(cells | {"trial_type": kinds[event.kind], **_details(event)})
+                row = cells | {"trial_type": kinds[event.kind], **_details(event)}
+                if isinstance(body, JudgementMade) and judged:
+                    row |= _rated(body, judged[stage].photos[photos[key]])
+                rows.append(row)
     return Table(columns, rows)
+
+
+def _rated(body: JudgementMade, photo: JudgedPhoto) -> Cells:
+    """What a rating of similarity is about."""
+    for number, row in enumerate(photo.rows, start=1):
+        if body.question == SIMILARITY.format(number):
+            return {
+                "prototype": row.prototype,
+                "prototype_class": row.of,
+                "model_similarity": row.similarity,
+                "model_rank": row.rank,
+            }
+    return {}
 
 
 def _measured(body: TrialStarted) -> Cells:

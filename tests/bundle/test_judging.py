@@ -54,6 +54,7 @@ def test_a_photo_is_a_row_and_an_answer_an_event(session: Path, tmp_path: Path) 
         *("similarity_1", "4"),
         "mouse",
     )
+    assert (events[2]["prototype"], events[2]["model_similarity"]) == ("p1", "0.4")
     assert events[1]["working_duration"] == "10"
     assert sum(row["trial_type"] == "judged" for row in events) == 4
     exercises = rows(bundle, f"{STEM}-warmup_beh")
