@@ -62,7 +62,9 @@ def test_another_session_that_begins_meanwhile_is_no_hindrance(
         return real(models, *more)
 
     monkeypatch.setattr(starting, "surroundings", slow)
-    options = RunOptions(data=data, private=tmp_path / "private", audio="off", simulate="x")
+    options = RunOptions(
+        data=data, private=tmp_path / "private", audio="off", simulate="understanding"
+    )
     opened = open_new(str(loaded.path), "P01", "1", options)
     assert set(opened.planned.assignment["condition"]).isdisjoint(wanted)
     assert len(loads) == 2

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.resources import assets
+from labapp.study.texts import pages
 from labapp.ui import theme
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
-TEXTS = sorted((assets() / "texts" / "en").glob("*.md"))
+PAGES = {
+    f"{path.stem}-{number}": page
+    for path in sorted((assets() / "texts" / "en").glob("*.md"))
+    for number, page in enumerate(pages(path.read_text()), start=1)
+}
 
 
 @pytest.fixture
@@ -47,9 +50,9 @@ def shown(qtbot: QtBot, window: QWidget, text: str, height: int, *, before: bool
 
 
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
-def test_every_text_is_shown_whole(qtbot: QtBot, window: QWidget, path: Path, before: bool) -> None:
-    view = shown(qtbot, window, path.read_text(), 653, before=before)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_text_is_shown_whole(qtbot: QtBot, window: QWidget, page: str, before: bool) -> None:
+    view = shown(qtbot, window, PAGES[page], 653, before=before)
     assert view.document().size().height() <= view.viewport().height()
     assert not view.focusPolicy()
 
