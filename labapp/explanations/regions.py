@@ -16,7 +16,9 @@ from labapp.datasets.split import Float32, Float64
 PERCENTILE = 95.0
 """Of a ProtoPNet's map, what is above belongs to the region (Chen et al. 2019, section 2.3)."""
 FAINT = 0.02
-"""Of a map that is 1 in a single cell, what is above belongs to the region (Nauta et al. 2021)."""
+"""Of a map that is 1 in a single cell, what is above belongs to the cell."""
+COARSE = 7
+"""Cells across the maps of the published ProtoTree (Nauta et al. 2021)."""
 SHARPNESS = -0.75
 """The free constant of cubic interpolation (Keys 1981), as the usual picture libraries set it."""
 
@@ -50,9 +52,15 @@ def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
     return _around(kept)
 
 
-def single_cells(cells: NDArray[np.integer], shape: tuple[int, int], size: int) -> Float64:
-    """Boxes around single cells (n, 2), rows and columns of maps of `shape`: float64, (n, 4)."""
-    return _around(_of_single_cells(cells, shape, size))
+def around_cells(cells: NDArray[np.integer], shape: tuple[int, int]) -> Float64:
+    """Boxes around single cells (n, 2), rows and columns of maps of `shape`: float64, (n, 4).
+
+    As wide as the published rule makes them, which enlarges a map that is 1 in the best cell: two
+    cells, on its maps of 7 x 7. Two cells of a finer map would cut the parts of a bird to pieces.
+    """
+    middle = cells[:, ::-1] / np.array(shape[::-1])
+    boxes = np.concatenate((middle - 1 / COARSE, middle + 1 / COARSE), axis=1)
+    return boxes.clip(0, 1)
 
 
 def _of_single_cells(

@@ -181,7 +181,6 @@ def whole(species: list[int], probabilities: list[list[float]]) -> prototree.Exp
         soft=np.zeros((len(probabilities), SPECIES)),
         share_error=0.0,
         shape=(12, 12),
-        size=96,
     )
 
 

@@ -26,15 +26,14 @@ def test_an_enlarged_map_passes_through_the_map_and_keeps_a_constant() -> None:
     np.testing.assert_allclose(regions.enlarged(np.full((1, 6, 6), 0.7), 48), 0.7, atol=1e-5)
 
 
-def test_a_single_cell_is_boxed_around_its_position() -> None:
-    boxes = regions.single_cells(np.array([[4, 7], [0, 0], [11, 11]]), (12, 12), 96)
-    left, top, right, bottom = boxes[0] * 96
-    assert (left + right) / 2 == pytest.approx(7 * 8 + 0.5)
-    assert (top + bottom) / 2 == pytest.approx(4 * 8 + 0.5)
-    assert 14 <= right - left <= 16
-    assert boxes[1, :2].tolist() == [0, 0]
+def test_a_single_cell_is_boxed_as_on_a_map_of_seven() -> None:
+    boxes = regions.around_cells(np.array([[4, 7], [0, 0], [11, 11]]), (12, 12))
+    left, top, right, bottom = boxes[0]
+    assert (left + right) / 2 == pytest.approx(7 / 12)
+    assert (top + bottom) / 2 == pytest.approx(4 / 12)
+    assert right - left == pytest.approx(2 / 7) == pytest.approx(bottom - top)
+    assert boxes[1].tolist() == pytest.approx([0, 0, 1 / 7, 1 / 7])
     assert boxes[2, 2:].tolist() == [1, 1]
-    assert (boxes[:, 2:] > boxes[:, :2]).all()
 
 
 def test_only_what_hangs_together_with_the_peak_is_in_the_box() -> None:
@@ -52,7 +51,6 @@ def test_only_what_hangs_together_with_the_peak_is_in_the_box() -> None:
 def test_a_box_holds_the_peaks_own_cell_at_least() -> None:
     sharp = np.random.default_rng(3).random((5, 12, 12), np.float32)
     sharp[:, 6, 6] = 50
-    cell = regions.single_cells(np.array([[6, 6]]), (12, 12), 96)[0]
     for box in regions.around_peaks(sharp, 96):
-        assert (box[:2] <= cell[:2]).all()
-        assert (box[2:] >= cell[2:]).all()
+        assert (box[:2] * 12 <= 5.2).all()
+        assert (box[2:] * 12 >= 6.8).all()

@@ -88,7 +88,6 @@ class Explanation:
     soft: Float64
     share_error: float
     shape: tuple[int, int]
-    size: int
 
     @property
     def leaf_species(self) -> Int64:
@@ -120,7 +119,7 @@ class Explanation:
         for node in nodes:
             number = int(np.searchsorted(self.tree.inner, node))
             cell = self.cells[picture, number]
-            box = regions.single_cells(cell[None], self.shape, self.size)[0]
+            box = regions.around_cells(cell[None], self.shape)[0]
             probability = float(self.probabilities[picture, number])
             y, x = cell.tolist()
             found.append(Taken(node, number, probability, probability > 0.5, (y, x), _box(box)))
@@ -131,12 +130,15 @@ def prototypes(model: Classifier) -> list[Prototype]:
     """The prototypes, in the order of the tree's inner nodes. ModelError: another method."""
     network = _network(model)
     left = network.pruned()
-    found = []
-    for number, (node, at) in enumerate(zip(left.tree.inner, left.inner, strict=True)):
-        row, y, x = (int(value) for value in network.sources[at])
-        box = _box(network.boxes[at].double().numpy())
-        found.append(Prototype(number, int(node), row, (y, x), box))
-    return found
+    sources = network.sources.numpy().astype(np.int64)[left.inner]
+    positions = model.size // network.backbone.stride
+    boxes = regions.around_cells(sources[:, 1:], (positions, positions))
+    return [
+        Prototype(number, int(node), int(row), (int(y), int(x)), _box(box))
+        for number, (node, (row, y, x), box) in enumerate(
+            zip(left.tree.inner, sources, boxes, strict=True)
+        )
+    ]
 
 
 def explain(model: Classifier, pictures: UInt8) -> Explanation:
@@ -183,7 +185,6 @@ def of_network(network: ProtoTree, pictures: UInt8) -> Explanation:
         soft=soft,
         share_error=float((shares.sum(1) - 1).abs().max()),
         shape=shape,
-        size=pictures.shape[-1],
     )
 
 

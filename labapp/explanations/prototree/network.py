@@ -32,8 +32,7 @@ class ProtoTree(nn.Module):
     The tree begins complete. Pruning leaves everything in its place, so that a network has its
     shapes from the recipe alone: `telling` is 0 for a leaf that is gone, and `absent` and `present`
     (leaves, inner), 1 where a way passes a node so, skip nodes that are gone. `sources` (inner, 3)
-    are the training row, map row and map column of each prototype, -1 before they are known;
-    `boxes` (inner, 4) that place in the picture, see `regions`.
+    are the training row, map row and map column of each prototype, -1 before they are known.
 
     Parameters
     ----------
@@ -48,7 +47,6 @@ class ProtoTree(nn.Module):
     absent: Tensor
     present: Tensor
     sources: Tensor
-    boxes: Tensor
 
     def __init__(self, depth: int, classes: int, width: int, field: Literal[33, 49] = 33) -> None:
         super().__init__()
@@ -64,7 +62,6 @@ class ProtoTree(nn.Module):
         self.register_buffer("absent", torch.from_numpy(absent).float())
         self.register_buffer("present", torch.from_numpy(present).float())
         self.register_buffer("sources", torch.full((inner, 3), -1.0))
-        self.register_buffer("boxes", torch.zeros(inner, 4))
 
     def pruned(self) -> Pruned:
         """The tree as it is now, and which prototypes and leaves of the complete one it has."""

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from labapp.datasets.birds.dataset import Birds
 from labapp.datasets.birds.species import SPECIES
-from labapp.explanations import evidence, measuring, regions
+from labapp.explanations import evidence, measuring
 from labapp.explanations.approach import classifying, deed
 from labapp.explanations.backbones import CHANNELS, Pooled, begin
 from labapp.explanations.card import PrototreeChecks, TreeAccuracy
@@ -179,9 +179,6 @@ def project(network: ProtoTree, train: Photos) -> None:
         network.sources[inner] = torch.from_numpy(
             np.column_stack((found.rows, found.cells)).astype(np.float32)
         )
-        side = train.rows.size // network.backbone.stride
-        boxes = regions.single_cells(found.cells, (side, side), train.rows.size)
-        network.boxes[inner] = torch.from_numpy(boxes.astype(np.float32))
 
 
 def _maps(network: Callable[[Tensor], Tensor], photos: Photos) -> Iterator[Tensor]:
