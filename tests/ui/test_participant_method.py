@@ -146,7 +146,10 @@ def test_an_example_of_heatmaps_names_their_classes(opened):
     part = room.runner.part
     assert isinstance(example.explanation, Heatmaps)
     names = [part.explained.names[option] for option in part.correct.options]
-    assert [place.caption.text() for place in example.explanation.places] == names
+    predicted = part.explained.names[part.correct.prediction]
+    assert [place.caption.text() for place in example.explanation.places] == [
+        f"{name}\n{'predicted and correct' if name == predicted else ''}" for name in names
+    ]
     sides = {place.view.width() for place in example.explanation.places}
     assert len(sides) == 1
     assert sides.pop() >= 200

@@ -20,7 +20,8 @@ from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.path_view import PathList
 from labapp.ui.widgets.row_view import RowList
 
-LEFT_LEAST, LEFT_SHARE = 440, 0.33
+LEFT_LEAST, LEFT_SHARE = 440, {"heatmaps": 0.48, "prototypes": 0.33, "path": 0.33}
+"""Of the width, for text and photo: heatmaps are as high as wide, and rows are wide."""
 LARGEST_PHOTO, LEAST_PHOTO = 520, 120
 GAP = theme.SPACE_M
 
@@ -47,6 +48,7 @@ class WorkedExample(QWidget):
         self.enlarger.rest(setting.images.image(photo.photo), None, words("judging_photo"))
         self.text = MarkdownView()
         self.text.show_text(text)
+        self._share = LEFT_SHARE[explained.kind]
         self.explanation: Heatmaps | RowList
         if explained.kind == "heatmaps":
             self.explanation = Heatmaps(setting, setting.images, explained, photo, self.enlarger)
@@ -68,7 +70,7 @@ class WorkedExample(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The photo as large as the text leaves room for."""
         super().resizeEvent(event)
-        left = max(LEFT_LEAST, floor(self.width() * LEFT_SHARE))
+        left = max(LEFT_LEAST, floor(self.width() * self._share))
         self._left.setFixedWidth(left)
         high = self.height() - self.text.height_for(min(left, self.text.maximumWidth()))
         high -= self.enlarger.overhead + 2 * theme.SPACE_S
@@ -112,8 +114,13 @@ class Heatmaps(QWidget):
         self.places = []
         for option, heat in zip(photo.options, photo.heatmaps, strict=True):
             name = explained.names[option]
-            role = "chosen" if option == photo.prediction else "strong"
-            place = Captioned(name, name, role, setting.palette)
+            told = {
+                (True, True): "judging_is_both",
+                (True, False): "judging_is_predicted",
+                (False, True): "judging_is_correct",
+            }.get((option == photo.prediction, option == photo.truth))
+            caption = f"{name}\n{setting.words(told) if told else ''}"
+            place = Captioned(caption, name, "strong" if told else "", setting.palette)
             place.view.show_picture(images.heatmap(photo.photo, heat, explained))
             enlarger.watch(place.view, name)
             self.places.append(place)
