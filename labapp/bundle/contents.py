@@ -35,6 +35,8 @@ from labapp.records.record import Record
 from labapp.representations import card, package
 from labapp.study.loading import decoded
 
+_TOLD = frozenset({"text", "tutorial", "example", "method", "warm_up"})
+"""Kinds of parts whose texts say what is to be done."""
 SESSION_DESCRIPTION = "The course of the session around its tasks, with the moderator's events."
 
 
@@ -86,7 +88,7 @@ def _instructions(record: Record) -> str:
         if row.get("role") == "stage":
             break
         document = f"{STUDY}/{row.get('document')}"
-        if row["part"] in ("text", "tutorial", "example") and record.tree.has(document):
+        if row["part"] in _TOLD and record.tree.has(document):
             shown.append(decoded(record.tree.read(document)))
     return "\n\n".join(shown)
 

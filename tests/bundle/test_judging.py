@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from labapp.analysis import load
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.study.judging import Question
@@ -121,3 +123,12 @@ def test_a_changed_lost_or_foreign_picture_is_named(tmp_path: Path) -> None:
     assert f"stimuli/{first.name}: not the picture that was shown (SHA-256)" in problems
     assert f"stimuli/{second.name}: missing" in problems
     assert "stimuli/more.png: the journal does not name it" in problems
+
+
+def test_a_deidentified_copy_says_the_same_of_the_photos(session: Path, tmp_path: Path) -> None:
+    bundle = export([session], tmp_path / "bundle", deidentify=True)
+    whole, reduced = load(session), load(bundle)
+    for name in ("judgements", "similarities", "stages"):
+        pd.testing.assert_frame_equal(whole.by_name()[name], reduced.by_name()[name])
+    sliders = reduced.answers.set_index("item").loc["low_risk"]
+    assert (sliders["value"], sliders["touched"]) == (80, True)
