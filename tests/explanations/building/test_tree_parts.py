@@ -36,7 +36,6 @@ def explanation(probabilities: list[float], leaf_species: list[int]) -> Explanat
         soft=np.zeros((1, 20)),
         share_error=0.0,
         shape=(12, 12),
-        size=96,
     )
 
 
