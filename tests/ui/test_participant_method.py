@@ -258,6 +258,24 @@ def test_the_description_has_the_examples_and_the_tree(opened):
     assert room.last("description.closed") == {"what": "tree"}
 
 
+def test_a_task_without_an_introduction_has_its_description_alone(
+    open_room, open_window, tmp_path, qapp
+):
+    room = open_room(study=write_judging_study(tmp_path, "prototype-agreement"))
+    window = open_window(room)
+    skip_to(room, "stage-1")
+    qapp.processEvents()
+    QTest.mouseClick(window.top.help, LEFT)
+    pages = window.description.inside
+    assert pages.tabs.isHidden()
+    assert pages.tree.isHidden()
+    assert focus() is window.bottom.right
+    press(KEY.Key_Return)
+    assert room.last("description.closed") == {"what": "method"}
+    assert window.stack.currentWidget() is window.screen_shown
+    assert room.count("photo.judged") == 0
+
+
 def test_a_pause_over_the_description_leads_back_to_it_and_to_the_task(opened):
     room, window = opened("path-distinction")
     skip_to(room, "stage-1")
