@@ -72,14 +72,24 @@ class ClassifierRecipe(Part):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything that decides the weights (not of id, title and notes)."""
-        deciding = self.model_dump_json(exclude={"id", "title", "notes"})
+        """SHA-256 of everything it says that decides the weights (not of id, title and notes).
+
+        Of what it says, not of what it leaves to a default: a setting that recipes learn later, and
+        a default that changes, leave the digest of an old card's recipe as it was.
+        """
+        deciding = self.model_dump_json(
+            exclude={"id", "title", "notes"}, exclude_unset=True, exclude_none=True
+        )
         return hashlib.sha256(deciding.encode()).hexdigest()
+
+    def whole(self) -> ClassifierRecipe:
+        """The same recipe with every default said, as a card keeps it."""
+        return type(self).model_validate(self.model_dump())
 
 
 def read(path: Path) -> ClassifierRecipe:
-    """The recipe in `path`. Raises ModelError with line, key, found and allowed."""
-    return document.read(path, "recipe", ClassifierRecipe)
+    """The recipe in `path`, whole. Raises ModelError with line, key, found and allowed."""
+    return document.read(path, "recipe", ClassifierRecipe).whole()
 
 
 def is_one(path: Path) -> bool:

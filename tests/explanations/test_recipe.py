@@ -9,9 +9,12 @@ import pytest
 
 from labapp import resources
 from labapp.errors import ModelError
+from labapp.explanations import card as cards
 from labapp.explanations import recipe as recipes
+from labapp.explanations.recipe import ClassifierRecipe, Schedule
 
 SHIPPED = sorted((resources.models() / "recipes").glob("birds-*.yaml"))
+CARDS = sorted(path.parent for path in (resources.models() / "birds").glob(f"*/{cards.CARD}"))
 OTHER = resources.models() / "recipes" / "sinelines-vae.yaml"
 
 
@@ -53,6 +56,35 @@ def test_the_digest_is_of_what_decides_the_weights(recipe_of: Callable[..., Path
     assert recipes.read(recipe_of("resnet", Tiny="Other")).digest == base
     for old, new in (("seed: 2", "seed: 3"), ("train: 2", "train: 3"), ("steps: 6", "steps: 7")):
         assert recipes.read(recipe_of("resnet", **{old: new})).digest != base
+
+
+class LaterSchedule(Schedule):
+    """A setting that recipes learned later, and a default that is another now."""
+
+    momentum: float = 0.9
+    weight_decay: float = 0.1
+
+
+class LaterRecipe(ClassifierRecipe):
+    schedule: LaterSchedule
+
+
+@pytest.mark.parametrize("folder", CARDS, ids=lambda folder: folder.name)
+def test_later_settings_and_defaults_leave_shipped_cards_valid(folder: Path) -> None:
+    card = cards.read(folder)
+    said = card.recipe.model_dump()
+    later = LaterRecipe.model_validate(said)
+    assert later.schedule.model_fields_set < set(LaterSchedule.model_fields)
+    assert later.digest == card.training.recipe_sha256
+    said["schedule"]["momentum"] = 0.9
+    assert LaterRecipe.model_validate(said).digest != card.training.recipe_sha256
+
+
+def test_a_default_is_the_same_said_or_not(recipe_of: Callable[..., Path]) -> None:
+    base = recipes.read(recipe_of("bagnet"))
+    said = recipes.read(recipe_of("bagnet", **{"name: bagnet": "name: bagnet, field: 33"}))
+    assert said.digest == base.digest
+    assert said == base
 
 
 def test_recipes_of_classifiers_are_told_from_others(tmp_path: Path) -> None:
