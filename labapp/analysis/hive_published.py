@@ -17,32 +17,44 @@ INVENTED = (
     "which is another manipulation: the two must not be compared."
 )
 KNOWN_OBJECTS = "with names of known objects"
+SIGNIFICANT = "p < .001"
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A value of the paper; sd and p where it prints them."""
+    """A value of the paper; sd and p where it prints them. significant: whether it says that the
+    value differs from chance, from the neutral rating or from the other group (p < .001)."""
 
     mean: float
     sd: float | None = None
     p: float | None = None
+    significant: bool | None = None
 
-    def __str__(self) -> str:
+    @property
+    def spread(self) -> str:
+        """Without what it says of significance."""
         decimals = 1 if abs(self.mean) >= 1 else 2
         said = f"{self.mean:.{decimals}f}"
         if self.sd is not None:
             said += f" ± {self.sd:.{decimals}f}"
-        if self.p is not None:
-            said += f", p = {self.p:.{2 if self.p >= 0.01 else 3}f}"
         return said.replace("-", "−")
+
+    def __str__(self) -> str:
+        if self.p is not None:
+            return f"{self.spread}, p = {self.p:.{2 if self.p >= 0.01 else 3}f}"
+        if self.significant is None:
+            return self.spread
+        return f"{self.spread}, {SIGNIFICANT if self.significant else 'not significant'}"
 
 
 def _studies(values: dict[str, dict[str, Published]]) -> dict[tuple[str, str], Published]:
     return {(design, name): one for design, some in values.items() for name, one in some.items()}
 
 
-def _sd(mean: float, sd: float, p: float | None = None) -> Published:
-    return Published(mean, sd, p)
+def _sd(
+    mean: float, sd: float, p: float | None = None, *, significant: bool | None = None
+) -> Published:
+    return Published(mean, sd, p, significant)
 
 
 DISTINCTION, OUTPUT, AGREEMENT = "distinction", "output prediction", "agreement"
@@ -54,43 +66,46 @@ POOLED = "pooled"
 
 _VALUES = {
     "gradcam-distinction": {
-        DISTINCTION: _sd(27.8, 16.3),
+        DISTINCTION: _sd(27.8, 16.3, significant=False),
         OUTPUT: _sd(34.6, 19.0),
         "duration": Published(7),
     },
     "gradcam-distinction-labels": {DISTINCTION: Published(45.4), OUTPUT: Published(53.2)},
     "bagnet-distinction": {
-        DISTINCTION: _sd(42.0, 15.7),
+        DISTINCTION: _sd(42.0, 15.7, significant=True),
         OUTPUT: _sd(56.0, 16.4),
         "duration": Published(7.4),
     },
     "bagnet-distinction-labels": {DISTINCTION: Published(32.0), OUTPUT: Published(36.8)},
     "protopnet-distinction": {
-        DISTINCTION: _sd(54.5, 30.3),
-        "similarity, chosen": Published(2.9),
+        DISTINCTION: _sd(54.5, 30.3, significant=True),
+        "similarity, chosen": Published(2.9, significant=True),
         "similarity, others": Published(2.1),
         "similarity by rank": Published(-0.25, p=0.49),
         "duration": Published(10.9),
     },
     "protopnet-agreement": {
-        AGREEMENT: _sd(60.0, 18.3),
-        "similarity, chosen": Published(2.9),
+        AGREEMENT: _sd(60.0, 18.3, significant=True),
+        "similarity, chosen": Published(2.9, significant=True),
         "similarity, others": Published(2.0),
         "similarity by rank": Published(-0.52, p=0.12),
-        "belief, all": Published(2.7),
-        "belief, model right": Published(3.0),
-        "belief, model wrong": Published(2.4),
+        "belief, all": Published(2.7, significant=True),
+        "belief, model right": Published(3.0, significant=True),
+        "belief, model wrong": Published(2.4, significant=False),
         "duration": Published(16.4),
     },
-    "prototree-distinction": {DISTINCTION: _sd(33.8, 15.9), "duration": Published(10.8)},
+    "prototree-distinction": {
+        DISTINCTION: _sd(33.8, 15.9, significant=True),
+        "duration": Published(10.8),
+    },
     "prototree-agreement": {
         AGREEMENT: _sd(53.6, 15.2, 0.10),
-        "similarity, chosen": Published(2.4),
+        "similarity, chosen": Published(2.4, significant=True),
         "similarity, others": Published(2.0),
         "similarity by similarity": Published(0.06),
-        "belief, all": Published(2.7),
-        "belief, model right": Published(2.8),
-        "belief, model wrong": Published(2.7),
+        "belief, all": Published(2.7, significant=True),
+        "belief, model right": Published(2.8, significant=True),
+        "belief, model wrong": Published(2.7, significant=True),
         "duration": Published(10.1),
     },
     "prototree-agreement-tree": {AGREEMENT: _sd(52.8, 19.9, 0.33)},
@@ -151,6 +166,9 @@ VALUES = {
 }
 """By design (see `design_of`) and quantity."""
 
+OUTPUT_DIFFERS = frozenset({"bagnet-distinction"})
+"""Designs in which distinction and output prediction are said to differ (p < .001)."""
+
 _KINDS = {
     "heatmap-distinction": "distinction",
     "prototype-distinction": "distinction",
@@ -170,3 +188,11 @@ def design_of(method: str, task: str, *, labels: bool) -> str:
 def published(design: str, quantity: str) -> Published | None:
     """What the paper found, where it says."""
     return VALUES.get((design, quantity))
+
+
+def compared(one: Published | None, other: Published | None, *, significant: bool) -> str:
+    """Two values beside each other, where the paper has both."""
+    if one is None or other is None:
+        return ""
+    said = f"{one.spread} vs {other.spread}"
+    return f"{said}, {SIGNIFICANT}" if significant else said

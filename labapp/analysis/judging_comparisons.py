@@ -14,7 +14,7 @@ from labapp.analysis.judging_columns import STATISTICS
 from labapp.analysis.judging_groups import Group, groups_of, plain
 from labapp.analysis.judging_opinions import of_study, people, understanding
 from labapp.analysis.judging_results import Quantity, Result, result_of
-from labapp.analysis.judging_statistics import PERCENT, RIGHT, accuracy, of_group
+from labapp.analysis.judging_statistics import PERCENT, RIGHT, accuracy, noted, of_group
 from labapp.analysis.tables import Tables, typed
 
 HEATMAPS = "heatmap-distinction"
@@ -73,9 +73,9 @@ def _compared(one: Group, other: Group, item: int, *, ours: bool) -> Iterator[Re
         if not (first.size and second.size):
             continue
         both = [paper.published(group.design, name) for group in (one, other)]
-        said = "" if None in both else f"{both[0]} vs {both[1]}"
-        if said and (one.labels or other.labels) and (one.invented or other.invented):
-            said += f" ({paper.KNOWN_OBJECTS})"
+        # That the methods differ is said for both conditions; of the labels nothing was tested.
+        said = paper.compared(*both, significant=one.method != other.method)
+        said = noted(said, one, other)
         of = Quantity(f"{one.name} + {other.name}", one.design, item, name, PERCENT, said)
         than = (other.name, second)
         yield result_of(of, first, inference.two_sample(first, second), other=than, ours=ours)

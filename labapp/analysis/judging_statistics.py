@@ -9,6 +9,7 @@ mean where the paper takes participants, and the single rating where it takes ra
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,9 +36,14 @@ def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Qu
     """key: what `hive_published` calls it, where that is not its name."""
     found = paper.published(group.design, key or name)
     said = "" if found is None else str(found)
-    if said and group.labels and group.invented:
-        said += f" ({paper.KNOWN_OBJECTS})"
-    return Quantity(group.name, group.design, item, name, unit, said)
+    return Quantity(group.name, group.design, item, name, unit, noted(said, group))
+
+
+def noted(said: str, *groups: Group) -> str:
+    """What the paper found, with a word where its labels were of another sort than a group's."""
+    if said and any(group.labels and group.invented for group in groups):
+        return f"{said} ({paper.KNOWN_OBJECTS})"
+    return said
 
 
 def of_group(group: Group) -> list[Result]:
@@ -91,7 +97,9 @@ def distinction_against_output(group: Group) -> Iterator[Result]:
     one, other = joined(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
     if not one.size:
         return
-    of = quantity(group, 2, paper.DISTINCTION, PERCENT)
+    both = [paper.published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
+    said = paper.compared(*both, significant=group.design in paper.OUTPUT_DIFFERS)
+    of = replace(quantity(group, 2, paper.DISTINCTION, PERCENT), published=noted(said, group))
     than = (paper.OUTPUT, other)
     yield result_of(of, one, inference.two_sample(one, other), other=than)
     yield result_of(of, one, inference.paired(one, other), other=than, ours=True)

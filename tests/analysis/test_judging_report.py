@@ -64,7 +64,9 @@ def test_the_papers_values_stand_beside_with_what_they_are(page: str) -> None:
         assert printed in said
     assert "−0.52, p = 0.12" in said
     assert said.count(NOT_OURS) == len(STUDIES) + 1
-    assert "42.0 ± 15.7 vs 27.8 ± 16.3" in said
+    assert "42.0 ± 15.7 vs 27.8 ± 16.3, p < .001" in said
+    assert "42.0 ± 15.7 vs 56.0 ± 16.4, p < .001" in said
+    assert "27.8 ± 16.3, not significant" in said
 
 
 def test_made_up_labels_are_never_beside_the_papers_without_a_word(
