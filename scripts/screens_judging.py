@@ -30,6 +30,14 @@ from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import Room, skip_to
 
 ROWS = 10
+STUDIES = (
+    "gradcam-distinction",
+    "gradcam-distinction-labels",
+    "bagnet-distinction",
+    "bagnet-distinction-labels",
+    "protopnet-distinction",
+    "protopnet-agreement",
+)
 
 
 def shots(folder: Path) -> Iterator[Shot]:
@@ -40,6 +48,8 @@ def shots(folder: Path) -> Iterator[Shot]:
     yield from agreement(folder / "agreement-german", "de")
     yield from distinction(folder / "distinction", "en")
     yield from distinction(folder / "distinction-german", "de")
+    for study in STUDIES:
+        yield from shipped(folder / study, study)
 
 
 def heatmaps(folder: Path, name: str, language: str, *, labels: bool = False) -> Iterator[Shot]:
@@ -86,6 +96,13 @@ def distinction(folder: Path, language: str) -> Iterator[Shot]:
         screen.right()
         yield f"j23-distinction-{language}-missing", window
         yield f"j24-distinction-{language}-console", console(room, window)
+
+
+def shipped(folder: Path, study: str) -> Iterator[Shot]:
+    """The first photo of a shipped study."""
+    with opened(folder / "data", study=study) as (room, window):
+        begun(room, window)
+        yield f"j31-{study}", window
 
 
 def begun(room: Room, window: ParticipantWindow) -> object:

@@ -14,12 +14,16 @@ from labapp.study.judging import (
     AGREEMENT,
     DISTINCTION,
     DISTINCTION_CONFIDENCE,
+    KIND_OF,
     OUTPUT,
     OUTPUT_CONFIDENCE,
     SIMILARITY,
+    applies,
     questions,
 )
+from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.judging_mirror import answers_of
 from labapp.ui.moderator.mirror import PHOTO, QUIET
 from labapp.ui.participant.heatmaps import HeatmapScreen
 from labapp.ui.participant.prototypes import (
@@ -31,6 +35,7 @@ from labapp.ui.strings import strings_of
 from labapp.ui.widgets.photo_view import image_of
 from scripts.screens_judging import point
 from tests.helpers.judging_studies import write_judging_study
+from tests.helpers.play_judging import judging_part, photo
 from tests.helpers.rooms import skip_to
 
 LEFT = Qt.MouseButton.LeftButton
@@ -502,3 +507,15 @@ def test_the_console_counts_rated_rows(stage, consoles):
         "Prediction is correct: yes, somewhat sure",
     ]
     assert console.mirror.stack.currentIndex() != QUIET
+
+
+@pytest.mark.parametrize("task", list(KIND_OF))
+def test_the_console_has_words_for_every_question(task):
+    one = photo(task, 1, correct=False)
+    part = judging_part(task, photos=(one,))
+    asked = questions(task, one)
+    for answers in ({}, {q.id: q.first for q in asked}, {q.id: q.last for q in asked}):
+        lines = answers_of(part, one, PhotoTrial(1, answers=answers))
+        about = [q for q in asked if q.row is None and applies(q, answers)]
+        assert len(lines) >= len(about)
+        assert all(line.endswith(": –") for line in lines[-len(about) :]) == (not answers)
