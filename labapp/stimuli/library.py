@@ -59,18 +59,19 @@ def listed() -> tuple[Path, ...]:
 
 
 def find(reference: str | Path) -> Path:
-    """The folder of a set, by its folder or by its id (a shipped one goes before one's own).
+    """The folder of a set, by its id (a shipped one goes before one's own) or by its folder. What
+    a study names by id is not taken from a folder of that name that happens to be where the
+    program was started.
 
     Raises StimuliError where there is none.
     """
-    folder = Path(reference)
-    if (folder / MANIFEST).is_file():
-        return folder
-    name = str(reference)
-    if folder.name == name:
+    folder, name = Path(reference), str(reference)
+    if isinstance(reference, str) and folder.name == name:
         for root in (shipped(), own()):
             if (root / name / MANIFEST).is_file():
                 return root / name
+    if (folder / MANIFEST).is_file():
+        return folder
     known = ", ".join(dict.fromkeys(path.name for path in listed())) or "none"
     raise StimuliError(
         f"There is no stimulus set {name!r}.",

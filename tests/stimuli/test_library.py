@@ -39,6 +39,20 @@ def test_an_own_set_is_found_by_id(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         library.load("other")
 
 
+def test_an_id_is_not_a_folder_where_the_program_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "own"))
+    own = stimuli.write(tmp_path / "own", "heatmaps")
+    other = stimuli.write(tmp_path / "here", "heatmaps")
+    monkeypatch.chdir(tmp_path / "here")
+    assert library.find("tiny-heatmaps") == own.folder
+    assert library.find("./tiny-heatmaps").resolve() == other.folder
+    assert library.find(Path("tiny-heatmaps")).resolve() == other.folder
+    own.folder.rename(tmp_path / "gone")
+    assert library.find("tiny-heatmaps").resolve() == other.folder
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
