@@ -121,7 +121,10 @@ def understanding(own: Tables, study: str, design: str) -> Iterator[Result]:
     task, results = joined(times[1], times[2])
     if not task.size:
         return
-    of = _of(study, design, 9, paper.UNDERSTANDING[1], RATING)
+    both = [paper.published(design, name) for name in paper.UNDERSTANDING[1:]]
+    said = paper.compared(*both, significant=False)
+    said = f"{said}, {paper.DECREASE}" if design == paper.POOLED else said
+    of = Quantity(study, design, 9, paper.UNDERSTANDING[1], RATING, said)
     than = (paper.UNDERSTANDING[2].removeprefix("understanding "), results)
     yield result_of(of, task, inference.two_sample(task, results), other=than)
     yield result_of(of, task, inference.paired(task, results), other=than, ours=True)

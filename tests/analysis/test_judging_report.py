@@ -67,6 +67,7 @@ def test_the_papers_values_stand_beside_with_what_they_are(page: str) -> None:
     assert "42.0 ± 15.7 vs 27.8 ± 16.3, p < .001" in said
     assert "42.0 ± 15.7 vs 56.0 ± 16.4, p < .001" in said
     assert "27.8 ± 16.3, not significant" in said
+    assert "3.8 ± 0.9 vs 3.6 ± 1.0, p = 0.006" in said
 
 
 def test_made_up_labels_are_never_beside_the_papers_without_a_word(
