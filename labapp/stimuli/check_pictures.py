@@ -16,6 +16,8 @@ from labapp.stimuli.readable import Readable
 from labapp.stimuli.sources import PLACES, Loc
 
 Fault = tuple[Loc, str]
+LARGE = 4_000_000
+"""Pixels from which a picture takes a second or more to come on the screen."""
 COLOURED = 8
 """Difference of red, green and blue from which a picture is not grey: JPEG alone makes a few."""
 
@@ -55,6 +57,10 @@ class Pictures:
         """Width and height; None where it cannot be read."""
         return self._sizes.get(ref)
 
+    def sizes(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Width and height of all pictures, in the order they are named."""
+        yield from self._sizes.items()
+
     def coloured(self, ref: str) -> bool:
         return ref in self._coloured
 
@@ -93,6 +99,12 @@ def faults(found: Readable, known: Pictures) -> Iterator[Fault]:
 
 def warnings(found: Readable, known: Pictures) -> Iterator[str]:
     """What can be shown, but is hardly meant."""
+    for ref, (width, height) in known.sizes():
+        if width * height > LARGE:
+            yield (
+                f"the picture {ref!r} has {width} × {height} pixels and will come slowly; 512 to "
+                "1024 a side are enough"
+            )
     for _, photo in found.every_photo():
         size = known.size(photo.photo)
         if size is None:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from labapp import resources
 from labapp.errors import StimuliError
-from labapp.stimuli.manifest import Manifest
+from labapp.stimuli.manifest import PATTERNS, Manifest
 
 MANIFEST = "manifest.json"
 LARGEST = 32 * 1024 * 1024
@@ -171,6 +171,10 @@ def schema_fault(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         return "unknown key"
     said = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "string_pattern_mismatch":
+        said = PATTERNS.get(error["ctx"]["pattern"], said)
+    elif error["type"] == "too_short":
+        return f"found {len(error['input'])}; at least {error['ctx']['min_length']} needed"
     found = repr(error["input"])
     found = found if len(found) <= 60 else found[:57] + "…"
     return f"found {found}; {said[:1].lower()}{said[1:]}"

@@ -21,10 +21,18 @@ Kind = Literal["heatmaps", "prototypes", "path"]
 Scale = Literal["positive", "signed", "ready"]
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-FILE = r"[^/\\:][^\\:]*\.(png|jpg|jpeg)"
+SET_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+FILE = r"[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.([pP][nN][gG]|[jJ][pP][eE]?[gG])"
 BIRD = r"bird:[0-9]+:(train|validation|test):[0-9]+:[0-9]+"
+PICTURE = rf"^({FILE}|{BIRD})$"
+PATTERNS = {
+    ID: "letters A to Z, digits, _ . and - are allowed, a letter or digit first",
+    SET_ID: "lower-case letters a to z and digits are allowed, with - between them",
+    PICTURE: "name a .png or .jpg file below the folder, or bird:SEED:PART:SPECIES:NUMBER",
+}
+"""What the patterns allow, in words."""
 Id = Annotated[str, Field(pattern=ID, max_length=100)]
-Picture = Annotated[str, Field(pattern=rf"^({FILE}|{BIRD})$", max_length=300)]
+Picture = Annotated[str, Field(pattern=PICTURE, max_length=300)]
 """A picture: the name of a PNG or JPEG file in the folder, or `bird:SEED:PART:SPECIES:NUMBER`, a
 bird that is painted where it is needed (labapp.datasets.birds; SPECIES from 0)."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -129,7 +137,7 @@ class Manifest(Strict):
     """
 
     format: Literal[1] = 1
-    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+    id: Annotated[str, Field(pattern=SET_ID, max_length=60)]
     title: str = Field(min_length=1)
     source: str = ""
     licence: str = ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from labapp.stimuli.library import schema_fault
 from labapp.stimuli.manifest import Manifest, Photo
@@ -44,8 +45,9 @@ def readable(source: Source) -> tuple[Readable | None, list[str]]:
         manifest = Manifest.model_validate_json(json.dumps(source.value))
     except ValidationError as invalid:
         for error in invalid.errors(include_url=False):
-            faults.append(f"{source.where(error['loc'])}: {schema_fault(error)}")
             loc = error["loc"]
+            if not _follows(error):
+                faults.append(f"{source.where(loc)}: {schema_fault(error)}")
             bad.add(loc[:1] if loc[:1] in [(key,) for key in EXAMPLES] else loc[:2])
         try:
             manifest = Manifest.model_validate_json(json.dumps(_without(source.value, bad)))
@@ -65,10 +67,21 @@ def readable(source: Source) -> tuple[Readable | None, list[str]]:
     )
 
 
+def _follows(error: ErrorDetails) -> bool:
+    """Whether a list is too short only because some of its items were refused."""
+    found = error["input"]
+    return (
+        error["type"] == "too_short"
+        and isinstance(found, list)
+        and len(found) >= error["ctx"]["min_length"]
+    )
+
+
 def _items(value: Any, key: str) -> list[Any]:
     """The items of a list of the manifest; what is none of a photo's shape as None."""
     found = value.get(key) if isinstance(value, dict) else None
-    return [one if isinstance(one, dict) else None for one in found or ()]
+    there = found if isinstance(found, list) else []
+    return [one if isinstance(one, dict) else None for one in there]
 
 
 def _places(value: Any, key: str, bad: set[Loc]) -> tuple[int, ...]:

@@ -58,10 +58,11 @@ TRUE, FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
 
 @dataclass
 class Source:
-    """A set before it is checked: the manifest's value, the faults met while reading, and, for
-    tables, where each part of the value stands."""
+    """A set before it is checked: the file with its keys, the manifest's value, the faults met
+    while reading, and, for tables, where each part of the value stands."""
 
     folder: Path
+    name: str = MANIFEST
     value: Any = None
     faults: list[str] = field(default_factory=list)
     places: dict[Loc, str] = field(default_factory=dict)
@@ -73,8 +74,7 @@ class Source:
             if (known := self.places.get(path[:length])) is not None:
                 rest = named_path(path[length:], None)
                 return known if length == len(path) else f"{known}, {rest}"
-        name = HEADER if self.places else MANIFEST
-        return f"{name}, {named_path(path, self.value)}"
+        return f"{self.name}, {named_path(path, self.value)}"
 
 
 def read(folder: Path) -> Source:
@@ -104,19 +104,25 @@ def _text(source: Source, name: str) -> str:
         return content.decode("utf-8-sig", errors="replace")
 
 
-def _json(source: Source, name: str) -> Any:
+def _json(source: Source, name: str) -> Json | None:
     text = _text(source, name)
     try:
-        return library.parse_json(text.encode(), Path(name))
+        value = library.parse_json(text.encode(), Path(name))
     except StimuliError as error:
         source.faults.append(error.what)
         return None
+    if not isinstance(value, dict):
+        source.faults.append(
+            f"{name}: found {json.dumps(value):.60}; an object with keys is needed"
+        )
+        return None
+    return value
 
 
 def _tables(folder: Path) -> Source:
-    source = Source(folder)
+    source = Source(folder, name=HEADER)
     header = _json(source, HEADER)
-    value: Json = dict(header) if isinstance(header, dict) else {}
+    value: Json = dict(header or {})
     for key in ("classes", "prototypes", "photos", *EXAMPLES):
         if key in value:
             source.faults.append(f"{HEADER}, {key}: stands in a table, not in {HEADER}")

@@ -58,7 +58,31 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "format not admitted": (
         lambda m, f: m["photos"][1].update(photo="photo.gif"),
-        "photos[p01].photo: found 'photo.gif'",
+        "photos[p01].photo: found 'photo.gif'; name a .png or .jpg file below the folder",
+    ),
+    "class id with an umlaut": (
+        lambda m, f: m["classes"][0].update(id="krähe"),
+        "classes[krähe].id: found 'krähe'; letters A to Z, digits, _ . and - are allowed",
+    ),
+    "set id in capitals": (
+        lambda m, f: m.update(id="Birds"),
+        "id: found 'Birds'; lower-case letters a to z and digits are allowed",
+    ),
+    "too few classes": (
+        lambda m, f: m.update(classes=m["classes"][:1]),
+        "classes: found 1; at least 2 needed",
+    ),
+    "null byte in a name": (
+        lambda m, f: m["photos"][1].update(photo="photo\0.png"),
+        "photos[p01].photo: found 'photo\\x00.png'; name a .png or .jpg file",
+    ),
+    "prototypes that are no list": (
+        lambda m, f: m.update(prototypes=5),
+        "prototypes: found 5; input should be a valid array",
+    ),
+    "prototypes that are text": (
+        lambda m, f: m.update(prototypes="abc"),
+        "prototypes: found 'abc'; input should be a valid array",
     ),
     "way out": (
         lambda m, f: m["photos"][1].update(photo="../photo.png"),
@@ -327,6 +351,33 @@ def test_what_is_hardly_meant_is_a_warning(tmp_path: Path) -> None:
         "photo p00: it has 24 × 12 pixels and will look coarse",
         "photo p00: heatmaps of 12 × 12 are stretched over a photo of 24 × 12",
     ]
+
+
+def test_pictures_far_larger_than_screens_are_a_warning(tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "heatmaps")
+    _picture(made.folder, "LARGE.PNG", 2001, 2000)
+    large = stimuli.edited(made, lambda m: m["photos"][0].update(photo="LARGE.PNG"))
+    (said,) = importing.checked(large.folder).warnings
+    assert said.startswith("the picture 'LARGE.PNG' has 2000 × 2001 pixels and will come slowly")
+
+
+def test_that_no_photo_is_left_is_not_told_besides_what_is_wrong_with_each(tmp_path: Path) -> None:
+    def change(manifest: Json, _: Path) -> None:
+        for photo in manifest["photos"]:
+            photo["photo"] = "photo.gif"
+
+    found = planted(tmp_path, "heatmaps", change)
+    assert len(found) == 8
+    assert all(".photo: found 'photo.gif'" in one for one in found)
+
+
+@pytest.mark.parametrize(("content", "said"), [("null", "found null"), ("[]", "found []")])
+@pytest.mark.parametrize("name", ["manifest.json", "set.json"])
+def test_a_file_of_nothing_is_a_fault(name: str, content: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, "utf-8")
+    with pytest.raises(StimuliError) as refused:
+        importing.checked(tmp_path)
+    assert said in refused.value.what
 
 
 def test_a_wrong_encoding_is_named_with_its_line_beside_the_other_faults(tmp_path: Path) -> None:
