@@ -1,0 +1,62 @@
+"""A window and a console at the first photo of a stage that judges explanations."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from labapp.events.commands import Judge
+from labapp.study.judging import questions
+from labapp.ui.moderator.console import ConsoleWindow
+from tests.helpers.judging_studies import write_judging_study
+from tests.helpers.rooms import skip_to
+
+SMALL = (1366, 768)
+
+
+@pytest.fixture
+def consoles() -> list[ConsoleWindow]:
+    return []
+
+
+@pytest.fixture
+def stage(open_room, open_window, qapp, tmp_path, consoles):
+    """A room and its window, on a small screen, at the first photo of a small set; its console is
+    `consoles[0]`."""
+
+    def open_one(name: str, **more):
+        room = open_room(write_judging_study(tmp_path, name, **more))
+        consoles.append(ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None))
+        window = open_window(room)
+        window.showNormal()
+        window.resize(*SMALL)
+        window.activateWindow()
+        skip_to(room, "stage-1")
+        qapp.processEvents()
+        return room, window, window.screen_shown
+
+    yield open_one
+    for console in consoles:
+        console.shut()
+        console.deleteLater()
+
+
+def key(code: Qt.Key) -> None:
+    """Press a key where the focus is."""
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    QTest.keyClick(widget, code)
+    QApplication.processEvents()
+
+
+def trial_of(room):
+    return room.runner.state.part_state.trial
+
+
+def answer_all(room) -> None:
+    """Answer every question of the photo with its first answer, as commands."""
+    part, trial = room.runner.part, trial_of(room)
+    for question in questions(part.task, part.photos[trial.number - 1]):
+        room.runner.send(Judge(question.id, question.first, "simulated"))
