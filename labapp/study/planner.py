@@ -154,8 +154,8 @@ class _Planner:
                 case StagesItem(stages=Stages() | SingleDimensionStages() as stages):
                     yield from self._stages(stages, scope)
                 case MethodItem():
-                    told = self._judged_near(place, ahead=True)
-                    assert told is not None, "the study was checked"
+                    if (told := self._judged_near(place, ahead=True)) is None:
+                        raise self._nothing_to_introduce(item, scope)
                     yield told.method(self._id("method"), self._document(item, scope))
                 case WarmUpItem():
                     yield warm_up.fruits(self._id("warm-up"), self._document(item, scope))
@@ -171,6 +171,14 @@ class _Planner:
                     )
                 case TextItem() | DebriefItem():
                     yield self._pages(item, scope)
+
+    def _nothing_to_introduce(self, item: MethodItem, scope: Scope) -> StudyError:
+        said = ", ".join(f"{name} = {value}" for name, value in scope.items())
+        return StudyError(
+            f"{self.loaded.path}: {item.method!r} introduces stages that judge explanations; with "
+            f"{said or 'this flow'} there are none.",
+            todo="Give the introduction the same only_if as the stages.",
+        )
 
     def _consent(self, name: str) -> ConsentPart:
         digest = hashlib.sha256(self.loaded.files[name]).hexdigest()
