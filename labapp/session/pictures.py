@@ -20,6 +20,7 @@ from labapp.session.decoding import (
     decode_rows,
 )
 from labapp.session.machine import SessionState
+from labapp.study.judging import WarmUpPart
 from labapp.study.plan import PlannedPart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import ExamplePart, Rows, SingleDimensionPart, Z
 from labapp.tasks.judging.state import JudgingState
@@ -90,11 +91,15 @@ class Shown:
     def due(self) -> Command | None:
         """What the pictures ask of a session that is not paused: to begin a question whose pictures
         are there, or to take in the picture of a movement. The pictures of a photo to judge are
-        files: they are there at once."""
+        files: they are there at once. The first exercise of a warm-up comes behind pages that
+        explain it: the screen says when it is there."""
         part, state = self._part, self._state.part_state if self._state is not None else None
         if isinstance(state, JudgingState):
-            waits = state.trial is not None and state.trial.started_ns is None
-            return ShowQuestion() if waits and state.outcome is None else None
+            trial = state.trial
+            if trial is None or trial.started_ns is not None or state.outcome is not None:
+                return None
+            explained = isinstance(part, WarmUpPart) and trial.number == 1
+            return None if explained else ShowQuestion()
         if isinstance(part, SingleDimensionPart) and isinstance(state, SingleState):
             waits = state.trial is not None and state.trial.started_ns is None
             return ShowQuestion() if waits and self.examples is not None else None

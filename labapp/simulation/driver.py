@@ -16,6 +16,7 @@ from labapp.events.commands import (
     MoveTutorialDial,
     Next,
     OpenDescription,
+    ShowQuestion,
     Skip,
 )
 from labapp.representations.space import LatentSpace
@@ -189,6 +190,9 @@ class Driver:
         """The next answer about the photo, or the exercise, on the screen."""
         runner = self._runner
         task, trial = runner.machine.tasks[runner.state.index], runner.state.part_state.trial
+        if trial is not None and trial.started_ns is None and isinstance(part, WarmUpPart):
+            self._send(ShowQuestion(), self._pace.read_s)
+            return
         if trial is None or not (trial.open or trial.judged):
             self._later(self._pace.stride_s)
             return

@@ -197,3 +197,23 @@ def test_fruits_lie_inside_their_picture(shape, number, qapp):
 def test_a_picture_that_there_is_not_is_named():
     with pytest.raises(ValueError, match="blue-round-2"):
         parts_of("blue-round-2")
+
+
+def test_the_time_of_the_first_exercise_runs_from_when_it_is_there(opened):
+    room, window = opened
+
+    def trial():
+        return room.runner.state.part_state.trial
+
+    assert trial().number == 1
+    assert trial().started_ns is None
+    for _ in range(2):
+        QTest.mouseClick(window.bottom.right, LEFT)
+    assert trial().started_ns is None
+    QTest.mouseClick(window.bottom.right, LEFT)
+    began = trial().started_ns
+    assert began is not None
+    QTest.mouseClick(window.bottom.left, LEFT)
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert trial().started_ns == began
+    assert room.kinds().count("photo.shown") == 1

@@ -12,7 +12,7 @@ from math import ceil
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.events.commands import HandIn, Judge, Next
+from labapp.events.commands import HandIn, Judge, Next, ShowQuestion
 from labapp.study.judging import (
     AGREEMENT,
     MISTAKE,
@@ -267,9 +267,8 @@ class WarmUpScreen(Screen):
                     )
                 )
         self._before: list[QWidget] = [*self.explanations, self.worked]
-        trial = self._trial()
-        fresh = trial is None or (trial.number == 1 and not trial.answers)
-        self._page = 0 if fresh else len(self._before)
+        self._begun = False
+        self._page = 0
         column = self.column()
         column.addStretch(1)
         for page in (*self._before, *self.panels):
@@ -299,6 +298,9 @@ class WarmUpScreen(Screen):
 
     def render_state(self) -> None:
         trial = self._trial()
+        if trial is not None and trial.started_ns is not None and not self._begun:
+            self._begun = True
+            self._page = len(self._before)
         page = self.page
         for one in (*self._before, *self.panels):
             if one.isHidden() == (one is page):
@@ -366,6 +368,9 @@ class WarmUpScreen(Screen):
     def _turn(self, by: int) -> None:
         self._page += by
         self.wish = "content"
+        trial = self._trial()
+        if not self._introduces and trial is not None and trial.started_ns is None:
+            self.send(ShowQuestion())
         self.render_state()
         self.altered.emit()
 
