@@ -181,7 +181,7 @@ class Judged:
         photos = order(showing.photos(number, shuffle_rows))
         values = showing.values(explained) | {
             "photos": str(len(photos)),
-            "options": str(max(len(photo.options) for photo in photos) or 4),
+            "options": str(options(showing.stages.task, photos)),
             "chance": chance(showing.stages.task, photos),
         }
         return cls(showing, explained, number, photos, values)
@@ -223,8 +223,11 @@ class Judged:
 
 def chance(task: JudgingTask, photos: Sequence[PlannedPhoto]) -> str:
     """What random guessing gets right, in percent."""
+    return f"{100 / options(task, photos):g}" if task.endswith("distinction") else "50"
+
+
+def options(task: JudgingTask, photos: Sequence[PlannedPhoto]) -> int:
+    """How many classes there are to choose from: with a path, those at its four ends."""
     if task == "path-distinction":
-        return "25"
-    if task.endswith("distinction"):
-        return f"{100 / max(len(photo.options) for photo in photos):g}"
-    return "50"
+        return 4
+    return max(len(photo.options) for photo in photos) or 4

@@ -92,10 +92,18 @@ def planned(rows: Sequence[Mapping[str, Any]]) -> tuple[Planned, ...]:
             str(row["part"]),
             str(row.get("role", "")),
             len(row["asked"]) if "asked" in row else int(row.get("trials", 0)),
-            max((len(photo["options"]) for photo in row.get("photos", ())), default=0) or 4,
+            _options(row),
         )
         for row in rows
     )
+
+
+def _options(row: Mapping[str, Any]) -> int:
+    """The classes to choose from: where the last two steps of a path are chosen, those at its four
+    ends, whatever classes the set lists."""
+    if row.get("task") == "path-distinction":
+        return 4
+    return max((len(photo["options"]) for photo in row.get("photos", ())), default=0) or 4
 
 
 class Achieved(NamedTuple):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,10 +15,10 @@ from hypothesis import strategies as st
 from labapp.errors import StudyError
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
-from labapp.study import overview, planner
+from labapp.study import inclusion, overview, planner
 from labapp.study.judging import JudgingPart, MethodPart, PlannedPhoto
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.plan import Plan, QuestionnairePart
+from labapp.study.plan import Plan, QuestionnairePart, to_rows
 from tests.helpers import stimuli
 
 SMALL = {
@@ -238,6 +239,38 @@ def test_an_introduction_to_nothing_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(StudyError, match="there are none"):
         load(path)
+
+
+def test_an_introduction_to_stages_that_others_have_is_refused(sets: Path, tmp_path: Path) -> None:
+    path = write(tmp_path, "heatmap-distinction")
+    path.write_text(
+        path.read_text()
+        .replace("flow:", "assignment:\n  shown: {odd: 1, even: 2}\nflow:")
+        .replace("  - stages:", "  - only_if: {shown: 1}\n    stages:")
+    )
+    assert stage(realised(load(path), 1)).trials == 4
+    with pytest.raises(StudyError, match="shown = 2 there are none") as caught:
+        realised(load(path), 2)
+    assert "only_if" in caught.value.todo
+
+
+def test_a_path_ends_at_four_classes_whatever_its_set_lists(sets: Path, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path / "sets", "path-distinction")
+    classes = [one.id for one in made.manifest.classes]
+    assert len(classes) > 4
+
+    def list_all(manifest: dict[str, Any]) -> None:
+        for photo in manifest["photos"]:
+            photo["options"] = classes
+
+    listed = stimuli.edited(made, list_all)
+    loaded = load(write(tmp_path, "path-distinction", stimuli=str(made.folder)))
+    plan = planner.realise(loaded, "P01", space_of=overview.space_of, stimuli_of=lambda _: listed)
+    part = stage(plan)
+    assert len(part.photos[0].options) == len(classes)
+    assert (part.values["chance"], part.values["options"]) == ("25", "4")
+    (judged,) = [one for one in inclusion.planned(to_rows(plan.parts)) if one.id == part.id]
+    assert judged.options == 4
 
 
 def test_a_question_about_the_accuracy_of_no_model_is_refused(tmp_path: Path) -> None:
