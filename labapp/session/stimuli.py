@@ -38,9 +38,26 @@ def _read(reference: str, manifest: str, mtime_ns: int, size: int) -> StimulusSe
 
 
 def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
-    """The manifests beside the study as it was used: `study/stimuli/ID/manifest.json`."""
+    """The manifests beside the study as it was used: `study/stimuli/ID/manifest.json`.
+
+    Raises StimuliError where one is no longer what the plan was made of, or two have one id.
+    """
+    known: dict[str, StimulusSet] = {}
     for one in sets:
+        if (other := known.setdefault(one.id, one)) is not one:
+            raise StimuliError(
+                f"{other.folder} and {one.folder} are two stimulus sets that call themselves "
+                f"{one.id!r}.",
+                safe="No session was opened.",
+                todo="Give one of them another id: records tell sets apart by it.",
+            )
         content = library.read_bytes(one.folder / library.MANIFEST)
+        if hashlib.sha256(content).hexdigest() != one.sha256:
+            raise StimuliError(
+                f"The stimulus set {one.id!r} was changed while the session was opened.",
+                safe="No session was opened.",
+                todo="Start again.",
+            )
         folder.keep_with_study(home, f"stimuli/{one.id}/{library.MANIFEST}", content)
 
 

@@ -25,6 +25,7 @@ from labapp.study import plan
 from labapp.study.judging import JudgingPart
 from labapp.study.loading import load
 from labapp.tasks.judging.state import JudgingState
+from tests.helpers import stimuli
 from tests.helpers.judging import made_for, write_judging_study
 from tests.session.sessions import surroundings
 
@@ -192,3 +193,28 @@ def test_a_set_without_its_pictures_opens_no_session(tmp_path: Path) -> None:
             make_clock=lambda start: FakeClock(),
         )
     assert list((tmp_path / "data" / "judging").glob("sub-*")) == []
+
+
+def test_a_manifest_that_changes_meanwhile_opens_no_session(
+    tmp_path: Path, begin: Callable[..., OpenSession]
+) -> None:
+    own = made_for(tmp_path / "sets", "heatmap-distinction")
+    study = write_judging_study(tmp_path / "study", "heatmap-distinction", own)
+    stimuli.edited(own, lambda manifest: manifest.update(title="Another"))
+    with pytest.raises(StimuliError, match="changed while the session was opened"):
+        begin(study=study, stimuli_of=lambda _: own)
+
+
+def test_two_sets_of_one_id_open_no_session(
+    tmp_path: Path, begin: Callable[..., OpenSession]
+) -> None:
+    first, second = (made_for(tmp_path / name, "heatmap-distinction") for name in ("a", "b"))
+    second = stimuli.edited(second, lambda manifest: manifest.update(title="Another"))
+    study = write_judging_study(tmp_path / "study", "heatmap-distinction", first)
+    text = study.read_text("utf-8")
+    stages = text[text.index("  - stages:") : text.index("  - questionnaire:")]
+    more = stages.replace(str(first.folder), str(second.folder))
+    study.write_text(text.replace(stages, stages + more), "utf-8")
+    with pytest.raises(StimuliError, match="two stimulus sets that call themselves") as told:
+        begin(study=study)
+    assert str(second.folder) in told.value.what
