@@ -208,7 +208,7 @@ def _assembled(
         kind=spec.kind,
         method=Method(
             name=spec.method,
-            accuracy=round(100 * card.test.accuracy, 1),
+            accuracy=round(100 * card.test.accuracy, 2),
             classifier=card.id,
             sha256=card.weights_sha256,
         ),

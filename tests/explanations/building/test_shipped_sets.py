@@ -37,7 +37,7 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
     manifest = shipped.manifest
     model = package.load(spec.model)
     assert manifest.method.sha256 == model.card.weights_sha256
-    assert manifest.method.accuracy == round(100 * model.card.test.accuracy, 1)
+    assert manifest.method.accuracy == round(100 * model.card.test.accuracy, 2)
     explainer = build.explainer_of(spec)
     assert explainer.prototypes(model) == manifest.prototypes
     chosen = manifest.photos[0] if spec.wanted.wrong == 0 else first_wrong_one(manifest)
