@@ -144,7 +144,7 @@ class _Planner:
             match item:
                 case ConsentItem():
                     yield self._consent(self._text(item.consent, scope))
-                    yield from self._incentive(scope)
+                    yield from self._incentive(scope, place)
                 case TutorialItem():
                     yield self._tutorial(item, scope)
                 case PracticeItem():
@@ -184,15 +184,17 @@ class _Planner:
         digest = hashlib.sha256(self.loaded.files[name]).hexdigest()
         return ConsentPart(id="consent", title="Consent", document=name, document_sha256=digest)
 
-    def _incentive(self, scope: Scope) -> Iterator[PagesPart]:
+    def _incentive(self, scope: Scope, place: int) -> Iterator[PagesPart]:
         """What is paid is told before anything is done for it."""
         if (paid := self.study.incentive) is not None:
+            judged = self._judged_near(place, ahead=True)
+            guessed = {} if judged is None else {n: judged.values[n] for n in ("options", "chance")}
             yield PagesPart(
                 part="text",
                 id="incentive",
                 title="Payment",
                 document=self._text(paid.text, scope),
-                values=self._amounts(),
+                values=self._amounts() | guessed,
             )
 
     def _amounts(self) -> dict[str, str]:

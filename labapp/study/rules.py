@@ -25,11 +25,15 @@ class Inclusion(Strict):
 
 
 class Incentive(Strict):
-    """What taking part is paid. text: shown after consent, with {base}, {per_solved}, {per_correct}
-    and {per_above_chance} in it, amounts in `currency`; a paragraph with an amount that the
-    participant cannot earn is left out. per_solved: for a reconstruction question; per_correct: for
-    a single-dimension question, practice not counted; per_above_chance: for a photo that was
-    answered rightly beyond those that guessing gets right (paper 003, 4)."""
+    """What taking part is paid.
+
+    text: shown after consent, with {base}, {per_solved}, {per_correct} and {per_above_chance} in
+    it, amounts in `currency`; a paragraph with an amount that the participant cannot earn is left
+    out. Before photos that are judged {options} are the classes to choose from and {chance} what
+    guessing gets right, in percent. per_solved: for a reconstruction question; per_correct: for a
+    single-dimension question, practice not counted; per_above_chance: for a photo that was answered
+    rightly beyond those that guessing gets right (paper 003, 4).
+    """
 
     model_config = ConfigDict(allow_inf_nan=False)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from labapp.errors import StudyError
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
-from labapp.study import inclusion, overview, planner
+from labapp.study import inclusion, overview, planner, texts
 from labapp.study.judging import JudgingPart, MethodPart, PlannedPhoto
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.plan import Plan, QuestionnairePart, to_rows
+from labapp.study.plan import PagesPart, Plan, QuestionnairePart, to_rows
 from tests.helpers import stimuli
 
 SMALL = {
@@ -252,6 +252,33 @@ def test_an_introduction_to_stages_that_others_have_is_refused(sets: Path, tmp_p
     with pytest.raises(StudyError, match="shown = 2 there are none") as caught:
         realised(load(path), 2)
     assert "only_if" in caught.value.todo
+
+
+def test_what_guessing_gets_right_is_told_of_the_set_that_is_shown(
+    sets: Path, tmp_path: Path
+) -> None:
+    def two_of_four(manifest: dict[str, Any]) -> None:
+        for photo in (*manifest["photos"], manifest["correct_example"]):
+            right, said = (photo["options"].index(photo[key]) for key in ("truth", "prediction"))
+            kept = (right, said if said != right else (right + 1) % 4)
+            for key in ("options", "heatmaps", "strengths", "logits"):
+                photo[key] = [photo[key][place] for place in kept if photo.get(key)]
+
+    made = stimuli.write(tmp_path / "sets", "heatmaps")
+    two = stimuli.edited(made, two_of_four)
+    path = write(tmp_path, "heatmap-distinction", stimuli=str(made.folder))
+    paid = (
+        "incentive:\n  text: texts/{language}/incentive-above-chance.md\n"
+        "  per_above_chance: 0.1\nflow:\n"
+    )
+    consent = "  - consent: texts/{language}/consent.md\n"
+    path.write_text(path.read_text().replace("flow:\n", paid + consent))
+    loaded = load(path)
+    plan = planner.realise(loaded, "P01", space_of=overview.space_of, stimuli_of=lambda _: two)
+    told = next(part for part in plan.parts if part.id == "incentive")
+    assert isinstance(told, PagesPart)
+    said = texts.fill(loaded.text(told.document), told.values)
+    assert "2 classes to choose from, so that guessing gets about 50 % of the photos" in said
 
 
 def test_a_path_ends_at_four_classes_whatever_its_set_lists(sets: Path, tmp_path: Path) -> None:
