@@ -95,10 +95,10 @@ class Shown:
         explain it: the screen says when it is there."""
         part, state = self._part, self._state.part_state if self._state is not None else None
         if isinstance(state, JudgingState):
-            trial = state.trial
-            if trial is None or trial.started_ns is not None or state.outcome is not None:
+            photo = state.trial
+            if photo is None or photo.started_ns is not None or state.outcome is not None:
                 return None
-            explained = isinstance(part, WarmUpPart) and trial.number == 1
+            explained = isinstance(part, WarmUpPart) and photo.number == 1
             return None if explained else ShowQuestion()
         if isinstance(part, SingleDimensionPart) and isinstance(state, SingleState):
             waits = state.trial is not None and state.trial.started_ns is None
