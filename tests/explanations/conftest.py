@@ -66,7 +66,7 @@ def untrained(method: dict[str, object]) -> Classifier:
             "schedule": {"steps": 1, "peak": 0.001},
             "seed": 0,
         }
-    )
+    ).whole()
     how = approach(recipe.method.name)
     network = how.network(recipe).eval()
     # Running statistics of 0 and 1 would leave the network all but linear.
