@@ -44,6 +44,7 @@ def scored(task: JudgingTask) -> tuple[str, ...]:
 ACHIEVED = (
     *(f"right_{question}{of}" for question in (OUTPUT, DISTINCTION) for of in ("", "_percent")),
     *(f"{what}_{side}" for what in ("photos", "hits", "own") for side in ("correct", "incorrect")),
+    "believed",
 )
 """The names in `values` that say nothing before the stage was judged, or in another task."""
 
@@ -151,7 +152,8 @@ def values(
 
     answers: number of a photo -> its final answers; say: the words for a rating of agreement, which
     are listed for the photos that the model has right (own_correct) and wrong (own_incorrect), in
-    the order in which they were seen. A name that says nothing in this task is left out.
+    the order in which they were seen. believed: how many were taken as believed correct, which need
+    not be as many as the model has right. A name that says nothing in this task is left out.
     """
     found = {
         "method": part.explained.method,
@@ -165,6 +167,7 @@ def values(
             found[f"right_{question}_percent"] = percent(count, performance.photos)
     if performance.hits is None:
         return found
+    found["believed"] = str(sum(performance.assigned.values()))
     for name, wanted in (("correct", True), ("incorrect", False)):
         of = [
             (number, photo.id)

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labapp import resources
+from labapp.study import texts
 from labapp.study.judging import (
     AGREEMENT,
     DISTINCTION,
@@ -92,6 +94,7 @@ def test_the_agreement_page_lists_the_own_answers_in_the_order_they_were_given()
         "method": "TestNet",
         "accuracy": "76.1",
         "photos": "4",
+        "believed": "2",
         "photos_correct": "2",
         "hits_correct": "1",
         "own_correct": "surely right; rather wrong",
@@ -99,6 +102,15 @@ def test_the_agreement_page_lists_the_own_answers_in_the_order_they_were_given()
         "hits_incorrect": "1",
         "own_incorrect": "rather right; surely wrong",
     }
+
+
+def test_half_of_the_photos_are_believed_however_many_the_model_has_right() -> None:
+    part = judging_part("path-agreement")
+    answers = {1: {AGREEMENT: 4}, 2: {AGREEMENT: 3}, 3: {AGREEMENT: 2}}  # two right, one wrong
+    found = values(part, compute(part, answers, 7, "study", "P01"), answers)
+    assert (found["photos"], found["photos_correct"], found["believed"]) == ("3", "2", "1")
+    text = (resources.assets() / "texts" / "en" / "performance-agreement.md").read_text("utf-8")
+    assert "assign the 1 predictions" in texts.fill(text, found)
 
 
 def test_the_distinction_page_tells_counts_and_shares_with_one_decimal() -> None:

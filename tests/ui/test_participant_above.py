@@ -48,7 +48,7 @@ def values(language: str) -> dict[str, str]:
     """What a participant of ten photos is told at most."""
     told = {"method": "ProtoTree", "accuracy": "81.7", "classes": "20", "things": "bird species"}
     told |= {"photos": "10", "photos_correct": "5", "photos_incorrect": "5", "chance": "25"}
-    told |= {"hits_correct": "4", "hits_incorrect": "4"}
+    told |= {"hits_correct": "4", "hits_incorrect": "4", "believed": "5"}
     for question in ("output", "distinction"):
         told |= {f"right_{question}": "4", f"right_{question}_percent": "40.0"}
     return told | {f"own_{side}": "; ".join([SURE[language]] * 5) for side in SIDES}
