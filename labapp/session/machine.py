@@ -44,6 +44,7 @@ from labapp.study.judging import JudgingPart
 from labapp.study.plan import BreakPart, PlannedPart, TrialsPart, to_rows
 from labapp.study.rules import Incentive, Inclusion
 from labapp.tasks.base import Task
+from labapp.tasks.judging import description
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
@@ -240,7 +241,9 @@ class SessionMachine:
             return ()
         if part.role != "stage" or stage.trial is None:
             return ()
-        return (Draft(PartRestarted(state.index, stage.attempt + 1), part.id),)
+        opened = stage.description if isinstance(stage, JudgingState) else ""
+        bodies = (*description.closed(opened), PartRestarted(state.index, stage.attempt + 1))
+        return tuple(Draft(body, part.id) for body in bodies)
 
     def _rest(
         self, state: SessionState, part: BreakPart, command: Command, now_ns: int

@@ -214,6 +214,23 @@ def test_a_broken_off_stage_begins_again_with_a_new_attempt() -> None:
     assert dict(play.judging.judged) == {}
 
 
+def test_a_stage_that_begins_again_closes_the_description_first() -> None:
+    play = JudgingPlay.of()
+    play.machine.restarts = True
+    play.send(OpenDescription("method"))
+    play.crash(5)
+    assert play.judging.description == "method"
+    play.send(Pause("after a crash"))
+    play.send(Resume("on"))
+    again = play.kinds().index("part.restarted")
+    assert play.kinds()[again - 1 : again + 2] == [
+        "description.closed",
+        "part.restarted",
+        "photo.drawn",
+    ]
+    assert play.judging.description == ""
+
+
 def test_a_crash_inside_a_photo_keeps_its_answers() -> None:
     play = JudgingPlay.of()
     play.send(judge(OUTPUT, 1))
