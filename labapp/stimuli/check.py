@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from labapp.stimuli import check_pictures
 from labapp.stimuli.check_photos import Fault, box_fault, photo_faults, twice
 from labapp.stimuli.check_pictures import Pictures
+from labapp.stimuli.library import named_path
 from labapp.stimuli.manifest import Manifest
 from labapp.stimuli.readable import Readable, readable
 from labapp.stimuli.sources import Source
@@ -48,6 +49,20 @@ def check(source: Source) -> Findings:
         out.manifest, out.files = found.manifest, known.files
         out.warnings = [*_warnings(found.manifest), *check_pictures.warnings(found, known)]
     return out
+
+
+def inner_faults(manifest: Manifest) -> list[str]:
+    """All that does not fit together in a manifest that the schema accepts, its pictures aside."""
+    found = Readable(
+        manifest,
+        tuple(range(len(manifest.photos))),
+        tuple(range(len(manifest.prototypes))),
+        frozenset(one.id for one in manifest.prototypes),
+        True,
+    )
+    faults = list(_set_faults(found))
+    value = manifest.model_dump(mode="json") if faults else None
+    return [f"{named_path(loc, value)}: {said}" for loc, said in faults]
 
 
 def _set_faults(found: Readable) -> Iterator[Fault]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from labapp.errors import StudyError
+from labapp.stimuli.check import inner_faults
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo, Scale
 from labapp.study.judging import (
@@ -82,8 +83,16 @@ class Showing:
             ) from error
 
     def explained(self) -> Explained:
-        """What the parts share. Raises Unfit for a set of another kind than the task needs."""
+        """What the parts share. Raises Unfit for a set of another kind than the task needs, and for
+        one whose parts do not fit together: a folder that a study names was never imported."""
         manifest, needed = self.found.manifest, KIND_OF[self.stages.task]
+        if faults := inner_faults(manifest):
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            raise Unfit(
+                "stimuli",
+                f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
+                f"Correct it; `labapp stimuli check {self.found.folder}` names everything.",
+            )
         if manifest.kind != needed:
             raise Unfit(
                 "stimuli",

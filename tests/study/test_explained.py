@@ -3,7 +3,7 @@ stimulus set that does not fit is refused at its line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -230,6 +230,38 @@ def test_what_does_not_fit_is_refused_at_its_line(
     for words in told:
         assert words in caught.value.what
     assert caught.value.todo
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "said"),
+    [
+        (
+            "prototype-agreement",
+            lambda m: m["photos"][0]["rows"][0].update(prototype="gone"),
+            "photos[p00].rows[0].prototype: 'gone' is not among the prototypes",
+        ),
+        (
+            "heatmap-distinction",
+            lambda m: [m["correct_example"].update({k: "owl"}) for k in ("truth", "prediction")],
+            "correct_example.truth: 'owl' is not among the classes (and 1 more)",
+        ),
+        (
+            "path-agreement",
+            lambda m: m["photos"][1].update(first_wrong=99),
+            "photos[p01].first_wrong: found step 99",
+        ),
+    ],
+)
+def test_a_folder_that_was_never_imported_is_refused_with_its_fault(
+    tmp_path: Path, task: str, change: Callable[..., None], said: str
+) -> None:
+    made = stimuli.write(tmp_path / "sets", SMALL[task])
+    stimuli.edited(made, change)
+    with pytest.raises(StudyError) as caught:
+        overview.check(write(tmp_path, task, stimuli=str(made.folder)))
+    assert "line 9, stimuli" in caught.value.what
+    assert said in caught.value.what
+    assert f"labapp stimuli check {made.folder}" in caught.value.todo
 
 
 def test_an_introduction_to_nothing_is_refused(tmp_path: Path) -> None:
