@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -255,6 +256,13 @@ def test_a_study_is_simulated_until_it_is_full(cli: Any, tmp_path: Path) -> None
     assert status == 0
     assert shown.count("1 of 1 included") == 3
     assert "the study is full" in shown
+
+
+def test_a_study_without_models_tells_of_no_order_of_them(cli: Any, tmp_path: Path) -> None:
+    status, shown, _ = cli("studies", "show", "gradcam-distinction", "--data", str(tmp_path))
+    assert status == 0
+    _, _, after = shown.partition("Next participants, if all of them are included:\n")
+    assert re.match(r"  P01  s\d+\n  P02  s\d+\n", after), shown
 
 
 def _child(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:

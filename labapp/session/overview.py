@@ -67,21 +67,22 @@ class Overview:
             "Flow:" if self.covered is None else "Flow, of one of the conditions:",
         ]
         out += [f"  {_flow_line(part)}" for part in self.parts]
+        models = any("models" in made.assignment for made in self.plans.values())
+        order = " and their order of models" if models else ""
         if self.covered is None:
-            out += ["", "Next participants and their order of models:"]
+            out += ["", f"Next participants{order}:"]
         else:
-            out += ["", *self.covered.lines(), ""]
-            out.append("Next participants, if all of them are included, and their order of models:")
+            included = ", if all of them are included" + ("," if order else "")
+            out += ["", *self.covered.lines(), "", f"Next participants{included}{order}:"]
         out += [f"  {label}  {self._assigned(made)}" for label, made in self.plans.items()]
         if len(self.plans) < self.wanted:
             out.append("  Then every condition has its participants: the study is full.")
         return out
 
     def _assigned(self, made: Plan) -> str:
-        models = " → ".join(made.assignment.get("models", []))
-        if self.covered is None:
-            return models
-        return f"{' → '.join(made.assignment[self.covered.variable])}: {models}"
+        cells = [] if self.covered is None else made.assignment[self.covered.variable]
+        models = made.assignment.get("models", [])
+        return ": ".join(" → ".join(one) for one in (cells, models) if one)
 
 
 def _flow_line(part: PlannedPart) -> str:
