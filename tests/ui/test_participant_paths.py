@@ -262,7 +262,7 @@ def test_everything_but_the_path_fits_the_smallest_screen(task, language, opened
 def test_the_key_for_enlarging_goes_through_the_step_that_has_the_keyboard(opened):
     _, window = opened("path-distinction")
     screen = window.screen_shown
-    assert "Keys 1 to 2" in screen.keys.text()
+    assert "Keys 1 and 2" in screen.keys.text()
     assert list(screen.near()) == screen.rows.shown[0].views
     press(KEY.Key_Tab, KEY.Key_Z)
     first = screen.steps[FIRST].row

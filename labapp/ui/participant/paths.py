@@ -38,9 +38,11 @@ from labapp.ui.widgets.row_view import Columns, Row
 
 OPEN = (FIRST, AFTER_ABSENT, AFTER_PRESENT)
 MISSING = {
-    **dict.fromkeys(OPEN, "judging_missing_steps"),
+    FIRST: "judging_missing_q1",
+    AFTER_ABSENT: "judging_missing_q2_absent",
+    AFTER_PRESENT: "judging_missing_q2_present",
+    DISTINCTION_CONFIDENCE: "judging_missing_q3",
     FIRST_STEP: "judging_missing_first_step",
-    DISTINCTION_CONFIDENCE: "judging_missing_confidence",
     AGREEMENT: "judging_missing_agreement",
 }
 DIGITS = 2
@@ -113,13 +115,14 @@ class PathScreen(RatedScreen):
 
     def tell_keys(self, last: int) -> None:
         """Say which keys answer; last: the digit of the last option."""
-        self.keys.setText(self.setting.words("judging_keys_choose", last=last))
+        words = self.setting.words
+        two = last == 2  # "1 to 2" would be odd
+        said = words("judging_keys_two") if two else words("judging_keys_choose", last=last)
+        self.keys.setText(said)
         self.keys.show()
 
-    def missing_words(self, missing: Sequence[Question]) -> list[str]:
-        words = self.setting.words
-        said = (words(MISSING.get(one.id, "judging_missing_similarity")) for one in missing)
-        return list(dict.fromkeys(said))
+    def missing_key(self, question: Question) -> str:
+        return MISSING[question.id]
 
 
 class BelievedScreen(PathScreen):

@@ -4,7 +4,7 @@ the left, rows of region and prototype on the right."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import floor
 
 from PySide6.QtCore import Qt
@@ -185,8 +185,8 @@ class RatedScreen(JudgingScreen):
 
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
         words = self.setting.words
-        rows = any(question.row is not None for question in missing)
-        said = [words("judging_missing_similarity")] if rows else []
+        count = sum(question.row is not None for question in missing)
+        said = [words("judging_missing_rows", count=count)] if count else []
         return said + [words(self.missing_key(one)) for one in missing if one.row is None]
 
     def missing_key(self, question: Question) -> str:
@@ -325,19 +325,6 @@ class PrototypeDistinctionScreen(RatedScreen):
             of = self.photo.rows[question.row - 1].of
             self.send(OpenSpecies(self.photo.options.index(of or "") + 1))
         super().go_to(question)
-
-    def missing_words(self, missing: Sequence[Question]) -> list[str]:
-        words, photo = self.setting.words, self.photo
-        rows = [photo.rows[one.row - 1].of for one in missing if one.row is not None]
-        said = [
-            words(
-                "judging_rows_missing",
-                name=self.names[photo.options.index(of or "")],
-                count=len(list(group)),
-            )
-            for of, group in groupby(rows)
-        ]
-        return said + [words(self.missing_key(one)) for one in missing if one.row is None]
 
     def missing_key(self, question: Question) -> str:
         if question.id == DISTINCTION and self.part.explained.classes_are != "species":
