@@ -252,6 +252,7 @@ def test_the_description_has_the_examples_and_the_tree(opened):
     assert isinstance(shown, WorkedExample)
     assert shown.text.toPlainText().startswith("Right")
     QTest.mouseClick(pages.tree, LEFT)
+    assert not pages.isVisible(), "it would lie over the tree"
     assert isinstance(window.description.inside, WholeTree)
     assert room.last("description.closed") == {"what": "method"}
     press(KEY.Key_Escape)

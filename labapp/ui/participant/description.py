@@ -53,6 +53,7 @@ class Description(QWidget):
             self._for = (part.id, what)
             if self._inside is not None:
                 self._column.removeWidget(self._inside)
+                self._inside.hide()  # it goes a moment later, and would lie over the new one
                 self._inside.deleteLater()
             self._inside = self._made(part, what)
             self._column.addWidget(self._inside)
