@@ -196,11 +196,13 @@ class Driver:
         if trial is None or not (trial.open or trial.judged):
             self._later(self._pace.stride_s)
             return
-        rng = generator(*self._seed, part.id, trial.number)
         key = (part.id, trial.number, trial.attempt)
         if isinstance(task, WarmUpTask):
+            rng = generator(*self._seed, part.id, trial.number)
             self._go_through(key, judging.exercise_steps(task, trial, self._name, rng))
         elif isinstance(task, JudgingTask):
+            # By study too: whoever guesses in two of them guesses anew in each.
+            rng = generator(*self._seed, task.study, part.id, trial.number)
             self._go_through(key, judging.steps(task, trial, self._name, rng))
 
     def _go_through(self, question: tuple[str, int, int], planned: Iterator[Step]) -> None:
