@@ -211,7 +211,7 @@ class SessionMachine:
         return None if paid is None else payment.earned(paid, self._achieved(state))
 
     def performance_values(
-        self, state: SessionState, say: Callable[[int], str] = str
+        self, state: SessionState, say: Callable[[int, int], str] = performance.answered
     ) -> dict[str, str]:
         """What stands in a text about the performance in the last stage that judged explanations,
         see `labapp.study.performance.values`; nothing before there was one."""

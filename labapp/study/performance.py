@@ -142,18 +142,24 @@ def percent(count: int, of: int) -> str:
     return f"{100 * count / of:.1f}" if of else "0.0"
 
 
+def answered(number: int, rating: int) -> str:
+    """A rating of agreement about a photo, in plain numbers."""
+    return f"{number}: {rating}"
+
+
 def values(
     part: JudgingPart,
     performance: PerformanceComputed,
     answers: Mapping[int, Answers],
-    say: Callable[[int], str] = str,
+    say: Callable[[int, int], str] = answered,
 ) -> dict[str, str]:
     """What stands in a text about the performance, by its name in braces.
 
-    answers: number of a photo -> its final answers; say: the words for a rating of agreement, which
-    are listed for the photos that the model has right (own_correct) and wrong (own_incorrect), in
-    the order in which they were seen. believed: how many were taken as believed correct, which need
-    not be as many as the model has right. A name that says nothing in this task is left out.
+    answers: number of a photo -> its final answers; say: the words for a photo's number and its
+    rating of agreement. They make a Markdown list of the photos that the model has right
+    (own_correct) and one of those it has wrong (own_incorrect), as they were seen. believed: how
+    many were taken as believed correct, which need not be as many as the model has right. A name
+    that says nothing in this task is left out.
     """
     found = {
         "method": part.explained.method,
@@ -176,5 +182,6 @@ def values(
         ]
         found[f"photos_{name}"] = str(len(of))
         found[f"hits_{name}"] = str(sum(performance.assigned[id_] == wanted for _, id_ in of))
-        found[f"own_{name}"] = "; ".join(say(answers[number][AGREEMENT]) for number, _ in of)
+        own = (say(number, answers[number][AGREEMENT]) for number, _ in of)
+        found[f"own_{name}"] = "\n".join(f"- {line}" for line in own)
     return found

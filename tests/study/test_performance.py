@@ -89,7 +89,7 @@ def test_the_agreement_page_lists_the_own_answers_in_the_order_they_were_given()
     answers = {1: {AGREEMENT: 4}, 2: {AGREEMENT: 3}, 3: {AGREEMENT: 2}, 4: {AGREEMENT: 1}}
     performance = compute(part, answers, 7, "study", "P01")
     assert (performance.hits, performance.expected_hits, performance.ties) == (2, 2.0, ())
-    found = values(part, performance, answers, WORDS.__getitem__)
+    found = values(part, performance, answers, lambda number, rating: f"{number} {WORDS[rating]}")
     assert found == {
         "method": "TestNet",
         "accuracy": "76.1",
@@ -97,10 +97,10 @@ def test_the_agreement_page_lists_the_own_answers_in_the_order_they_were_given()
         "believed": "2",
         "photos_correct": "2",
         "hits_correct": "1",
-        "own_correct": "surely right; rather wrong",
+        "own_correct": "- 1 surely right\n- 3 rather wrong",
         "photos_incorrect": "2",
         "hits_incorrect": "1",
-        "own_incorrect": "rather right; surely wrong",
+        "own_incorrect": "- 2 rather right\n- 4 surely wrong",
     }
 
 

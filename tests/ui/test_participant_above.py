@@ -13,7 +13,7 @@ from labapp.study import texts
 from labapp.study.instruments import Instrument
 from labapp.study.judging import AGREEMENT, questions
 from labapp.ui import theme
-from labapp.ui.participant.questionnaire_page import Page, TextAbove
+from labapp.ui.participant.questionnaire_page import Page, TextAbove, halves
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.judging_studies import write_judging_study
@@ -51,7 +51,8 @@ def values(language: str) -> dict[str, str]:
     told |= {"hits_correct": "4", "hits_incorrect": "4", "believed": "5"}
     for question in ("output", "distinction"):
         told |= {f"right_{question}": "4", f"right_{question}_percent": "40.0"}
-    return told | {f"own_{side}": "; ".join([SURE[language]] * 5) for side in SIDES}
+    own = "\n".join(f"- Photo 10: {SURE[language]}" for _ in range(5))
+    return told | {f"own_{side}": own for side in SIDES}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -84,6 +85,14 @@ def test_text_and_questions_fit_one_screen(instrument, text, language, qapp):
     holder.close()
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_own_answers_stand_together(language):
+    path = resources.assets() / "texts" / language / "performance-agreement.md"
+    first, second = halves(texts.fill(path.read_text("utf-8"), values(language)).strip())
+    assert first.startswith("# ")
+    assert (first.count("\n- "), second.count("\n- ")) == (0, 10)
+
+
 @pytest.fixture
 def judged(open_room, open_window, tmp_path, qapp):
     """The window behind a task on paths, of which the first two are believed."""
@@ -112,6 +121,11 @@ def test_what_was_achieved_is_told_with_the_own_answers(judged):
     assert "you identified 1 out of 2 correct predictions and 1 out of 2 incorrect" in told
     answered = "Fairly confident that prediction is correct"
     assert told.count(answered) == 2
+    photos = room.runner.machine.parts[room.runner.state.index - 1].photos
+    for number, photo in enumerate(photos, start=1):
+        column = next(one for one in columns if f"Photo {number}: " in one.toPlainText())
+        right, wrong = column.toPlainText().split("And for the")
+        assert f"Photo {number}: " in (right if photo.correct else wrong)
     assert "<i>" not in told
     assert "{" not in told
 

@@ -129,8 +129,9 @@ def above(setting: Setting, part: QuestionnairePart) -> str:
         return ""
     runner = setting.runner
 
-    def say(rating: int) -> str:
-        return MARKS_OF_TEXT.sub("", setting.words(f"judging_agreement_{rating}"))
+    def say(number: int, rating: int) -> str:
+        answer = MARKS_OF_TEXT.sub("", setting.words(f"judging_agreement_{rating}"))
+        return setting.words("judging_own_answer", number=number, answer=answer)
 
     achieved = runner.machine.performance_values(runner.state, say)
     if achieved.get("photos") == "0":

@@ -15,7 +15,7 @@ from labapp.ui import theme
 from labapp.ui.participant.questionnaire_items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
-from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
 
 SLIDING_WORDS_WIDTH = 440
@@ -128,14 +128,16 @@ class Page(QScrollArea):
 
 
 def halves(text: str) -> list[str]:
-    """A short text as it is; a long one in two, divided between paragraphs."""
+    """A short text as it is; a long one in two of about as many lines, divided between
+    paragraphs."""
     paragraphs = text.split("\n\n")
     if len(text) <= LONG_TEXT or len(paragraphs) < 3:
         return [text]
-    at = min(
-        range(2, len(paragraphs)),
-        key=lambda n: abs(len("".join(paragraphs[:n])) - len("".join(paragraphs[n:]))),
-    )
+    lines = [
+        sum(ceil(len(line) / LINE_CHARACTERS) for line in paragraph.splitlines())
+        for paragraph in paragraphs
+    ]
+    at = min(range(2, len(lines)), key=lambda n: abs(sum(lines[:n]) - sum(lines[n:])))
     return ["\n\n".join(paragraphs[:at]), "\n\n".join(paragraphs[at:])]
 
 

@@ -71,7 +71,7 @@ class MarkdownView(QTextBrowser):
             )
             level = block.blockFormat().headingLevel()
             shape = QTextBlockFormat(block.blockFormat())
-            in_list = block.textList() is not None
+            in_list = None not in (block.textList(), block.next().textList())  # and it goes on
             shape.setTopMargin(0 if first else theme.SPACE_L if level else 0)
             shape.setBottomMargin(theme.SPACE_XS if in_list else theme.SPACE_M)
             shape.setLineHeight(
