@@ -63,30 +63,6 @@ def evidence(model: Classifier, pictures: UInt8) -> Float32:
     return _by_chunk(pictures, lambda inputs: _evidence(network, normalised(inputs)))
 
 
-def dense_evidence(model: Classifier, pictures: UInt8) -> Float32:
-    """Evidence of the patch around every pixel: float32, shape (n, 20, size, size).
-
-    The picture is moved under the network by 0 to 3 pixels each way and the 16 maps are interleaved
-    (so every fourth row and column is that of `evidence`). What moves in at an edge repeats it: an
-    even strip would be an edge that the picture has not, and evidence. The mean over positions is
-    near the score and not the score itself. Raises ModelError as `evidence`.
-    """
-    network, backbone = _bag(model)
-    stride = backbone.stride
-
-    def dense(inputs: Tensor) -> Tensor:
-        x = normalised(inputs)
-        n, _, height, width = x.shape
-        whole = torch.empty(n, network.head.out_features, height, width)
-        for dy in range(stride):
-            for dx in range(stride):
-                moved = functional.pad(x, (0, dx, 0, dy), mode="replicate")[:, :, dy:, dx:]
-                whole[:, :, dy::stride, dx::stride] = _evidence(network, moved)
-        return whole
-
-    return _by_chunk(pictures, dense)
-
-
 def symmetric_range(maps: Float32) -> Float32:
     """The evidence that gets the strongest colour, for or against: float32, shape (n,).
 

@@ -39,17 +39,6 @@ def test_a_position_sees_its_field_and_no_more(field: int, pictures: UInt8) -> N
     assert model.card.checks.field == (field, field)  # type: ignore[union-attr]
 
 
-def test_the_dense_map_holds_the_coarse_one_and_fills_it(
-    bagnet: Classifier, pictures: UInt8
-) -> None:
-    coarse = bags.evidence(bagnet, pictures[:2])
-    dense = bags.dense_evidence(bagnet, pictures[:2])
-    assert dense.shape == (2, 20, 96, 96)
-    assert np.allclose(dense[:, :, ::4, ::4], coarse, atol=1e-6)
-    moved = pictures[:2][:, :, [*range(1, 96), 95]][:, :, :, [*range(2, 96), 95, 95]]
-    assert np.allclose(dense[:, :, 1::4, 2::4], bags.evidence(bagnet, moved), atol=1e-5)
-
-
 def test_one_range_for_all_species_of_a_picture() -> None:
     maps = np.zeros((2, 20, 10, 10), np.float32)
     maps[0, 3] = np.linspace(-50, 0, 100).reshape(10, 10)
@@ -62,6 +51,5 @@ def test_one_range_for_all_species_of_a_picture() -> None:
 
 
 def test_another_kind_of_classifier_is_refused(resnet: Classifier, pictures: UInt8) -> None:
-    for explain in (bags.evidence, bags.dense_evidence):
-        with pytest.raises(ModelError, match="birds/resnet is another kind"):
-            explain(resnet, pictures)
+    with pytest.raises(ModelError, match="birds/resnet is another kind"):
+        bags.evidence(resnet, pictures)

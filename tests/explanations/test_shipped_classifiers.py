@@ -12,8 +12,8 @@ import pytest
 
 from labapp import resources
 from labapp.errors import ModelError
-from labapp.explanations import bagnet, package, recipe
 from labapp.explanations import card as cards
+from labapp.explanations import package, recipe
 from labapp.explanations.card import HUNDRED, BagnetChecks, GradcamChecks
 from labapp.explanations.measuring import hits
 from labapp.explanations.photos import painted
@@ -78,11 +78,3 @@ def test_a_bag_of_patches_is_one() -> None:
     assert card.checks.field == (card.recipe.method.field,) * 2
     assert card.checks.map_error < 1e-4
     assert card.checks.pointing.on_mark >= 4 * card.checks.pointing.by_chance
-
-
-def test_the_evidence_shown_adds_up_to_most_for_what_is_predicted() -> None:
-    """People are told so; the map that is shown is denser than the one whose mean is the score."""
-    classifier = package.load("birds/bagnet", root=resources.models())
-    photos = painted(classifier.card.recipe.data.load().test, 40)
-    shown = bagnet.dense_evidence(classifier, photos.pictures).mean((2, 3)).argmax(1)
-    assert (shown == classifier.predicted(photos.pictures)).mean() >= 0.95

@@ -81,23 +81,17 @@ class Heatmaps:
             maps = gradcam.gradcam(model, pictures)
             shown = upsampled(maps, GRADCAM_PX)
             strengths = maps.max((2, 3))
-            stride = pictures.shape[-1] / maps.shape[-1]
         else:
-            maps = bagnet.dense_evidence(model, pictures)
+            # The authors show the evidence of the patch around every pixel, most of which the model
+            # never looks at: in one of eight photos it adds up to most for a class that the model
+            # does not predict. So what is shown is what the score is the mean of.
+            maps = bagnet.evidence(model, pictures)
             greatest = bagnet.symmetric_range(maps)[:, None, None, None]
-            shown = np.asarray((_halved(maps) / greatest).clip(-1, 1) / 2 + 0.5, np.float32)
-            # The score is the mean of the evidence: whose map adds up to most is predicted.
+            shares = (upsampled(maps, BAGNET_PX) / greatest).clip(-1, 1)
+            shown = np.asarray(shares / 2 + 0.5, np.float32)
             strengths = scores
-            stride = 1.0
+        stride = pictures.shape[-1] / maps.shape[-1]
         n, classes = maps.shape[:2]
         flat = maps.reshape(n * classes, *maps.shape[2:])
         peaks = measuring.peaks(flat, stride).reshape(n, classes, 2)
         return np.rint(shown * 255).astype(np.uint8), strengths, peaks
-
-
-def _halved(maps: Float32) -> Float32:
-    """Each pixel the mean of four: (n, classes, size, size) to half the size."""
-    n, classes, height, width = maps.shape
-    four = maps.reshape(n, classes, height // 2, 2, width // 2, 2)
-    halved: Float32 = four.mean((3, 5), dtype=np.float32)
-    return halved

@@ -61,6 +61,18 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
         assert np.abs(now - pictures.read(shipped.folder, ref)).max() <= 2, ref
 
 
+def test_the_evidence_shown_adds_up_to_most_for_what_is_predicted() -> None:
+    """People are told so. What is shown is cut at the strongest colour, which may cost a photo."""
+    shipped = library.load("birds-bagnet")
+    examples = (shipped.manifest.correct_example, shipped.manifest.incorrect_example)
+    told = []
+    for photo in (*shipped.manifest.photos, *filter(None, examples)):
+        sums = [pictures.read(shipped.folder, ref).mean() for ref in photo.heatmaps]
+        told.append(photo.options[int(np.argmax(sums))] == photo.prediction)
+    assert all(told[-2:])
+    assert np.mean(told) >= 0.97
+
+
 def first_wrong_one(manifest: Manifest) -> Photo:
     return next(photo for photo in manifest.photos if not photo.correct)
 
