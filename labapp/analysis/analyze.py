@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from labapp.analysis.judging_comparisons import Findings, findings
+from labapp.analysis.judging.comparisons import Findings, findings
 from labapp.analysis.report import report
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables, load
@@ -61,7 +61,7 @@ def _draw(counted: Tables, found: Findings, folder: Path) -> None:
     """The figures of judged explanations, where there are any. Raises OSError."""
     if not found.groups:
         return
-    from labapp.analysis.judging_figures import plates
+    from labapp.analysis.judging.figures import plates
 
     folder.mkdir()
     for plate in plates(counted, found.groups):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from labapp.analysis.column import Column, each, number, seconds, text, whole, yes
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.inclusion import RULES
-from labapp.analysis.judging_columns import (
+from labapp.analysis.judging.columns import (
     INCLUDED,
     JUDGEMENTS,
     JUDGING_STAGES,

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.analysis.judging_parts import PART as JUDGING
-from labapp.analysis.judging_parts import WARM_UP_PART, JudgedPart
+from labapp.analysis.judging.parts import PART as JUDGING
+from labapp.analysis.judging.parts import WARM_UP_PART, JudgedPart
 from labapp.analysis.single_dimension import PART as SINGLE
 from labapp.analysis.single_dimension import SinglePart
 from labapp.errors import RecordError

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from labapp import __version__
-from labapp.analysis import judging_sections, sections
+from labapp.analysis import sections
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.formats import count
-from labapp.analysis.judging_comparisons import Findings, findings
+from labapp.analysis.judging import sections as judging_sections
+from labapp.analysis.judging.comparisons import Findings, findings
 from labapp.analysis.page import Html, definitions, heading, page, paragraph, text
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables

@@ -13,10 +13,10 @@ from labapp.analysis.calibration import MarkRecord, fold_marks
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.inclusion import Standing, conditions, fold_standing
-from labapp.analysis.judging import PhotoRecord, fold_performance, fold_photos
-from labapp.analysis.judging_rows import judgement_row, similarity_rows
-from labapp.analysis.judging_rows import stage_row as judging_stage_row
-from labapp.analysis.judging_rows import trial_row as judging_trial_row
+from labapp.analysis.judging.photos import PhotoRecord, fold_performance, fold_photos
+from labapp.analysis.judging.rows import judgement_row, similarity_rows
+from labapp.analysis.judging.rows import stage_row as judging_stage_row
+from labapp.analysis.judging.rows import trial_row as judging_trial_row
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels

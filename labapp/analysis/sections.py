@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labapp.analysis import figures, judging_sections
+from labapp.analysis import figures
 from labapp.analysis.calibration_section import calibration
 from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, count, decimal, either
-from labapp.analysis.judging_comparisons import Findings
-from labapp.analysis.judging_parts import TASKS as JUDGING
+from labapp.analysis.judging import sections as judging_sections
+from labapp.analysis.judging.comparisons import Findings
+from labapp.analysis.judging.parts import TASKS as JUDGING
 from labapp.analysis.listing import NONE, limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.parts import CALIBRATION

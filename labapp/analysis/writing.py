@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from labapp.analysis.columns import COLUMNS
-from labapp.analysis.judging_columns import STATISTICS
-from labapp.analysis.judging_comparisons import Findings, findings, statistics
+from labapp.analysis.judging.columns import STATISTICS
+from labapp.analysis.judging.comparisons import Findings, findings, statistics
 from labapp.analysis.tables import Tables
 from labapp.errors import DataFolderError, ExportExists
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from labapp.analysis.column import Column as AnalysisColumn
 from labapp.analysis.columns import SINGLE_TRIALS, TRIALS
-from labapp.analysis.judging_columns import JUDGEMENTS
+from labapp.analysis.judging.columns import JUDGEMENTS
 from labapp.bundle.people import PARTICIPANTS, SESSIONS
 from labapp.bundle.session_timeline import SESSION_COLUMNS
 from labapp.bundle.task_timeline import JUDGING_COLUMNS, SINGLE_COLUMNS, TASK_COLUMNS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from labapp.analysis.judging_parts import JudgedPart, JudgedPhoto
+from labapp.analysis.judging.parts import JudgedPart, JudgedPhoto
 from labapp.bundle.tsv import Column, Table, seconds
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses

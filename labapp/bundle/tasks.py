@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.analysis.judging_parts import PART as JUDGING_PART
-from labapp.analysis.judging_parts import WARM_UP, WARM_UP_PART
+from labapp.analysis.judging.parts import PART as JUDGING_PART
+from labapp.analysis.judging.parts import WARM_UP, WARM_UP_PART
 from labapp.bundle.codebook import JUDGEMENT_COLUMNS, SINGLE_TRIAL_COLUMNS, TRIAL_COLUMNS
 from labapp.bundle.task_timeline import (
     JUDGING_COLUMNS,

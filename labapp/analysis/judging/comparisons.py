@@ -8,13 +8,13 @@ from itertools import combinations
 
 import pandas as pd
 
-from labapp.analysis import hive_published as paper
 from labapp.analysis import inference
-from labapp.analysis.judging_columns import STATISTICS
-from labapp.analysis.judging_groups import Group, groups_of, plain
-from labapp.analysis.judging_opinions import of_study, people, understanding
-from labapp.analysis.judging_results import Quantity, Result, result_of
-from labapp.analysis.judging_statistics import PERCENT, RIGHT, accuracy, noted, of_group
+from labapp.analysis.judging import published as paper
+from labapp.analysis.judging.columns import STATISTICS
+from labapp.analysis.judging.groups import Group, groups_of, plain
+from labapp.analysis.judging.opinions import of_study, people, understanding
+from labapp.analysis.judging.results import Quantity, Result, result_of
+from labapp.analysis.judging.statistics import PERCENT, RIGHT, accuracy, noted, of_group
 from labapp.analysis.tables import Tables, typed
 
 HEATMAPS = "heatmap-distinction"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from labapp.analysis.course import BEGAN_AGAIN
-from labapp.analysis.judging_parts import JudgedPart
+from labapp.analysis.judging.parts import JudgedPart
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event

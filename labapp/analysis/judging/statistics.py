@@ -14,11 +14,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from labapp.analysis import hive_published as paper
 from labapp.analysis import inference
 from labapp.analysis.inference import Values
-from labapp.analysis.judging_groups import WHO, Group, joined, per_session, plain, sets_of
-from labapp.analysis.judging_results import Quantity, Result, result_of, summary
+from labapp.analysis.judging import published as paper
+from labapp.analysis.judging.groups import WHO, Group, joined, per_session, plain, sets_of
+from labapp.analysis.judging.results import Quantity, Result, result_of, summary
 
 PERCENT, RATING = "%", "1-4"
 RIGHT = {
@@ -33,7 +33,7 @@ PATH = ("path-agreement", "path-first-step", "path-distinction")
 
 
 def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Quantity:
-    """key: what `hive_published` calls it, where that is not its name."""
+    """key: what `published` calls it, where that is not its name."""
     found = paper.published(group.design, key or name)
     said = "" if found is None else str(found)
     return Quantity(group.name, group.design, item, name, unit, noted(said, group))

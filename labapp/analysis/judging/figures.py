@@ -14,12 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from labapp.analysis import hive_published as paper
 from labapp.analysis.figures import WIDTH_IN, Drawing, svg_of
 from labapp.analysis.inference import Values, mean, sd, values_of
-from labapp.analysis.judging_groups import WHO, Group, per_session, plain
-from labapp.analysis.judging_opinions import least_accuracy, understandings
-from labapp.analysis.judging_statistics import NEUTRAL, RIGHT, accuracy, chance, rank_means
+from labapp.analysis.judging import published as paper
+from labapp.analysis.judging.groups import WHO, Group, per_session, plain
+from labapp.analysis.judging.opinions import least_accuracy, understandings
+from labapp.analysis.judging.statistics import NEUTRAL, RIGHT, accuracy, chance, rank_means
 from labapp.analysis.tables import Tables
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 

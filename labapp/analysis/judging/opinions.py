@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from labapp.analysis import hive_published as paper
 from labapp.analysis import inference
-from labapp.analysis.judging_groups import WHO, Group, joined, plain
-from labapp.analysis.judging_results import Quantity, Result, result_of, summary
+from labapp.analysis.judging import published as paper
+from labapp.analysis.judging.groups import WHO, Group, joined, plain
+from labapp.analysis.judging.results import Quantity, Result, result_of, summary
 from labapp.analysis.tables import Tables
 from labapp.study.demographics import is_demographic
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.hive_published import design_of
 from labapp.analysis.inference import Values, values_of
-from labapp.analysis.judging_parts import TASKS, WARM_UP
+from labapp.analysis.judging.parts import TASKS, WARM_UP
+from labapp.analysis.judging.published import design_of
 from labapp.analysis.tables import Tables
 
 WHO = ["participant", "session"]
@@ -23,7 +23,7 @@ counts once a session."""
 class Group:
     """The photos that were judged in one kind of stage of one study, of sessions that count.
 
-    design: see `labapp.analysis.hive_published.design_of`; name: the study, and what else tells
+    design: see `labapp.analysis.judging.published.design_of`; name: the study, and what else tells
     this group from others of it. photos, ratings: rows of the tables of judgements and
     similarities; warm_up: of judgements too. stages: rows of the table of stages.
     """

@@ -9,9 +9,15 @@ import pytest
 
 from labapp.analysis import Tables
 from labapp.analysis.analyze import FIGURES, analyze
-from labapp.analysis.hive_published import INVENTED, KNOWN_OBJECTS, NOT_OURS, design_of, published
 from labapp.analysis.inference import SMALLEST
-from labapp.analysis.judging_comparisons import findings
+from labapp.analysis.judging.comparisons import findings
+from labapp.analysis.judging.published import (
+    INVENTED,
+    KNOWN_OBJECTS,
+    NOT_OURS,
+    design_of,
+    published,
+)
 from labapp.analysis.report import report
 from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, Study, cohort, session

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from labapp.analysis import hive_published as paper
 from labapp.analysis.formats import decimal
-from labapp.analysis.judging_comparisons import Findings
-from labapp.analysis.judging_groups import Group, per_session, plain
-from labapp.analysis.judging_results import MEAN, Quantity, Result, of_item
-from labapp.analysis.judging_statistics import RIGHT
+from labapp.analysis.judging import published as paper
+from labapp.analysis.judging.comparisons import Findings
+from labapp.analysis.judging.groups import Group, per_session, plain
+from labapp.analysis.judging.results import MEAN, Quantity, Result, of_item
+from labapp.analysis.judging.statistics import RIGHT
 from labapp.analysis.listing import NONE
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.tables import Tables
@@ -108,9 +108,9 @@ def together(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
 
 def plates(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
     """The figures; matplotlib is loaded here."""
-    from labapp.analysis import judging_figures
+    from labapp.analysis.judging import figures
 
-    for plate in judging_figures.plates(counted, found.groups):
+    for plate in figures.plates(counted, found.groups):
         yield heading(3, plate.label)
         drawing = plate.drawing(anchor)
         yield figure(drawing.svg, drawing.label, plate.caption)
