@@ -45,6 +45,17 @@ def test_a_signed_map_is_white_at_nothing_and_darker_at_edges() -> None:
     assert edged[:, [0, 15]].min() > 240
 
 
+def test_grain_is_no_edge() -> None:
+    rng = np.random.default_rng(1)
+    photo = np.full((64, 64, 3), 60.0)
+    photo[:, 32:] = 110
+    photo += rng.normal(0, 12, (64, 64, 1))
+    nothing = np.full((4, 4), 128, np.uint8)
+    shown = colour.overlay(photo.round().astype(np.uint8), nothing, "signed", "rdbu_r")
+    assert shown[:, 31:33].mean() < 200
+    assert shown[:, :28].mean() > 0.99 * colour.table("rdbu_r")[128].mean()
+
+
 def test_a_ready_picture_is_shown_as_it_is() -> None:
     rng = np.random.default_rng(1)
     ready = rng.integers(0, 255, (8, 8, 3), np.uint8)
