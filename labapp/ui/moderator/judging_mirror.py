@@ -20,7 +20,7 @@ from labapp.ui.moderator import bits
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.photo_view import PhotoView
 
-MOST_SIDE, LEAST_SIDE = 300, 96
+MOST_SIDE, LEAST_SIDE = 480, 96
 FACTS_WIDTH = 230
 ACROSS = 2
 ASKED = {
