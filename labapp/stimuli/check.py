@@ -7,7 +7,7 @@ every picture is there and is what it is said to be.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from labapp.stimuli import check_pictures
@@ -16,7 +16,7 @@ from labapp.stimuli.check_pictures import Pictures
 from labapp.stimuli.library import named_path
 from labapp.stimuli.manifest import Manifest
 from labapp.stimuli.readable import Readable, readable
-from labapp.stimuli.sources import Source
+from labapp.stimuli.sources import Loc, Source
 
 MOST_ROWS = 10
 """Rows of a class, or steps, that the screens are made for."""
@@ -73,8 +73,7 @@ def _set_faults(found: Readable) -> Iterator[Fault]:
         for said in twice(getattr(one, key) for one in manifest.classes):
             yield ("classes",), f"two classes have the {key} {said!r}"
     yield from _prototype_faults(found)
-    for said in twice(photo.id for _, photo in found.every_photo()):
-        yield ("photos",), f"two photos have the id {said!r}"
+    yield from _again("photos", ((loc, photo.id) for loc, photo in found.every_photo()))
     for loc, photo in found.every_photo():
         example = loc[0] != "photos"
         if example and photo.set is not None:
@@ -88,11 +87,21 @@ def _set_faults(found: Readable) -> Iterator[Fault]:
             yield (*loc, *inner), fault
 
 
+def _again(what: str, ids: Iterable[tuple[Loc, str]]) -> Iterator[Fault]:
+    """Ids that are there already, where they are there again."""
+    known: set[str] = set()
+    for loc, said in ids:
+        if said in known:
+            yield (*loc, "id"), f"two {what} have the id {said!r}"
+        known.add(said)
+
+
 def _prototype_faults(found: Readable) -> Iterator[Fault]:
     manifest = found.manifest
     classes = {one.id for one in manifest.classes}
-    for said in twice(one.id for one in manifest.prototypes):
-        yield ("prototypes",), f"two prototypes have the id {said!r}"
+    places = (("prototypes", place) for place in found.prototypes)
+    ids = (one.id for one in manifest.prototypes)
+    yield from _again("prototypes", zip(places, ids, strict=True))
     for place, prototype in zip(found.prototypes, manifest.prototypes, strict=True):
         loc = ("prototypes", place)
         if prototype.of is not None and prototype.of not in classes:

@@ -71,8 +71,10 @@ def _prototypes(photo: Photo, manifest: Manifest, known: frozenset[str]) -> Iter
     wanted = photo.options or (photo.prediction,)
     for owner, rows in groups.items():
         if owner is not None and owner not in wanted:
-            said = "the options" if photo.options else "the prediction, and there are no options"
-            yield ("rows", rows[0][0]), f"a prototype of {owner!r}, which is not among {said}"
+            said = f"is not {photo.prediction!r}, the prediction"
+            if photo.options:
+                said = "is not among the options"
+            yield ("rows", rows[0][0]), f"a prototype of {owner!r}, which {said}"
         yield from _ranks(rows)
         for name in twice(row.prototype for _, row in rows):
             yield ("rows",), f"the prototype {name!r} is compared twice"

@@ -164,6 +164,8 @@ def _lines(source: Source, name: str, *, needed: bool) -> list[tuple[str, Json]]
             source.faults.append(f"{name}: missing")
         return []
     text = _text(source, name)
+    if "\0" in text:  # UTF-16, told already: its columns would be faults each
+        return []
     first = text.split("\n", 1)[0]
     delimiter = ";" if first.count(";") > first.count(",") else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

@@ -154,7 +154,7 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "id twice": (
         lambda m, f: m["photos"][5].update(id="p00"),
-        "photos: two photos have the id 'p00'",
+        "photos[p00].id: two photos have the id 'p00'",
     ),
     "class name twice": (
         lambda m, f: m["classes"][1].update(name=m["classes"][0]["name"]),
@@ -234,7 +234,7 @@ ROWS: dict[str, tuple[str, Callable[[Json], Any], str]] = {
     "prototype of another class": (
         "prototype-agreement",
         lambda m: m["photos"][0]["rows"][2].update(prototype="s05-0", rank=1),
-        "photos[p00].rows[2]: a prototype of 's05', which is not among the prediction",
+        "photos[p00].rows[2]: a prototype of 's05', which is not 's00', the prediction",
     ),
     "prototype compared twice": (
         "prototype-agreement",

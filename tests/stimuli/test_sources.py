@@ -86,6 +86,11 @@ PLANTED: dict[str, tuple[str, Callable[[str], str], str]] = {
         lambda text: text.replace("test:1:1,s01,s00", "test:1:1,s09,s00"),
         "photos.csv, line 3, truth: 's09' is not among the options (s01, s02, s03, s00)",
     ),
+    "id twice": (
+        "photos.csv",
+        lambda text: text.replace("\np01,", "\np00,"),
+        "photos.csv, line 3, id: two photos have the id 'p00'",
+    ),
     "set is no number": (
         "photos.csv",
         lambda text: text.replace("p01,1,", "p01,one,"),
@@ -203,6 +208,14 @@ def test_a_wrong_encoding_is_named_with_its_line_beside_the_other_faults(tmp_pat
     assert "CSV UTF-8" in found[0]
     assert found[1].startswith("photos.csv, line 3, heatmaps[1]: The picture 'heat-p01-2.png'")
     assert len(found) == 2
+
+
+def test_a_table_in_utf_16_is_one_fault_and_not_one_a_column(tmp_path: Path) -> None:
+    folder = as_tables(stimuli.write(tmp_path, "heatmaps"))
+    path = folder / "photos.csv"
+    path.write_text(path.read_text("utf-8"), "utf-16")
+    found = check(sources.read(folder)).faults
+    assert [one.split(":")[0] for one in found] == ["photos.csv, line 1", "set.json, photos"], found
 
 
 def test_a_missing_table_is_told(tmp_path: Path) -> None:
