@@ -259,6 +259,20 @@ def test_everything_but_the_path_fits_the_smallest_screen(task, language, opened
         assert view.minimumSizeHint().width() <= screen.rows.area.viewport().width()
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_way_taken_is_told_to_its_end(language, opened, qapp):
+    """A strong line is wider than the others."""
+    _, window = opened("path-distinction", language=language)
+    window.resize(1280, 720)
+    screen = window.screen_shown
+    click(screen.steps[FIRST].choice, 1)
+    click(screen.steps[AFTER_ABSENT].choice, 1)
+    line = screen.key_of_species.lines[0]
+    assert line.property("role") == "chosen"
+    assert line.text().endswith(" 1")
+    assert line.width() >= line.fontMetrics().horizontalAdvance(line.text())
+
+
 def test_the_key_for_enlarging_goes_through_the_step_that_has_the_keyboard(opened):
     _, window = opened("path-distinction")
     screen = window.screen_shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -31,6 +32,7 @@ from labapp.ui.participant.judging import AGREEMENTS, CONFIDENCES
 from labapp.ui.participant.prototypes import RatedScreen
 from labapp.ui.participant.screen import Setting
 from labapp.ui.strings import Strings
+from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.path_view import PathList
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
@@ -48,6 +50,8 @@ MISSING = {
 DIGITS = 2
 """Of a similarity between 0 and 1."""
 WAYS = 4
+EDGE = 1
+"""Of a card, in logical pixels."""
 
 
 def path_columns(words: Strings, *, rating: bool = False, similarity: bool = False) -> Columns:
@@ -244,6 +248,10 @@ class PathDistinctionScreen(PathScreen):
         """The path first: it is to be looked at before anything is answered."""
         return self.rows.area
 
+    @property
+    def asked_width(self) -> int:
+        return max(super().asked_width, self.key_of_species.needed_width)
+
     def show_photo(self, photo: PlannedPhoto) -> None:
         final = photo.final
         assert final is not None, "a plan of this task has the final steps"
@@ -319,6 +327,13 @@ class SpeciesKey(QWidget):
         for line in self.lines:
             column.addWidget(line)
         self._place: int | None = None
+
+    @property
+    def needed_width(self) -> int:
+        """Logical pixels that the longest line needs when it is strong."""
+        strong = metrics(bold=True)
+        longest = max(strong.horizontalAdvance(line.text()) for line in self.lines)
+        return MARK_WIDTH + 2 * theme.SPACE_M + ceil(longest) + 2 * EDGE
 
     def show_lines(self, lines: Sequence[str]) -> None:
         """Say where each of the four ways leads."""
