@@ -284,11 +284,13 @@ def test_a_pause_over_the_description_leads_back_to_it_and_to_the_task(opened):
     before = focus()
     room.runner.send(OpenDescription("method"))
     room.runner.send(Pause("a question"))
+    assert not window.top.help.isVisible(), "it would do nothing during a pause"
     QApplication.processEvents()
     assert window.covered
     room.runner.send(Resume("answered"))
     QApplication.processEvents()
     assert window.stack.currentWidget() is window.description
+    assert window.top.help.isVisible()
     assert focus() is window.description.inside.tabs
     press(KEY.Key_Escape)
     assert window.stack.currentWidget() is window.screen_shown

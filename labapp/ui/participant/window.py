@@ -307,6 +307,7 @@ class ParticipantWindow(QWidget):
             self._focus_before = self._release_focus()
             self.stack.setCurrentWidget(self.cover)
             self.bottom.show_foot(Foot())
+            self.top.hide_help()
         if self._runner.finished:
             self.top.show_head(Head())
             self.leave.hide()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -169,6 +169,10 @@ class TopBar(_Bar):
         if self.help.hasFocus() and not head.help:
             self.help.clearFocus()
         self.help.setVisible(bool(head.help))
+
+    def hide_help(self) -> None:
+        """Offer nothing to open, until the next head is shown."""
+        self.show_head(replace(self._head, help=""))
 
     def show_recording(self, on: bool, text: str) -> None:
         self._mark.show_on(on)
