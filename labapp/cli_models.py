@@ -205,7 +205,7 @@ def _how_good(row: dict[str, Any]) -> str:
     if error := row.get("held_out_error"):
         return f" (error {error:.2f})"
     if accuracy := row.get("test_accuracy"):
-        return f" (accuracy {accuracy:.1%})"
+        return f" (accuracy {100 * accuracy:g} %)"
     return ""
 
 

@@ -84,7 +84,7 @@ def test_the_commands_know_classifiers(
     assert rows["birds/own"]["source"] == "own"
     assert "sinelines/vae" in rows
     accuracy = cards.read(card.parent).test.accuracy
-    assert f"(accuracy {accuracy:.1%})" in run(app, ["models", "list"]).stdout
+    assert f"(accuracy {100 * accuracy:g} %)" in run(app, ["models", "list"]).stdout
     shown = json.loads(run(app, ["models", "show", "birds/own", "--json"]).stdout)
     assert shown["test"]["accuracy"] == accuracy
     assert "sheet" not in shown

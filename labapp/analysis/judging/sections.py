@@ -77,7 +77,8 @@ def _told(groups: Sequence[Group]) -> str:
         known = " with labels" if group.labels else ""
         said.append(
             f"{group.method}{model}, {group.task}{known}: {len(group.photos)} photos judged in "
-            f"{sessions} sessions, {sets} {'set' if sets == 1 else 'sets'} of photos."
+            f"{sessions} {'session' if sessions == 1 else 'sessions'}, "
+            f"{sets} {'set' if sets == 1 else 'sets'} of photos."
         )
     return " ".join(said)
 
