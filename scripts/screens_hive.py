@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, Judge, Next, ShowQuestion
+from labapp.events.commands import CloseDescription, HandIn, Judge, Next, ShowQuestion
 from labapp.session.runner import Runner
 from labapp.study.judging import (
     JudgingPart,
@@ -20,6 +20,9 @@ from labapp.study.judging import (
     exercise_questions,
     questions,
 )
+from labapp.tasks.judging.description import TREE
+from labapp.ui.participant.description import Pages
+from labapp.ui.participant.judging import JudgingScreen
 from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow
 from scripts.screens_participant import Shot, opened
@@ -37,13 +40,14 @@ def shots(folder: Path) -> Iterator[Shot]:
 
 
 def pages(room: Room, window: ParticipantWindow) -> Iterator[str]:
-    """The name of each page when it is on the screen; of the photos of a stage only the first."""
+    """The name of each page when it is on the screen; of the photos of a stage only the first: as
+    it comes, when something is missing, under its description, and answered."""
     runner = room.runner
     while (part := runner.part) is not None:
         QApplication.processEvents()
         yield part.id
         if isinstance(part, JudgingPart):
-            judge_all(runner, part)
+            yield from judge_all(runner, window, part)
         elif isinstance(part, WarmUpPart):
             yield from warm_up(runner, window, part)
         elif part.part in ("consent", "questionnaire"):
@@ -58,16 +62,41 @@ def pages(room: Room, window: ParticipantWindow) -> Iterator[str]:
     yield "ended"
 
 
-def judge_all(runner: Runner, part: JudgingPart) -> None:
+def judge_all(runner: Runner, window: ParticipantWindow, part: JudgingPart) -> Iterator[str]:
     """Answer everything about every photo; the answers differ from photo to photo."""
+    screen = window.screen_shown
+    assert isinstance(screen, JudgingScreen)
     for number, photo in enumerate(part.photos):
         show(runner)
+        if not number:
+            screen.right()
+            yield f"{part.id}-missing"
+            yield from description(screen, window)
         for question in questions(part.task, photo):
             if applies(question, runner.state.part_state.trial.answers):
                 span = question.last - question.first + 1
                 value = question.first + (3 * number + len(question.id)) % span
                 runner.send(Judge(question.id, value, "mouse"))
+        if not number:
+            yield f"{part.id}-answered"
         runner.send(Next())
+
+
+def description(screen: JudgingScreen, window: ParticipantWindow) -> Iterator[str]:
+    """The pages of the description, and the whole tree where there is one."""
+    screen.help()
+    inside = window.description.inside
+    assert isinstance(inside, Pages)
+    for place in range(len(inside.pages)):
+        inside.tabs.show_index(place)
+        inside.tabs.changed.emit(place)
+        yield f"description-{place + 1}"
+    if not inside.tree.isHidden():
+        inside.tree.click()
+        yield "whole-tree"
+        screen.send(CloseDescription(TREE))
+    else:
+        screen.help()
 
 
 def warm_up(runner: Runner, window: ParticipantWindow, part: WarmUpPart) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Pictures of every screen at the four settings it must look right at.
 
-    python scripts/screenshots.py OUT [--only NAME] [--setting NAME] [--platform offscreen|xcb]
+    python scripts/screenshots.py OUT [--module NAME] [--only NAME] [--setting NAME]
+        [--platform offscreen|xcb]
 
 Screens come from the modules `scripts/screens_*.py`, each with a generator `shots(folder)` that
 yields (name, window); the window is on the screen while its picture is taken. `folder` is a new
@@ -53,18 +54,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="", help="screens whose name contains this")
+    parser.add_argument("--module", default="", help="only screens_NAME.py, such as hive")
     parser.add_argument("--setting", default="", help="one setting, such as 1366x768@100")
     parser.add_argument("--platform", default="offscreen", choices=("offscreen", "xcb"))
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     settings = [s for s in SETTINGS if options.setting in ("", s.name)]
     if options.here:
-        return take(options.out, settings[0], options.only)
+        return take(options.out, settings[0], options.only, options.module)
     # Qt reads platform and scale once, when it starts: one process a setting.
     status = 0
     for setting in settings:
         command = [sys.executable, __file__, str(options.out), "--here"]
         command += ["--setting", setting.name, "--only", options.only]
+        command += ["--module", options.module]
         env = os.environ | {"QT_SCALE_FACTOR": f"{setting.scale:g}"}
         with tempfile.TemporaryDirectory() as folder:
             if options.platform == "offscreen":
@@ -84,7 +87,7 @@ def offscreen(setting: Setting, folder: Path) -> str:
     return f"offscreen:configfile={config}"
 
 
-def take(out: Path, setting: Setting, only: str) -> int:
+def take(out: Path, setting: Setting, only: str, module: str) -> int:
     """Take all pictures of one setting in this process."""
     sys.path.insert(0, str(HERE.parent))
     from PySide6.QtWidgets import QApplication
@@ -92,7 +95,7 @@ def take(out: Path, setting: Setting, only: str) -> int:
     app = QApplication(sys.argv[:1])
     app.setStyle("Fusion")  # as labapp.ui.app does
     out.mkdir(parents=True, exist_ok=True)
-    for name, window in screens():
+    for name, window in screens(module):
         for _ in range(5):
             app.processEvents()
         if only in name:
@@ -102,9 +105,9 @@ def take(out: Path, setting: Setting, only: str) -> int:
     return 0
 
 
-def screens() -> Iterator[tuple[str, QWidget]]:
-    """All screens of all modules."""
-    for path in sorted(HERE.glob("screens_*.py")):
+def screens(module: str = "") -> Iterator[tuple[str, QWidget]]:
+    """All screens of a module, or of all."""
+    for path in sorted(HERE.glob(f"screens_{module or '*'}.py")):
         with tempfile.TemporaryDirectory() as folder:
             yield from _module(path).shots(Path(folder))
 
