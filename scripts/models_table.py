@@ -1,13 +1,16 @@
-"""The README's table of the shipped models, made from their cards: prints it.
+"""The README's tables of the shipped models, made from their cards: prints them.
 
     python scripts/models_table.py
 
-A test holds the README to it.
+A test holds the README to them.
 """
 
 from __future__ import annotations
 
 from labapp import resources
+from labapp.explanations import card as classifier_cards
+from labapp.explanations import package as classifiers
+from labapp.explanations.card import ClassifierCard
 from labapp.representations import card as cards
 from labapp.representations import package
 from labapp.representations.card import ModelCard
@@ -16,10 +19,14 @@ HEAD = (
     "| model | trained for | error | Table 2 | MIG | Table 2 | DCI as published | Table 2 | DCI |",
     "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
 )
+CLASSIFIERS_HEAD = (
+    "| classifier | trained for | accuracy | worst species | usable errors | clear | checked |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+)
 
 
 def table() -> str:
-    """Markdown, a row a model that was trained or measured."""
+    """Markdown, a row a model with dials that was trained or measured."""
     root = resources.models()
     rows = []
     for name in package.list_packages(root):
@@ -27,6 +34,16 @@ def table() -> str:
         if card.held_out_error is not None or card.code_agreement is not None:
             rows.append(_row(card))
     return "\n".join([*HEAD, *rows])
+
+
+def classifiers_table() -> str:
+    """Markdown, a row a classifier."""
+    root = resources.models()
+    rows = [
+        _classifier(classifier_cards.read(classifiers.find(name, root)))
+        for name in classifiers.list_packages(root)
+    ]
+    return "\n".join([*CLASSIFIERS_HEAD, *rows])
 
 
 def _row(card: ModelCard) -> str:
@@ -52,9 +69,56 @@ def _row(card: ModelCard) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _classifier(card: ClassifierCard) -> str:
+    test = card.test
+    cells = [
+        f"`{card.recipe.id}`",
+        f"{card.training.seconds / 60:.0f} min",
+        _percent(test.accuracy),
+        f"{100 * min(test.recall):.0f} %",
+        f"{test.usable:,}",
+        f"{100 * test.decidable:.0f} %",
+        _held(card),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _held(card: ClassifierCard) -> str:
+    """What was checked of how it explains itself."""
+    checks = card.checks
+    match checks.method:
+        case "resnet":
+            there = f"{100 * checks.pointing.on_mark:.0f} %"
+            return f"GradCAM peaks at a deciding mark in {there} of the pictures"
+        case "bagnet":
+            wide, high = checks.field
+            return (
+                f"sees {wide} × {high} pixels at once; scores differ from the mean of their maps "
+                f"by {checks.map_error:.5f} at most"
+            )
+        case "protopnet":
+            said = checks.accuracy
+            return (
+                f"{_percent(said['before'])} before the last push, {_percent(said['pushed'])} "
+                f"after; {checks.kept} of {checks.prototypes} prototypes kept"
+            )
+        case "prototree":
+            last = checks.accuracy["projected"]
+            return (
+                f"{_percent(last.soft)} over all ways, {_percent(last.greedy)} along one; "
+                f"{checks.questions} questions"
+            )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
 def _number(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else "–"
 
 
 if __name__ == "__main__":
     print(table())
+    print()
+    print(classifiers_table())

@@ -8,7 +8,7 @@ import pytest
 
 from labapp import resources
 from labapp.representations import card, package, recipe
-from scripts.models_table import table
+from scripts.models_table import classifiers_table, table
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAINED = [
@@ -18,8 +18,10 @@ TRAINED = [
 ]
 
 
-def test_the_readmes_table_is_that_of_the_cards() -> None:
-    assert table() in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_readmes_tables_are_those_of_the_cards() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert table() in readme
+    assert classifiers_table() in readme
 
 
 @pytest.mark.parametrize("name", TRAINED)
