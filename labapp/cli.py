@@ -261,8 +261,9 @@ def studies_list(json_: Json = False) -> None:
     if json_:
         show_json(rows)
     else:
+        widest = max(len(str(row["id"])) for row in rows)
         for row in rows:
-            typer.echo(f"{row['id']:24} {row['title']}")
+            typer.echo(f"{row['id']:{widest}}  {row['title']}")
 
 
 @studies_app.command("show")
