@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from labapp.errors import LabappError
 from labapp.stimuli import gallery, pictures
@@ -36,7 +36,9 @@ class PictureWarmer(QObject):
         self._stop = Event()
         self._pool: ThreadPoolExecutor | None = None
         self._progressed.connect(self._count)
-        self._ended.connect(self._tell)
+        # Queued also where it comes from the GUI thread, as it does of pictures that were there
+        # already: what is counted last is the end, and not a picture before it.
+        self._ended.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
     def want(self, refs: Sequence[str]) -> None:
         """Make these pictures, and no longer those that were wanted before."""

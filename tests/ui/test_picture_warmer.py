@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.audio import devices
 from labapp.errors import NoMicrophone
+from labapp.ui import picture_warmer
 from labapp.ui.home import HomeController
 from labapp.ui.picture_warmer import PictureWarmer
 from tests.helpers.judging_studies import write_judging_study
@@ -40,6 +43,24 @@ def test_they_are_painted_and_counted(warmer: PictureWarmer, qtbot: QtBot, tmp_p
     assert seen == sorted(seen)
     assert seen[-1] == (7, 7)
     assert painted(tmp_path) == sorted(ref.replace(":", "-") for ref in BIRDS)
+
+
+def test_pictures_that_are_all_there_already_are_all_counted(
+    warmer: PictureWarmer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Soon(ThreadPoolExecutor):
+        """Ready before anybody can ask to be told, as it is with painted pictures."""
+
+        def submit(self, *args: Any, **more: Any) -> Future[Any]:
+            future = super().submit(*args, **more)
+            wait([future])
+            return future
+
+    monkeypatch.setattr(picture_warmer, "ThreadPoolExecutor", Soon)
+    warmer.want(BIRDS)
+    qtbot.waitUntil(lambda: warmer.done >= 5, timeout=30_000)
+    qtbot.wait(50)
+    assert (warmer.done, warmer.of) == (6, 6)
 
 
 def test_others_take_their_place(warmer: PictureWarmer, qtbot: QtBot, tmp_path: Path) -> None:
