@@ -29,6 +29,8 @@ TEXT = """# First page of {method}
 
 # The task
 
+Try it.
+
 ![](preview)
 
 ---
@@ -170,6 +172,28 @@ def test_text_and_example_fit_one_page(name, opened, qapp):
         bottom = last.mapTo(example, QPoint(last.width(), last.height()))
         assert bottom.x() <= example.width()
         assert bottom.y() <= example.height()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("prototype-distinction", "prototype-distinction"),
+        ("prototype-agreement", "prototype-agreement"),
+        ("path-distinction", "path-distinction"),
+        ("path-agreement", "path-agreement"),
+        ("path-agreement", "path-first-step"),
+    ],
+)
+def test_all_that_is_asked_is_in_sight_in_the_preview(name, task, language, opened, qapp):
+    """At 1280 x 720, which is 1920 x 1080 at 150 %; rows may scroll."""
+    _, window = opened(name, task=task, language=language)
+    window.resize(1280, 720)
+    tried = turn(window, 1).tried
+    qapp.processEvents()
+    for row in tried.asked.values():
+        assert row.mapTo(tried, QPoint(0, row.height())).y() <= tried.height()
+        assert row.height() >= row.heightForWidth(row.width())
 
 
 def test_the_task_can_be_tried_and_nothing_of_it_is_recorded(opened):

@@ -39,7 +39,7 @@ from labapp.ui.widgets.species_tabs import SpeciesTabs
 
 LEFT_LEAST = 440
 LEFT_SHARE = 0.33
-LARGEST_PHOTO, LEAST_PHOTO = 620.0, 160.0
+LARGEST_PHOTO, LEAST_PHOTO = 620.0, 96.0
 
 
 class RatedScreen(JudgingScreen):
@@ -117,7 +117,10 @@ class RatedScreen(JudgingScreen):
         others += (len(self._below) + 1) * theme.SPACE_S + self.enlarger.overhead
         if not self.above.isHidden():
             others += self.above.heightForWidth(left) + theme.SPACE_S
-        high = self.height() - 2 * theme.SPACE_XL - others
+        layout = self.layout()
+        assert layout is not None, "it is laid out"
+        edge = layout.contentsMargins()  # none in a preview
+        high = self.height() - edge.top() - edge.bottom() - others
         self.enlarger.set_side(max(LEAST_PHOTO, min(left - MARK_WIDTH, high, LARGEST_PHOTO)))
 
     def numbers(self) -> tuple[int, ...]:
