@@ -17,7 +17,8 @@ from labapp.explanations.protopnet.losses import off_class
 from labapp.explanations.protopnet.network import OWN
 
 SPARSE, HELD = 1e-3, 1e-3
-"""Of the absolute weights of other classes, and of the squared distance of own weights from 1."""
+"""Of the absolute weights of other classes, ten times the published, and of the squared distance of
+own weights from 1, which is ours."""
 
 
 def fit(
