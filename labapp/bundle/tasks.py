@@ -109,7 +109,7 @@ WARMING_UP = TaskFiles(
     name="warm-up with a decision tree",
     label="warmup",
     description="Exercises before explanations are judged: is the prediction of a small decision "
-    f"tree right, and which of its steps is the first mistake {_HIVE}",
+    f"tree right, and what is the first mistake about {_HIVE}",
     **_JUDGED,
 )
 TASKS = (RECONSTRUCTION, SINGLE_DIMENSION, JUDGING, WARMING_UP)

@@ -79,7 +79,7 @@ def exercise_steps(
     machine: WarmUpTask, trial: PhotoTrial, strategy: str, rng: np.random.Generator
 ) -> Iterator[Step]:
     """What a simulated participant does with an exercise of the warm-up."""
-    believes = {VERDICT: RIGHT, MISTAKE: len(machine.exercise(trial).steps) + 1, AGREEMENT: 4}
+    believes = {VERDICT: RIGHT, MISTAKE: len(machine.exercise(trial).asked) + 1, AGREEMENT: 4}
     for question in machine.questions(trial):
         value = int(rng.integers(question.first, question.last + 1))
         if strategy == "understanding" and question.right is not None:

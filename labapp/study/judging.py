@@ -169,8 +169,9 @@ class JudgingPart(Strict):
 
 class Exercise(Strict):
     """An exercise of the warm-up with the fruit decision tree: `picture` names the drawing, steps
-    the model's answers on the way; prediction and truth are fruits; first_wrong: the first wrong
-    step from 1, none where the model is right."""
+    the model's answers on the way, each `attribute_answer`; prediction and truth are fruits;
+    first_wrong: the first wrong step from 1, none where the model is right. attributes: among which
+    the first mistake is asked for; empty for those of the steps."""
 
     id: str
     picture: str
@@ -178,6 +179,24 @@ class Exercise(Strict):
     prediction: str
     truth: str
     first_wrong: int | None
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The attributes to choose the first mistake from."""
+        return self.attributes or tuple(attribute_of(step) for step in self.steps)
+
+    @property
+    def mistake(self) -> int:
+        """The first wrong one of them, from 1; one more than there are where none is."""
+        if self.first_wrong is None:
+            return len(self.asked) + 1
+        return self.asked.index(attribute_of(self.steps[self.first_wrong - 1])) + 1
+
+
+def attribute_of(step: str) -> str:
+    """What a step asks about: `colour` of `colour_green`."""
+    return step.partition("_")[0]
 
 
 class WarmUpPart(Strict):
@@ -256,14 +275,12 @@ def questions(task: JudgingTask, photo: PlannedPhoto) -> tuple[Question, ...]:
 
 
 def exercise_questions(exercise: Exercise) -> tuple[Question, ...]:
-    """The questions of an exercise: is the prediction wrong or right, how sure, which step is the
-    first mistake (the last answer says: none)."""
-    steps = len(exercise.steps)
-    wrong = exercise.first_wrong
+    """The questions of an exercise: is the prediction wrong or right, how sure, what is the
+    first mistake about (the last answer says: none)."""
     return (
-        Question(VERDICT, WRONG, RIGHT, RIGHT if wrong is None else WRONG),
+        Question(VERDICT, WRONG, RIGHT, RIGHT if exercise.first_wrong is None else WRONG),
         Question(AGREEMENT, 1, 4),
-        Question(MISTAKE, 1, steps + 1, steps + 1 if wrong is None else wrong),
+        Question(MISTAKE, 1, len(exercise.asked) + 1, exercise.mistake),
     )
 
 

@@ -3,9 +3,9 @@
 The tree asks for the colour: red leads to Fruit C, green to the count (at most three: A, more: B),
 yellow to the shape (round: D, skinny: E). Source: paper 003, appendix C and its pages.
 
-Ours: the first mistake is asked of the steps that the model took, as no other can be wrong, so that
-guessing finds one in three; the published pages offered colour, count and shape each time, one in
-four. The published 86.5 % are of the other question, whether the prediction is right.
+As published, the first mistake is chosen from colour, count and shape each time, also from the one
+that the model's way does not meet. The published 86.5 % are of the question whether the prediction
+is right.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class _Fruits(NamedTuple):
     first_wrong: int | None
 
 
+ATTRIBUTES = ("colour", "count", "shape")
 WORKED = _Fruits("yellow-skinny-3", ("colour_yellow", "shape_skinny"), "E", "E", None)
 EXERCISES = (
     _Fruits("yellow-round-4", ("colour_green", "count_many"), "B", "D", 1),
@@ -43,6 +44,7 @@ def fruits(part_id: str, document: str) -> WarmUpPart:
             prediction=one.prediction,
             truth=one.truth,
             first_wrong=one.first_wrong,
+            attributes=ATTRIBUTES,
         )
 
     return WarmUpPart(

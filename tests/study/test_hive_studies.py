@@ -17,7 +17,13 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.study import overview, planner, texts
 from labapp.study.conditions import cells_of
-from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart, questions
+from labapp.study.judging import (
+    JudgingPart,
+    MethodPart,
+    WarmUpPart,
+    exercise_questions,
+    questions,
+)
 from labapp.study.loading import LoadedStudy, decoded, load
 from labapp.study.performance import compute, values
 from labapp.study.plan import PagesPart, Plan, QuestionnairePart
@@ -268,6 +274,16 @@ def test_the_warm_up_is_the_published_one() -> None:
     wrong, right = part.exercises
     assert (wrong.prediction, wrong.truth, wrong.first_wrong) == ("B", "D", 1)
     assert (right.prediction, right.truth, right.first_wrong) == ("A", "A", None)
+    asked = [exercise_questions(one)[-1] for one in (part.worked, wrong, right)]
+    assert wrong.asked == ("colour", "count", "shape")
+    assert [(one.first, one.last, one.right) for one in asked] == [(1, 4, 4), (1, 4, 1), (1, 4, 4)]
+
+
+def test_a_mistake_behind_the_first_step_is_about_what_that_step_asks() -> None:
+    part = next(p for p in plan("prototree-agreement", 1).parts if isinstance(p, WarmUpPart))
+    exercise = part.worked.model_copy(update={"first_wrong": 2})
+    assert exercise.steps[1].startswith("shape")
+    assert exercise.mistake == 3
 
 
 @pytest.mark.parametrize("name", [n for n in hive.STUDIES if "agreement" not in n])

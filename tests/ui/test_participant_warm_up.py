@@ -93,7 +93,7 @@ def test_options_stand_as_published_and_are_recorded_as_they_count(opened):
     assert trial.answers == {VERDICT: 1, AGREEMENT: 4, MISTAKE: 1}
     answer(screen, 1, 1, 4, 1)
     trial = room.runner.state.part_state.trial
-    assert trial.answers == {VERDICT: 2, AGREEMENT: 1, MISTAKE: 3}
+    assert trial.answers == {VERDICT: 2, AGREEMENT: 1, MISTAKE: 4}
 
 
 def test_submit_names_what_is_missing_and_leads_there(opened):
@@ -172,7 +172,7 @@ def test_the_tree_and_the_photo_are_told_to_who_hears_the_screen(opened):
     panel = window.screen_shown.panels[0]
     assert panel.tree.accessibleDescription() == "Colour → Green → Count → More than 3 → Fruit B"
     assert panel.photo.accessibleName()
-    assert panel.rows[MISTAKE].choice.accessibleName().endswith("None / Colour / Count")
+    assert panel.rows[MISTAKE].choice.accessibleName().endswith("None / Colour / Count / Shape")
 
 
 @pytest.mark.parametrize("shape", ["round", "skinny"])

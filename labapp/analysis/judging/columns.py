@@ -55,7 +55,7 @@ ANSWERS_TO = (
         "the first step disagreed with, from 1; one more than there are steps: agreed with all",
     ),
     whole("verdict", "warm-up: 1 the prediction is incorrect, 2 it is correct"),
-    whole("mistake", "warm-up: the first wrong step, from 1; one more than there are steps: none"),
+    whole("mistake", "warm-up: the first mistake: 1 colour, 2 count, 3 shape, 4 none"),
 )
 """A column a question, named like it; empty where it was not asked, or not answered."""
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from labapp.study.judging import Exercise
+
 PART, WARM_UP_PART = "judging", "warm_up"
 WARM_UP = "warm-up"
 """The task of a warm-up in the tables."""
@@ -49,7 +51,8 @@ class JudgedRow:
 @dataclass(frozen=True, slots=True)
 class JudgedPhoto:
     """A photo as planned. classes: of the four ends of the last two steps of a tree, absent-absent
-    first; first_wrong: from 1; steps: how many were shown as decided."""
+    first; first_wrong: from 1; steps: how many were shown as decided. Of an exercise: which of the
+    attributes to choose from is the first mistake, and how many these are."""
 
     id: str
     picture: str
@@ -135,14 +138,14 @@ def _photo(row: Mapping[str, Any], path: bool) -> JudgedPhoto:
 def _warm_up(row: Mapping[str, Any]) -> JudgedPart:
     exercises = [
         JudgedPhoto(
-            id=str(one["id"]),
-            picture=str(one["picture"]),
-            truth=str(one["truth"]),
-            prediction=str(one["prediction"]),
-            first_wrong=None if one["first_wrong"] is None else int(one["first_wrong"]),
-            steps=len(one["steps"]),
+            id=one.id,
+            picture=one.picture,
+            truth=one.truth,
+            prediction=one.prediction,
+            first_wrong=None if one.first_wrong is None else one.mistake,
+            steps=len(one.asked),
         )
-        for one in row["exercises"]
+        for one in map(Exercise.model_validate, row["exercises"])
     ]
     return JudgedPart(
         id=str(row["id"]),

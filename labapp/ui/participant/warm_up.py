@@ -28,7 +28,7 @@ from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.fruit_tree import PLACES, FruitTree, step_of
+from labapp.ui.widgets.fruit_tree import PLACES, FruitTree
 from labapp.ui.widgets.fruits import FruitPicture
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
@@ -113,7 +113,7 @@ class ExercisePanel(QWidget):
         left.addLayout(above)
         left.addWidget(self.tree)
         left.addStretch(1)
-        steps = [texts[step_of(answer)] for answer in exercise.steps]
+        attributes = [texts[attribute] for attribute in exercise.asked]
         self.rows = {
             VERDICT: QuestionRow(
                 words("judging_q_verdict"),
@@ -129,7 +129,10 @@ class ExercisePanel(QWidget):
                 upright=True,
             ),
             MISTAKE: QuestionRow(
-                words("judging_q_mistake"), (words("judging_none"), *steps), palette, strong=True
+                words("judging_q_mistake"),
+                (words("judging_none"), *attributes),
+                palette,
+                strong=True,
             ),
         }
         self.feedback = Feedback()

@@ -53,11 +53,6 @@ LABEL_AT = 0.66
 """How far along its line an answer stands: where the lines of two answers are well apart."""
 
 
-def step_of(answer: str) -> str:
-    """The node that an answer answers: `colour` of `colour_green`."""
-    return answer.partition("_")[0]
-
-
 class FruitTree(QWidget):
     """texts: what stands at each node and answer, by its name."""
 
