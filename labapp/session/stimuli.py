@@ -16,7 +16,7 @@ from labapp.stimuli import gallery, library
 from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.library import StimulusSet
 from labapp.study.flow import StagesItem, items_of
-from labapp.study.judging import JudgingPart, MethodPart
+from labapp.study.judging import JudgingPart, MethodPart, pictures_of
 from labapp.study.plan import PlannedPart
 from labapp.study.schema import Study
 from labapp.study.stages import JudgingStages
@@ -68,26 +68,26 @@ def keep(
 
     Raises StimuliError when one is missing, DataFolderError when the disk takes none.
     """
-    return _keep(home, sets, gallery.refs_of(parts)) if sets else ()
+    return _keep(home, sets, pictures_of(parts)) if sets else ()
 
 
 def _keep(
     home: SessionFolder, sets: Sequence[StimulusSet], refs: Iterable[str]
 ) -> tuple[StimuliKept, ...]:
     try:
-        return gallery.keep(sets, refs, pictures_of(home))
+        return gallery.keep(sets, refs, folder_of(home))
     except OSError as error:
         raise folder.data_error(home.path, error) from error
 
 
-def pictures_of(home: SessionFolder) -> Path:
+def folder_of(home: SessionFolder) -> Path:
     """Where a session's pictures are."""
     return home.path / gallery.FOLDER
 
 
 def gallery_of(home: SessionFolder, kept: Sequence[StimuliKept]) -> Gallery | None:
     """The pictures of a session; None where none were kept."""
-    return Gallery.of(pictures_of(home), kept) if kept else None
+    return Gallery.of(folder_of(home), kept) if kept else None
 
 
 def kept_in(past: Iterable[Event]) -> tuple[StimuliKept, ...]:
@@ -109,13 +109,13 @@ def keep_again(
     Raises StimuliError when they can no longer be had as they were.
     """
     known = {ref: name for one in kept_in(past) for ref, name in one.files.items()}
-    refs = gallery.refs_of(parts)
-    lost = [ref for ref in refs if ref in known and not _intact(pictures_of(home) / known[ref])]
+    refs = pictures_of(parts)
+    lost = [ref for ref in refs if ref in known and not _intact(folder_of(home) / known[ref])]
     wanted = [*(ref for ref in refs if ref not in known), *lost]
     if not wanted:
         return ()
     sets = _sets(home, parts, study, load, len(wanted))
-    for damaged in {pictures_of(home) / known[ref] for ref in lost}:
+    for damaged in {folder_of(home) / known[ref] for ref in lost}:
         if damaged.exists():
             damaged.replace(damaged.with_name(f".damaged-{damaged.name}"))
     kept = _keep(home, sets, wanted)

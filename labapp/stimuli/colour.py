@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.resources import assets
-from labapp.stimuli.manifest import Scale
+from labapp.stimuli.manifest import ColourMap, Scale
 from labapp.stimuli.pictures import UInt8
-from labapp.study.judging import ColourMap
 
 Float32 = NDArray[np.float32]
 

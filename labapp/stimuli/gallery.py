@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,44 +19,9 @@ from labapp.events.judging import StimuliKept
 from labapp.stimuli import pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.pictures import UInt8
-from labapp.study.judging import JudgingPart, MethodPart, PlannedPhoto, PlannedRow
 
 FOLDER = "stimuli"
 """Of a session's pictures, in its folder."""
-
-
-def refs_of(parts: Iterable[object]) -> tuple[str, ...]:
-    """Every picture that the parts of a plan show, each once, in the order they come."""
-    return tuple(dict.fromkeys(ref for part in parts for ref in _of_part(part)))
-
-
-def _of_part(part: object) -> Iterator[str]:
-    if isinstance(part, JudgingPart):
-        for photo in part.photos:
-            yield from _of_photo(photo)
-    elif isinstance(part, MethodPart):
-        for example in (part.correct, part.incorrect):
-            if example is not None:
-                yield from _of_photo(example)
-    else:
-        return
-    if part.explained.tree is not None:
-        yield part.explained.tree
-
-
-def _of_photo(photo: PlannedPhoto) -> Iterator[str]:
-    yield photo.photo
-    yield from photo.heatmaps
-    rows = list(photo.rows)
-    if photo.final is not None:
-        rows += [photo.final.first, photo.final.absent, photo.final.present]
-    for row in rows:
-        yield from _of_row(row)
-
-
-def _of_row(row: PlannedRow) -> Iterator[str]:
-    yield row.photo
-    yield from (ref for ref in (row.crop, row.region_crop) if ref is not None)
 
 
 def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None) -> None:

@@ -19,6 +19,9 @@ from labapp.documents import Strict
 
 Kind = Literal["heatmaps", "prototypes", "path"]
 Scale = Literal["positive", "signed", "ready"]
+ColourMap = Literal["jet", "rdbu_r", "inferno", "cividis", "puor_r"]
+"""What grey heatmaps are coloured with. jet and rdbu_r are the published ones; rdbu_r and puor_r
+are for signed heatmaps."""
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 SET_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from labapp.errors import StudyError
 from labapp.stimuli.check import inner_faults
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo, Scale
+from labapp.stimuli.manifest import ColourMap, Photo, Scale
 from labapp.study.judging import (
     KIND_OF,
-    ColourMap,
     Explained,
     JudgingPart,
     JudgingTask,

@@ -6,14 +6,14 @@ question is named by its id, an answer is a whole number; options count from 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
 
 from labapp.documents import Strict
-from labapp.stimuli.manifest import Kind, Scale
+from labapp.stimuli.manifest import ColourMap, Kind, Scale
 
 JudgingTask = Literal[
     "heatmap-distinction",
@@ -23,8 +23,6 @@ JudgingTask = Literal[
     "path-agreement",
     "path-first-step",
 ]
-ColourMap = Literal["jet", "rdbu_r", "inferno", "cividis", "puor_r"]
-"""jet and rdbu_r are the published ones; rdbu_r and puor_r are for signed heatmaps."""
 
 KIND_OF: dict[JudgingTask, Kind] = {
     "heatmap-distinction": "heatmaps",
@@ -64,6 +62,11 @@ class PlannedRow(Strict):
     rank: int | None
     present: bool | None = None
 
+    def pictures(self) -> Iterator[str]:
+        """The pictures it shows besides the photo that is judged."""
+        yield self.photo
+        yield from (one for one in (self.crop, self.region_crop) if one is not None)
+
 
 class PlannedFinal(Strict):
     """The last two steps of a path; see `labapp.stimuli.manifest.FinalSteps`."""
@@ -93,6 +96,14 @@ class PlannedPhoto(Strict):
     def correct(self) -> bool:
         """Whether the model is right."""
         return self.truth == self.prediction
+
+    def pictures(self) -> Iterator[str]:
+        """The pictures that are shown with it, itself first."""
+        yield self.photo
+        yield from self.heatmaps
+        final = self.final
+        for row in (*self.rows, *((final.first, final.absent, final.present) if final else ())):
+            yield from row.pictures()
 
     def rows_of(self, option: int) -> tuple[int, ...]:
         """Numbers (from 1) of the rows of an option (from 1)."""
@@ -299,3 +310,20 @@ def chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
     if photo.final is None or first is None or second is None:
         return None
     return photo.final.classes[2 * (first - 1) + second - 1]
+
+
+def pictures_of(parts: Iterable[object]) -> tuple[str, ...]:
+    """Every picture that the parts of a plan show, each once, in the order they come."""
+    found: dict[str, None] = {}
+    for part in parts:
+        if isinstance(part, JudgingPart):
+            photos: tuple[PlannedPhoto | None, ...] = part.photos
+        elif isinstance(part, MethodPart):
+            photos = (part.correct, part.incorrect)
+        else:
+            continue
+        for photo in photos:
+            found.update(dict.fromkeys(photo.pictures() if photo is not None else ()))
+        if part.explained.tree is not None:
+            found[part.explained.tree] = None
+    return tuple(found)

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.documents import Strict
+from labapp.stimuli.manifest import ColourMap
 from labapp.study.conditions import VARIABLE
-from labapp.study.judging import ColourMap, JudgingTask
+from labapp.study.judging import JudgingTask
 
 SkipRule = Literal["after", "always", "never"]
 Visualisation = Literal["traversals", "exemplars"]

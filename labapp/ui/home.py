@@ -22,9 +22,9 @@ from labapp.session import allotment, folder, opening, resuming
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
-from labapp.stimuli.gallery import refs_of
 from labapp.study import loading, planner
 from labapp.study.flow import ConsentItem
+from labapp.study.judging import pictures_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.schema import Study
@@ -201,7 +201,7 @@ class HomeController(QObject):
             self._warm_problem = ""
             if self._levels.isActive():
                 self._warming.start(0)
-        self._pictures.want(refs_of(made.parts))
+        self._pictures.want(pictures_of(made.parts))
         self._show_decoders()
 
     # --- decoders ---------------------------------------------------------------------------------

@@ -139,6 +139,7 @@ def open_new(
     from labapp.simulation.fitting import check_fits
     from labapp.stimuli import gallery
     from labapp.study import loading, planner
+    from labapp.study.judging import pictures_of
     from labapp.study.overview import prior_of, space_of
     from labapp.ui.strings import strings_of
 
@@ -161,7 +162,7 @@ def open_new(
             drawn=drawn,
             seed=options.seed,
         )
-        gallery.warm(gallery.refs_of(made.parts), painted)
+        gallery.warm(pictures_of(made.parts), painted)
         models = opening.models_of(made.parts)
         warm = _ready(models, warm)
         try:

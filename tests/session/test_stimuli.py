@@ -19,10 +19,9 @@ from labapp.records.journal import read_rows
 from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
-from labapp.stimuli.gallery import refs_of
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
-from labapp.study.judging import JudgingPart
+from labapp.study.judging import JudgingPart, pictures_of
 from labapp.study.loading import load
 from labapp.tasks.judging.state import JudgingState
 from tests.helpers import stimuli
@@ -61,7 +60,7 @@ def test_every_picture_is_kept_under_its_hash(
     home = session.folder
     (kept,) = kept_by(session)
     assert (kept.stimuli, kept.manifest_sha256) == (found.id, found.sha256)
-    refs = refs_of(session.runner.machine.parts)
+    refs = pictures_of(session.runner.machine.parts)
     assert set(kept.files) == set(refs)
     assert len(refs) == 2 * 5 + 4 * 5, "two examples and four photos, each with four heatmaps"
     for ref, name in kept.files.items():
@@ -174,7 +173,7 @@ def test_a_headless_session_is_resumed_with_windows(
         resumed.begin()
         assert resumed.runner.gallery is not None
         (kept,) = kept_by(resumed)
-        assert set(kept.files) == set(refs_of(plan.parts_of(resumed.planned)))
+        assert set(kept.files) == set(pictures_of(plan.parts_of(resumed.planned)))
     finally:
         resumed.close("test over")
 

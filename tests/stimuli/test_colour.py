@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labapp.stimuli import colour
-from labapp.study.judging import ColourMap
+from labapp.stimuli.manifest import ColourMap
 
 
 @pytest.mark.parametrize("name", get_args(ColourMap))

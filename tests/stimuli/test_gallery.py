@@ -15,7 +15,7 @@ from labapp.errors import StimuliError
 from labapp.stimuli import gallery, library, pictures
 from labapp.stimuli.gallery import Gallery
 from labapp.study.explained import Judged, Showing
-from labapp.study.judging import JudgingTask
+from labapp.study.judging import JudgingTask, pictures_of
 from labapp.study.stages import JudgingStages
 from tests.helpers import stimuli
 
@@ -134,7 +134,7 @@ def test_all_that_a_plan_shows_is_kept(name: str, task: JudgingTask, tmp_path: P
     showing = Showing(stages, made, defaultdict(str))
     judged = Judged.of(showing, 2, lambda rows, _: tuple(rows), lambda photos: photos)
     parts = [judged.method("method", "m.md"), judged.stage(1, 1, "d.md")]
-    refs = gallery.refs_of(parts)
+    refs = pictures_of(parts)
     assert len(set(refs)) == len(refs)
     said = " ".join(part.model_dump_json() for part in parts)
     assert all(f'"{ref}"' in said for ref in refs)
@@ -146,4 +146,4 @@ def test_all_that_a_plan_shows_is_kept(name: str, task: JudgingTask, tmp_path: P
     shown |= {prototypes[row.prototype] for row in rows}
     assert shown <= set(refs)
     assert ("tree.png" in refs) == name.startswith("path")
-    assert gallery.refs_of([]) == ()
+    assert pictures_of([]) == ()
