@@ -1,8 +1,8 @@
-"""The README's tables of the shipped models, made from their cards: prints them.
+"""The tables of models/README.md, made from their cards: prints them.
 
     python scripts/models_table.py
 
-A test holds the README to them.
+A test holds them to the cards.
 """
 
 from __future__ import annotations

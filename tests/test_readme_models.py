@@ -1,4 +1,4 @@
-"""What the README and the recipes say of the shipped models is what their cards say."""
+"""What models/README.md and the recipes say of the shipped models is what their cards say."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TRAINED = [
 ]
 
 
-def test_the_readmes_tables_are_those_of_the_cards() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_tables_of_the_models_are_those_of_the_cards() -> None:
+    readme = (ROOT / "models" / "README.md").read_text(encoding="utf-8")
     assert table() in readme
     assert classifiers_table() in readme
 
