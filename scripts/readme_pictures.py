@@ -1,4 +1,5 @@
-"""The pictures of the README: both windows at one moment of a session, and the moderator's home.
+"""The pictures of the README: both windows at one moment of a session, the moderator's home, and
+what is seen of two tasks that judge explanations.
 
     python scripts/readme_pictures.py [OUT]            OUT: assets/readme
 
@@ -59,7 +60,32 @@ def draw(out: Path) -> int:
     home.close()
     with tempfile.TemporaryDirectory() as folder:
         save(session(Path(folder)), out / "session.png")
+        save(judging(Path(folder)), out / "judging.jpg")
     return 0
+
+
+def judging(folder: Path) -> QImage:
+    """A photo with its heatmaps, and one with its prototypes, some of their questions answered."""
+    from labapp.study.judging import DISTINCTION, OUTPUT, OUTPUT_CONFIDENCE, SIMILARITY
+    from scripts.screens_judging import begun, judge
+    from scripts.screens_participant import opened
+
+    shown = (
+        ("gradcam-distinction", "GradCAM: which class does the model predict?"),
+        ("protopnet-agreement", "ProtoPNet: is the model right?"),
+    )
+    answers = (
+        {OUTPUT: 3, OUTPUT_CONFIDENCE: 4, DISTINCTION: 2},
+        {SIMILARITY.format(1): 4, SIMILARITY.format(2): 3},
+    )
+    made = []
+    for (study, caption), given in zip(shown, answers, strict=True):
+        with opened(folder / study, study=study) as (room, window):
+            window.show_recording(True)
+            begun(room, window)
+            judge(room.runner, given)
+            made.append((caption, picture(window)))
+    return stacked(made)
 
 
 def session(folder: Path) -> QImage:
@@ -149,7 +175,8 @@ def stacked(pictures: list[tuple[str, QImage]]) -> QImage:
 
 
 def save(image: QImage, path: Path) -> None:
-    """As a PNG with a palette: a third of the size, and nowhere visibly another colour."""
+    """As a PNG with a palette: a third of the size, and nowhere visibly another colour. Photos, with
+    their grain, as a JPEG."""
     from PIL import Image
     from PySide6.QtGui import QImage
 
@@ -157,8 +184,11 @@ def save(image: QImage, path: Path) -> None:
     rows = bytes(image.constBits())
     size = (image.width(), image.height())
     whole = Image.frombytes("RGB", size, rows, "raw", "RGB", image.bytesPerLine())
-    few = whole.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    few.save(path, optimize=True)
+    if path.suffix == ".jpg":
+        whole.save(path, quality=82, optimize=True)
+    else:
+        few = whole.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
     print(f"{path}: {size[0]} x {size[1]}, {path.stat().st_size / 1000:.0f} kB")
 
 
