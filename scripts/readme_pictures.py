@@ -175,8 +175,8 @@ def stacked(pictures: list[tuple[str, QImage]]) -> QImage:
 
 
 def save(image: QImage, path: Path) -> None:
-    """As a PNG with a palette: a third of the size, and nowhere visibly another colour. Photos, with
-    their grain, as a JPEG."""
+    """As a PNG with a palette: a third of the size, and nowhere visibly another colour. As
+    a JPEG where there are photos, for their grain."""
     from PIL import Image
     from PySide6.QtGui import QImage
 
