@@ -97,7 +97,11 @@ JUDGEMENTS = (
     whole("n_taken_back", "answers that were taken back because they no longer applied"),
     whole("n_species_opened", "times the rows of another class were opened"),
     whole("n_description_opened", "times the description of the method was opened"),
-    seconds("description_s", "how long the description was open, without pauses and gaps"),
+    seconds(
+        "description_s",
+        "how long the description was open over the photo, wherever it was opened, without pauses "
+        "and gaps",
+    ),
     whole("n_tree_opened", "times the picture of the whole tree was opened"),
     text("answered_with", "inputs that answered, with ; between them"),
     text("facts", "what else the stimulus set knows of the photo (JSON)"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from labapp.analysis.course import BEGAN_AGAIN
+from labapp.analysis.judging.descriptions import METHOD, TREE, Key, OverPhotos
 from labapp.analysis.judging.parts import JudgedPart
 from labapp.clock import NS
 from labapp.errors import RecordError
@@ -23,10 +24,6 @@ from labapp.events.judging import (
 )
 from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
-
-Key = tuple[str, int, int]
-METHOD, TREE = "method", "tree"
-"""What a description is of."""
 
 
 @dataclass(slots=True)
@@ -66,7 +63,6 @@ class PhotoRecord:
         self.final: Mapping[str, int] | None = None
         self.outcome: str | None = None
         self.superseded: str | None = None
-        self._open_since_ns: int | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt."""
@@ -82,19 +78,9 @@ class PhotoRecord:
                 self.species_opened += 1
             case DescriptionOpened():
                 self.opened[body.what] = self.opened.get(body.what, 0) + 1
-                self._close(working)
-                self._open_since_ns = working if body.what == METHOD else None
-            case DescriptionClosed() if body.what == METHOD:
-                self._close(working)
             case TrialEnded():
-                self._close(working)
                 self.outcome = body.outcome
         self.last_ns = working
-
-    def _close(self, working: int) -> None:
-        if self._open_since_ns is not None:
-            self.description_ns += working - self._open_since_ns
-            self._open_since_ns = None
 
     def _judgement(self, body: JudgementMade, working: int) -> None:
         known = self.questions.get(body.question)
@@ -165,27 +151,30 @@ def fold_photos(
     """
     pauses = Pauses()
     found: dict[Key, PhotoRecord] = {}
+    descriptions = OverPhotos()
     counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
     for event, body in events:
         pauses = pauses.apply(event)
         if isinstance(body, PartRestarted):
             counts[event.stage] = body.attempt
-        if event.stage is None or event.trial is None or event.attempt is None:
+        key = _key_of(event)
+        descriptions.take(body, key, pauses.working_ns(event.t_ns))
+        if key is None or key[0] not in parts:
             continue
-        if event.stage not in parts:
-            continue
-        key: Key = (event.stage, event.trial, event.attempt)
         if isinstance(body, PhotoDrawn):
-            if body.photo not in parts[event.stage].photos:
+            if body.photo not in parts[key[0]].photos:
                 raise RecordError(
                     f"Event {event.seq} of this session begins the photo {body.photo!r}, which its "
                     "plan does not have.",
                     safe="The session is untouched.",
                     todo="Check it with `labapp sessions verify`, and leave it out until then.",
                 )
-            found[key] = PhotoRecord(parts[event.stage], key, body)
+            found[key] = PhotoRecord(parts[key[0]], key, body)
         elif key in found and isinstance(body, _OF_A_PHOTO):
             found[key].take(event, body, pauses.working_ns(event.t_ns))
+    for key, spent_ns in descriptions.looked_at_ns.items():
+        if key in found:
+            found[key].description_ns = spent_ns
     latest = {(stage, trial): attempt for stage, trial, attempt in found}
     for (stage, trial, attempt), record in found.items():
         if attempt < counts.get(stage, 1):
@@ -193,6 +182,13 @@ def fold_photos(
         elif attempt != latest[stage, trial]:
             record.superseded = "repeated in a later attempt"
     return list(found.values())
+
+
+def _key_of(event: Event) -> Key | None:
+    """The attempt at a photo (or at any other trial) that an event is of."""
+    if event.stage is None or event.trial is None or event.attempt is None:
+        return None
+    return event.stage, event.trial, event.attempt
 
 
 _OF_A_PHOTO = (

@@ -9,8 +9,9 @@ from typing import Any
 
 from labapp.analysis.course import Span
 from labapp.analysis.judging.columns import ANSWERS_TO
+from labapp.analysis.judging.descriptions import METHOD, TREE
 from labapp.analysis.judging.parts import JudgedPart
-from labapp.analysis.judging.photos import METHOD, TREE, PhotoRecord
+from labapp.analysis.judging.photos import PhotoRecord
 from labapp.clock import NS
 from labapp.events.judging import PerformanceComputed
 from labapp.study.judging import (

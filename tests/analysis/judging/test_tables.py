@@ -100,6 +100,80 @@ def test_a_photo_with_heatmaps() -> None:
     assert not row["excluded"]
 
 
+def description_s(play: Play) -> list[float]:
+    return list(played(play).judgements["description_s"])
+
+
+def test_a_description_that_stays_open_counts_for_each_photo() -> None:
+    play = JudgingPlay.of("heatmap-distinction")
+    play.wait(1)
+    play.send(OpenDescription("method"))
+    play.wait(4)
+    play.answer()
+    play.send(Next())
+    play.wait(2)
+    play.send(Pause("a call"))
+    play.wait(10)
+    play.send(Resume("on"))
+    play.wait(1)
+    play.answer()
+    play.send(Next())
+    play.wait(5)
+    play.send(OpenDescription("tree"))  # a set of heatmaps has none
+    play.send(CloseDescription("method"))
+    play.wait(7)
+    play.answer()
+    play.send(Next())
+    found = played(play).judgements
+    assert found["description_s"].tolist() == [4, 3, 5, 0]
+    assert found["n_description_opened"].tolist() == [1, 0, 0, 0]
+
+
+def test_the_tree_in_place_of_the_description_ends_it() -> None:
+    play = JudgingPlay.of("path-agreement")
+    play.send(OpenDescription("method"))
+    play.wait(3)
+    play.answer()
+    play.send(Next())
+    play.wait(2)
+    play.send(OpenDescription("tree"))
+    play.wait(6)
+    play.answer()
+    play.send(Next())
+    assert description_s(play)[:2] == [3, 2]
+
+
+def test_a_stage_that_begins_again_ends_the_description() -> None:
+    play = JudgingPlay.of("heatmap-distinction")
+    play.machine.restarts = True
+    play.answer()
+    play.send(Next())
+    play.send(OpenDescription("method"))
+    play.wait(2)
+    play.send(Pause("a call"))
+    play.crash(5)
+    play.wait(3)
+    play.send(Resume("on"))
+    play.wait(8)
+    play.answer()
+    play.send(Next())
+    found = played(play).judgements
+    assert found[["trial", "attempt", "description_s"]].to_numpy().tolist() == [
+        *([1, 1, 0], [2, 1, 2], [1, 2, 0], [2, 2, 0]),
+    ]
+
+
+def test_a_description_open_at_the_end_counts_as_far_as_the_journal_goes() -> None:
+    play = JudgingPlay.of("heatmap-distinction")
+    play.send(OpenDescription("method"))
+    play.wait(3)
+    play.answer()
+    play.send(Next())
+    play.wait(2)
+    judge(play, output=1)
+    assert description_s(play) == [3, 3]
+
+
 def test_rows_of_prototypes() -> None:
     play = JudgingPlay.of("prototype-distinction")
     judge(play, **{f"similarity_{n}": 1 + n % 4 for n in range(1, 9)})

@@ -1,0 +1,50 @@
+"""How long the description of the method lay open over each photo on the screen.
+
+It can stay open from one photo to the next: every photo gets the time that fell to it, not the one
+at which it was opened the whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from labapp.events import Body
+from labapp.events.judging import DescriptionClosed, DescriptionOpened, PhotoJudged, PhotoShown
+from labapp.events.lifecycle import PartEnded, PartRestarted, SessionEnded
+from labapp.events.trials import TrialEnded
+
+METHOD, TREE = "method", "tree"
+"""What a description is of."""
+
+Key = tuple[str, int, int]
+"""An attempt at a photo: the stage's id, the number of the trial, and of the attempt."""
+
+
+@dataclass(slots=True)
+class OverPhotos:
+    """A fold over the events of a session. looked_at_ns: photo on the screen -> working time in ns
+    with the description of the method open; photos without any are left out."""
+
+    looked_at_ns: dict[Key, int] = field(default_factory=dict)
+    _open: bool = False
+    _photo: Key | None = None
+    _before_ns: int = 0
+
+    def take(self, body: Body, photo: Key | None, working_ns: int) -> None:
+        """Take in an event of a stage or warm-up, or the session's end; photo: the attempt it is
+        of; working_ns: working time at it."""
+        if self._open and self._photo is not None:
+            spent = working_ns - self._before_ns
+            self.looked_at_ns[self._photo] = self.looked_at_ns.get(self._photo, 0) + spent
+        self._before_ns = working_ns
+        match body:
+            case DescriptionOpened():
+                self._open = body.what == METHOD
+            case DescriptionClosed():
+                self._open = False
+            case PhotoShown():
+                self._photo = photo
+            case PhotoJudged() | TrialEnded():
+                self._photo = None
+            case PartEnded() | PartRestarted() | SessionEnded():
+                self._open, self._photo = False, None
