@@ -38,8 +38,9 @@ DEFINITIONS = {
     ),
     "Judged explanations": (
         "Accuracy: photos answered rightly / photos judged, of each session. Distinction: the "
-        "correct class; with the last two steps of a tree, both answered as the model does. "
-        "Agreement: 3 and 4 say that the prediction is correct, 1 and 2 that it is not. t tests "
+        "correct class; with the last two steps of a tree, both answered as the model does; "
+        "chance is one of the classes to choose from, there one of the four ends. Agreement: 3 and "
+        "4 say that the prediction is correct, 1 and 2 that it is not; chance is half. t tests "
         "are two-sided, two-sample ones with equal variances. The interval clustered by set takes "
         "sessions that saw the same photos as alike (cluster-robust variance, t with one degree of "
         "freedom less than there are sets). The score that was told splits the photos in halves by "

@@ -63,7 +63,11 @@ JUDGEMENTS = (
     *WHO,
     *_WHERE,
     text("picture", "the picture of the photo, as the stimulus set names it"),
-    text("options", "ids of the classes to choose from, in their order, with ; between them"),
+    text(
+        "options",
+        "ids of the classes to choose from, in their order, with ; between them; with the last two "
+        "steps of a tree those at their four ends, absent-absent first",
+    ),
     whole("first_wrong", "the first step after which the true class is out of reach; empty: none"),
     whole("n_steps", "steps of the path that are shown as decided; empty without a path"),
     text("outcome", "judged, time_expired, stage_skipped (by the moderator) or interrupted"),

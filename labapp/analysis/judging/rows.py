@@ -137,7 +137,8 @@ def judgement_row(record: PhotoRecord) -> Row:
     return {
         **_where(record),
         "picture": photo.picture,
-        "options": ";".join(photo.options or photo.classes) or None,
+        # At the last two steps of a tree, whatever classes the set lists besides.
+        "options": ";".join(photo.classes or photo.options) or None,
         "first_wrong": photo.first_wrong,
         "n_steps": photo.steps,
         "outcome": record.outcome or INTERRUPTED,

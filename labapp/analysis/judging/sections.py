@@ -15,7 +15,14 @@ from labapp.analysis.page import Html, figure, heading, paragraph, table, text, 
 from labapp.analysis.tables import Tables
 
 HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
-    ((1, 2), "Accuracy", "Chance: one of the classes to choose from, or half with agreement."),
+    (
+        (1, 2),
+        "Accuracy",
+        (
+            "Chance: one of the classes to choose from, with the last two steps of a tree one of "
+            "their four ends; half with agreement."
+        ),
+    ),
     ((4,), "Steps of the tree", "Of the first step disagreed with: shares of a session's photos."),
     (
         (5, 6),
@@ -138,9 +145,19 @@ def overview(found: Findings) -> Html:
         ),
         rows,
         numeric=(1, 2, 3, 4),
-        caption="Mean accuracy ± sd over sessions. * differs from chance (25 %, agreement 50 %) "
+        caption=f"Mean accuracy ± sd over sessions. * differs from chance ({_chances(results)}) "
         "with p < .001, n ≥ 5. Bold: the highest of the column.",
     )
+
+
+def _chances(results: Sequence[Result]) -> str:
+    """What guessing gets, of the accuracies that are there."""
+    said = []
+    for name, of in (("", {paper.DISTINCTION, paper.OUTPUT}), ("agreement ", {paper.AGREEMENT})):
+        found = {one.against for one in results if one.of.name in of and one.against is not None}
+        if found:
+            said.append(name + " or ".join(f"{one:.3g} %" for one in sorted(found)))
+    return ", ".join(said)
 
 
 def _cell(group: Group, name: str, results: Sequence[Result], best: float) -> object:

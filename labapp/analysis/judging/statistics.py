@@ -65,9 +65,12 @@ def accuracy(group: Group, name: str) -> pd.Series[float]:
 
 
 def chance(group: Group, name: str) -> float:
-    """What guessing gets right, in percent: half, or one of the classes to choose from."""
+    """What guessing gets right, in percent: half with agreement, one of the four ends of the last
+    two steps of a tree, else one of the classes to choose from, mean over the photos."""
     if name == paper.AGREEMENT:
         return 50.0
+    if group.task == "path-distinction":
+        return 25.0
     options = group.photos["options"].dropna().str.count(";") + 1
     return float(100 * (1 / options.astype(float)).mean())
 

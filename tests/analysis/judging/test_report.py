@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,17 @@ from labapp.analysis.judging.published import (
     design_of,
     published,
 )
+from labapp.analysis.judging.statistics import chance
 from labapp.analysis.report import report
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.tables import tables_of
+from labapp.study.judging import Question
+from labapp.tasks.judging.state import PhotoTrial
+from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, Study, cohort, session
 from tests.helpers.journals import golden_session
+from tests.helpers.judged import Judged
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +109,45 @@ def test_what_is_not_judged_says_nothing_of_it(tmp_path: Path) -> None:
     assert "Judged explanations, all studies" not in page
     assert not (out / FIGURES).exists()
     assert (out / "statistics.csv").read_text().count("\n") == 1
+
+
+def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
+    """Also where the set lists more classes than stand at the ends."""
+
+    def choose(trial: PhotoTrial, question: Question) -> int:
+        return question.right or question.first
+
+    made = [
+        Judged("path-distinction", f"P{n:02d}", photos=4 + n, choose=choose).builder()
+        for n in (1, 2)
+    ]
+    for one in made:
+        for shown in one.rows[0][2].body.payload()["plan"][0]["photos"]:
+            shown["options"] = ["finch", "gull", "heron", "ibis", "kite", "lark"]
+    found = tables_of([SessionRecords.of(paired(one), "test") for one in made])
+    assert set(found.judgements["options"]) == {"finch;gull;heron;ibis"}
+    # All are right, of which guessing gets a quarter.
+    assert found.participants["above_chance"].tolist() == [5 - 5 / 4, 6 - 6 / 4]
+    of_groups = findings(found.included())
+    accuracy = [one for one in of_groups.all if one.of.item == 1 and one.against is not None]
+    assert {one.against for one in accuracy} == {25.0}
+    (group,) = of_groups.groups
+    for options in ("finch;gull", "finch;gull;heron;ibis;kite;lark"):
+        told = replace(group, photos=group.photos.assign(options=options))
+        assert chance(told, "distinction") == 25.0
+    said = words(report(found, MADE))
+    assert "differs from chance (25 %)" in said
+    assert "with the last two steps of a tree one of their four ends" in said
+
+
+def test_chance_is_told_as_it_is() -> None:
+    """Of sets with other numbers of classes to choose from too."""
+    made = Judged("heatmap-distinction").builder()
+    for shown in made.rows[0][2].body.payload()["plan"][0]["photos"]:
+        shown["options"] = [*shown["options"], "kite"]
+    studies = [made, Judged("prototype-agreement", study="agreed").builder()]
+    found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
+    assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
 
 
 def test_figures_are_files_too(tmp_path: Path) -> None:
