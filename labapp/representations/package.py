@@ -36,6 +36,9 @@ PRIOR_SAMPLE = 5_000
 PRIOR_SEED = 0
 """A model whose states are drawn from a prior gets this sample of it in `Decoder.latents`."""
 
+KINDS = {cards.CARD: "a decoder with dials", "classifier.yaml": "a classifier, without dials"}
+"""What a package is, by the name of its card's file."""
+
 _SAFE = "No model was loaded."
 
 
@@ -74,6 +77,13 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
             todo="Give the folder's full path if a folder is meant.",
         )
     if not (folder / card).is_file():
+        for other in KINDS.keys() - {card}:
+            if (folder / other).is_file() or text in list_packages(root, card=other):
+                raise ModelError(
+                    f"The model {text!r} is {KINDS[other]}; asked for is {KINDS[card]}.",
+                    safe=_SAFE,
+                    todo="Name another model: labapp models list shows what each is.",
+                )
         where = " and ".join(map(str, _roots(root)))
         known = ", ".join(list_packages(root, card=card))
         raise ModelError(

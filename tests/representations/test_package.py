@@ -21,6 +21,7 @@ import torch
 from labapp import resources
 from labapp.datasets.split import ArrayRows
 from labapp.errors import ModelError
+from labapp.explanations.card import CARD
 from labapp.representations import card, catalog, evaluation, files, heldout, package
 
 DSPRITES = [f"dsprites/{name}" for name in ("ae", "gt", "vae")]
@@ -168,6 +169,17 @@ def test_what_is_no_id_is_refused(
     monkeypatch.chdir(root.parent)
     with pytest.raises(ModelError, match="id"):
         package.load_package(reference, "cpu", root=root)
+
+
+@pytest.mark.parametrize("reference", ["birds/resnet", resources.models() / "birds" / "resnet"])
+def test_a_classifier_is_not_taken_for_a_decoder(reference: str | Path) -> None:
+    with pytest.raises(ModelError, match="is a classifier, without dials"):
+        package.find(reference)
+
+
+def test_a_decoder_is_not_taken_for_a_classifier() -> None:
+    with pytest.raises(ModelError, match="is a decoder with dials"):
+        package.find("sinelines/vae", card=CARD)
 
 
 def test_an_id_cannot_lead_out_by_a_link(root: Path, tmp_path: Path) -> None:
