@@ -49,9 +49,12 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
 """Items of the list of analyses under each heading, and a word on them."""
 BY_RANK = "rating at rank"
 """Begins the quantities that the figure shows, and the table of statistics holds."""
+NO_VALUE = "no value"
+"""In place of tests of which none has one; before the names of those that have none."""
 STAR = (
     "* p < .001, as in the paper; none where a group has fewer than 5 values. Ours: not in the "
-    "paper. W of Wilcoxon's test by the normal approximation where there are ties."
+    "paper. W of Wilcoxon's test by the normal approximation where there are ties. No value: "
+    "there are too few, or they do not vary."
 )
 
 
@@ -227,10 +230,20 @@ def _against(own: Sequence[Result], unit: str) -> object:
 
 
 def _tests(own: Sequence[Result]) -> Html:
-    lines = []
+    """A line a test; those that have no value are named together below, and not even named where
+    none has one."""
+    lines, without = [], []
     for one in sorted((one for one in own if one.test != MEAN), key=lambda one: one.ours):
-        said = text(_said(one))
-        lines.append(f'<span class="second">ours: {said}</span>' if one.ours else f"{said}<br>")
+        said = _said(one)
+        if said is None:
+            without.append(_name(one))
+        elif one.ours:
+            lines.append(f'<span class="second">ours: {text(said)}</span>')
+        else:
+            lines.append(f"{text(said)}<br>")
+    if without:
+        named = f": {', '.join(dict.fromkeys(without))}" if lines else ""
+        lines.append(f'<span class="second">{NO_VALUE}{text(named)}</span>')
     return Html("".join(lines))
 
 
@@ -246,12 +259,16 @@ _SIGNS = {
 }
 
 
-def _said(one: Result) -> str:
+def _name(one: Result) -> str:
+    return _SIGNS.get(one.test, one.test)
+
+
+def _said(one: Result) -> str | None:
+    """A test or an interval; None where it has no value."""
     if one.low is not None and one.high is not None:
         return f"{one.test}: {decimal(one.low, 1)} to {decimal(one.high, 1)}"
-    name = _SIGNS.get(one.test, one.test)
     if one.statistic is None or one.p is None:
-        return f"{name}: no value (too few values, or they do not vary)"
+        return None
     df = "" if one.df is None else f"({one.df:g})"
     p = "p < 0.001" if one.p < 0.001 else f"p = {one.p:.3f}"
-    return f"{name}{df} = {decimal(one.statistic, 2)}, {p}{'*' if one.significant else ''}"
+    return f"{_name(one)}{df} = {decimal(one.statistic, 2)}, {p}{'*' if one.significant else ''}"

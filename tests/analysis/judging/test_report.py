@@ -19,6 +19,8 @@ from labapp.analysis.judging.published import (
     design_of,
     published,
 )
+from labapp.analysis.judging.results import MEAN
+from labapp.analysis.judging.sections import NO_VALUE
 from labapp.analysis.judging.statistics import chance
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
@@ -148,6 +150,25 @@ def test_chance_is_told_as_it_is() -> None:
     studies = [made, Judged("prototype-agreement", study="agreed").builder()]
     found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
     assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
+
+
+def test_of_one_session_it_is_said_once_a_quantity_that_no_test_has_a_value() -> None:
+    found = cohort(1, [STUDIES[0]])
+    said = report(found, MADE)
+    quantities = {
+        (one.of, one.compared_with) for one in findings(found.included()).all if one.test != MEAN
+    }
+    assert all(one.p is None for one in findings(found.included()).all)
+    assert len(quantities) > 5
+    # And once it is said what that means.
+    assert words(said).count(NO_VALUE) == len(quantities)
+    assert words(said).count("No value: there are too few, or they do not vary.") == 2
+
+
+def test_tests_without_a_value_stand_together_below_those_with_one() -> None:
+    said = words(report(cohort(2, [STUDIES[0]]), MADE))
+    # Of two sessions there is a t, but no W of Shapiro and Wilk.
+    assert re.search(r"t\(1\) = \S+, p = \S+ ours: .*? no value: Shapiro–Wilk W", said)
 
 
 def test_figures_are_files_too(tmp_path: Path) -> None:
