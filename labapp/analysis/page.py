@@ -43,7 +43,8 @@ dl { max-width: 90ch; }
 dt { font-weight: 600; margin-top: 12px; }
 dd { margin: 0 0 4px; }
 nav { margin-top: 12px; font-size: 13px; }
-nav a { color: var(--accent); margin-right: 16px; }
+nav a, header p a { color: var(--accent); }
+nav a { margin-right: 16px; }
 a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 footer { max-width: 1100px; margin: 48px auto 32px; padding: 0 24px; }
 @media print {
@@ -52,6 +53,7 @@ footer { max-width: 1100px; margin: 48px auto 32px; padding: 0 24px; }
   main, header, footer { max-width: none; padding: 0; }
   header { padding-top: 0; }
   nav { display: none; }
+  header p a { color: inherit; text-decoration: none; }
   figure, .note { border-color: #999; }
   .wide { overflow: visible; }
   table { font-size: 8.5pt; }

@@ -19,6 +19,8 @@ from labapp.analysis.tables import Tables
 
 JUDGED = "judged"
 """Id of the section on all studies of judged explanations."""
+IN_TITLE = 3
+"""So many studies are named in the title; more are counted there and listed below it."""
 
 
 def report(
@@ -41,7 +43,8 @@ def report(
     parts.extend(judging_sections.together(counted, found, JUDGED))
     parts.append(heading(2, "How the numbers are defined", "definitions"))
     parts.append(definitions(DEFINITIONS.items()))
-    title = f"Report: {', '.join(studies)}"
+    title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
+    title = f"Report: {title}"
     header = "".join(_header(tables, title, studies, made, judged=bool(found.groups)))
     return page(title, header, "".join(parts), _footer(tables))
 
@@ -67,6 +70,10 @@ def _header(
     for note in tables.notes:
         yield paragraph(note, "note")
     links = [f'<a href="#s{n}">{text(study)}</a>' for n, study in enumerate(studies, start=1)]
+    if len(studies) > IN_TITLE:
+        # In print there is no navigation, and the page is to say what it is of.
+        yield paragraph(Html(", ".join(links)), "quiet")
+        links = []
     if judged:
         links.append(f'<a href="#{JUDGED}">Judged explanations, all studies</a>')
     links.append('<a href="#definitions">How the numbers are defined</a>')

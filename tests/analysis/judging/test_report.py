@@ -152,6 +152,27 @@ def test_chance_is_told_as_it_is() -> None:
     assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
 
 
+def test_many_studies_are_counted_in_the_title_and_listed_below(page: str) -> None:
+    assert "<h1>Report: 9 studies</h1>" in page
+    assert "<title>Report: 9 studies</title>" in page
+    header = page[page.index("<header>") : page.index("</header>")]
+    small = header[header.index('<p class="quiet"><a') :]
+    small = small[: small.index("</p>")]
+    for study in STUDIES:
+        assert f">{study.id}</a>" in small
+        assert header.count(f">{study.id}<") == 1, "once in the header"
+
+
+def test_a_few_studies_are_the_title(tables: Tables) -> None:
+    three = [study.id for study in STUDIES[5:8]]
+    said = report(tables.of_study(*three), MADE)
+    assert f"<h1>Report: {', '.join(sorted(three))}</h1>" in said
+    header = said[: said.index("</header>")]
+    assert all(f">{study}</a>" in header[header.index("<nav>") :] for study in three)
+    four = report(tables.of_study(*three, STUDIES[0].id), MADE)
+    assert "<h1>Report: 4 studies</h1>" in four
+
+
 def test_of_one_session_it_is_said_once_a_quantity_that_no_test_has_a_value() -> None:
     found = cohort(1, [STUDIES[0]])
     said = report(found, MADE)
