@@ -9,7 +9,7 @@ from labapp.analysis.judging import published as paper
 from labapp.analysis.judging.comparisons import Findings
 from labapp.analysis.judging.groups import Group, per_session, plain
 from labapp.analysis.judging.results import MEAN, Quantity, Result, of_item
-from labapp.analysis.judging.statistics import RIGHT
+from labapp.analysis.judging.statistics import RIGHT, first_wrong_steps
 from labapp.analysis.listing import NONE
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.tables import Tables
@@ -90,7 +90,25 @@ def _told(groups: Sequence[Group]) -> str:
             f"{sessions} {'session' if sessions == 1 else 'sessions'}, "
             f"{sets} {'set' if sets == 1 else 'sets'} of photos."
         )
+        if places := first_wrong_steps(group):
+            where = ", ".join(f"{_place(place)} {n}" for place, n in places.items())
+            said.append(
+                f"The model has {sum(places.values())} different photos among them wrong; first "
+                f"wrong step of its path: {where} photos."
+            )
     return " ".join(said)
+
+
+def _place(back: int | None) -> str:
+    """A step of a path, counted back from its last."""
+    if back is None:
+        return "none"
+    if back == 0:
+        return "last"
+    return f"last but {_BACK[back - 1] if back <= len(_BACK) else back}"
+
+
+_BACK = ("one", "two", "three")
 
 
 def _about_labels(groups: Sequence[Group]) -> Iterator[Html]:

@@ -8,6 +8,7 @@ mean where the paper takes participants, and the single rating where it takes ra
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -29,7 +30,9 @@ RIGHT = {
 """The columns of what was answered rightly."""
 NEUTRAL = 2.5
 """Between believed incorrect and believed correct."""
-PATH = ("path-agreement", "path-first-step", "path-distinction")
+FIRST_WRONG = ("path-agreement", "path-first-step")
+"""Tasks with a tree in which the model is wrong about some photos."""
+PATH = (*FIRST_WRONG, "path-distinction")
 
 
 def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Quantity:
@@ -135,6 +138,22 @@ def steps(group: Group) -> Iterator[Result]:
             if values.size and (kind, error) != ("model right", "too_late"):
                 name = f"first step disagreed with, {kind}: {error.replace('_', ' ')}"
                 yield summary(quantity(group, 4, name, PERCENT), values, ours=True)
+
+
+def first_wrong_steps(group: Group) -> dict[int | None, int]:
+    """Where on a tree's path the first wrong step lies, counted back from the last (0), of the
+    photos judged that the model has wrong: photos by place, the earliest first, None (no step is
+    wrong) last. A photo that several judged counts once."""
+    if group.task not in FIRST_WRONG:
+        return {}
+    photos = group.photos.drop_duplicates(["set", "photo"])
+    wrong = photos[~photos["model_correct"].astype(bool)]
+    back = wrong["n_steps"].astype("Int64") - wrong["first_wrong"].astype("Int64")
+    known = Counter(back.dropna().to_numpy(dtype=np.int64).tolist())
+    places: dict[int | None, int] = {place: known[place] for place in sorted(known, reverse=True)}
+    if nowhere := int(back.isna().sum()):
+        places[None] = nowhere
+    return places
 
 
 def by_decision(group: Group) -> Iterator[Result]:

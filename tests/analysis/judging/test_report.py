@@ -21,11 +21,11 @@ from labapp.analysis.judging.published import (
 )
 from labapp.analysis.judging.results import MEAN
 from labapp.analysis.judging.sections import NO_VALUE
-from labapp.analysis.judging.statistics import chance
+from labapp.analysis.judging.statistics import chance, first_wrong_steps
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
-from labapp.study.judging import Question
+from labapp.study.judging import JudgingTask, Question
 from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
@@ -150,6 +150,34 @@ def test_chance_is_told_as_it_is() -> None:
     studies = [made, Judged("prototype-agreement", study="agreed").builder()]
     found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
     assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
+
+
+@pytest.mark.parametrize("task", ["path-agreement", "path-first-step"])
+def test_where_the_model_first_goes_wrong_is_told(task: JudgingTask) -> None:
+    """From the table: a photo that two people judged counts once, one that the model has right not
+    at all."""
+    firsts = {1: [3, None, 2, 3, None], 2: [3, 1, None, 3, 2]}
+    made = []
+    for participant, number in (("P01", 1), ("P02", 2), ("P03", 2)):
+        one = Judged(task, participant, set=number, photos=10).builder()
+        photos = one.rows[0][2].body.payload()["plan"][0]["photos"]
+        wrong = [shown for shown in photos if shown["truth"] != shown["prediction"]]
+        for shown, first in zip(wrong, firsts[number], strict=True):
+            shown["first_wrong"] = first
+        made.append(one)
+    found = tables_of([SessionRecords.of(paired(one), "test") for one in made])
+    (group,) = findings(found.included()).groups
+    # Of three steps: the first is the last but two; none where nothing is wrong on the way.
+    assert list(first_wrong_steps(group).items()) == [(2, 1), (1, 2), (0, 4), (None, 3)]
+    assert (
+        "The model has 10 different photos among them wrong; first wrong step of its path: "
+        "last but two 1, last but one 2, last 4, none 3 photos."
+    ) in words(report(found, MADE))
+
+
+def test_nothing_is_told_of_wrong_steps_where_the_model_is_right(tables: Tables) -> None:
+    for study in ("prototree-distinction", "protopnet-agreement"):
+        assert "first wrong step of its path" not in words(report(tables.of_study(study), MADE))
 
 
 def test_many_studies_are_counted_in_the_title_and_listed_below(page: str) -> None:
