@@ -45,6 +45,7 @@ dd { margin: 0 0 4px; }
 nav { margin-top: 12px; font-size: 13px; }
 nav a, header p a { color: var(--accent); }
 nav a { margin-right: 16px; }
+header p a { white-space: nowrap; }
 a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 footer { max-width: 1100px; margin: 48px auto 32px; padding: 0 24px; }
 @media print {
