@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events.commands import Judge, Next
+from labapp.events.commands import Judge, Next, OpenSpecies
 from labapp.study.judging import (
+    AFTER_PRESENT,
     AGREEMENT,
+    FIRST,
+    FIRST_STEP,
     KIND_OF,
     OUTPUT,
     OUTPUT_CONFIDENCE,
+    PRESENT,
     SIMILARITY,
     applies,
     questions,
@@ -18,7 +22,7 @@ from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui.moderator.judging_mirror import answers_of
 from labapp.ui.moderator.mirror import PHOTO, QUIET
 from tests.helpers.play_judging import judging_part, photo
-from tests.ui.judging_stage import answer_all
+from tests.ui.judging_stage import SMALL, answer_all
 from tests.ui.judging_stage import consoles as consoles
 from tests.ui.judging_stage import stage as stage
 
@@ -65,6 +69,115 @@ def test_the_console_counts_rated_rows(stage, consoles):
         "Prediction is correct: yes, somewhat sure",
     ]
     assert console.mirror.stack.currentIndex() != QUIET
+
+
+def mirrored(consoles, qapp, size=SMALL):
+    """The mirror of the first photo, laid out in a console of that size."""
+    console = consoles[0]
+    console.resize(*size)
+    console.show()
+    console.refresh()
+    for _ in range(3):
+        qapp.processEvents()
+    return console.mirror.photo
+
+
+def said(mirror) -> list[str]:
+    """The words of every row that is to be seen."""
+    labels = [(view.title, *view.lines) for view in mirror.rows.shown if view.isVisible()]
+    return [" ".join(one.full() for one in each if one.full()) for each in labels]
+
+
+def assert_whole(mirror) -> None:
+    """Everything is inside the card, with pictures, and no row lies over another."""
+    inside = mirror.window().rect()
+    shown = mirror.rows.shown
+    for view in shown:
+        assert mirror.rows.rect().contains(view.geometry())
+        assert all(one.image is not None and one.width() >= 40 for one in view.views)
+        assert all(view.rect().contains(one.geometry()) for one in (*view.views, view.title))
+        assert inside.contains(view.mapTo(mirror.window(), view.rect().bottomRight()))
+    for place, one in enumerate(shown):
+        assert not any(one.geometry().intersects(two.geometry()) for two in shown[:place])
+
+
+@pytest.mark.parametrize("rows", [3, 10])
+def test_rows_stand_beside_the_photo_with_their_ratings(stage, consoles, qapp, rows):
+    room, _, _ = stage("prototype-agreement", rows=rows)
+    room.runner.send(Judge(SIMILARITY.format(2), 4, "mouse"))
+    mirror = mirrored(consoles, qapp)
+    rated = ["–"] * len(room.runner.part.photos[0].rows)
+    rated[1] = "4"
+    assert said(mirror) == [f"Row {n} rated {value}" for n, value in enumerate(rated, start=1)]
+    assert_whole(mirror)
+    assert mirror.head.isHidden()
+    images = [view.image for one in mirror.rows.shown for view in one.views]
+    room.runner.send(Judge(SIMILARITY.format(1), 1, "mouse"))
+    consoles[0].refresh()
+    assert said(mirror)[0] == "Row 1 rated 1"
+    again = [view.image for one in mirror.rows.shown for view in one.views]
+    assert all(one is two for one, two in zip(images, again, strict=True))
+
+
+def test_rows_of_the_species_that_is_opened(stage, consoles, qapp):
+    room, _, _ = stage("prototype-distinction", rows=10)
+    part, photo = room.runner.part, room.runner.part.photos[0]
+    third = photo.rows_of(3)
+    room.runner.send(Judge(SIMILARITY.format(third[4]), 3, "mouse"))
+    mirror = mirrored(consoles, qapp)
+    first = [view.views[1].image for view in mirror.rows.shown]
+    assert mirror.head.full() == f"Looking at: 1 · {part.explained.names[photo.options[0]]}"
+    assert not any("rated 3" in row for row in said(mirror))
+    room.runner.send(OpenSpecies(3))
+    mirror = mirrored(consoles, qapp)
+    assert mirror.head.full() == f"Looking at: 3 · {part.explained.names[photo.options[2]]}"
+    assert [row for row in said(mirror) if "rated 3" in row] == ["Row 5 rated 3"]
+    assert [view.views[1].image for view in mirror.rows.shown] != first
+    assert_whole(mirror)
+
+
+def test_steps_tell_decisions_and_answers(stage, consoles, qapp):
+    room, _, _ = stage("path-distinction")
+    photo = room.runner.part.photos[0]
+    room.runner.send(Judge(FIRST, PRESENT, "mouse"))
+    room.runner.send(Judge(AFTER_PRESENT, PRESENT, "mouse"))
+    mirror = mirrored(consoles, qapp)
+    steps = [f"Step {n} {decided(row)}" for n, row in enumerate(photo.rows, start=1)]
+    assert said(mirror)[: len(steps)] == steps
+    place = photo.final.classes.index(photo.truth)
+    marks = ["✓" if place >= 2 else "✗", {3: " ✓", 2: " ✗"}.get(place, "")]
+    at = len(steps)
+    assert said(mirror)[at:] == [
+        f"Step {at + 1} to decide present {marks[0]}",
+        f"Step {at + 2} if absent –",
+        f"Step {at + 3} if present present{marks[1]}",
+    ]
+    assert_whole(mirror)
+
+
+def decided(row) -> str:
+    return "present" if row.present else "absent"
+
+
+def test_steps_with_ratings_on_a_large_screen(stage, consoles, qapp):
+    room, _, _ = stage("path-agreement")
+    room.runner.send(Judge(SIMILARITY.format(1), 2, "mouse"))
+    small = mirrored(consoles, qapp)
+    side = small.rows.shown[0].views[0].width()
+    large = mirrored(consoles, qapp, (1920, 1080))
+    first = room.runner.part.photos[0].rows[0]
+    assert said(large)[0] == f"Step 1 {decided(first)} rated 2"
+    assert large.rows.shown[0].views[0].width() > side
+    assert_whole(large)
+
+
+def test_the_step_that_is_disagreed_with_is_told_in_its_row(stage, consoles, qapp):
+    room, _, _ = stage("path-agreement", task="path-first-step")
+    row = room.runner.part.photos[0].rows[1]
+    room.runner.send(Judge(FIRST_STEP, 2, "mouse"))
+    words = said(mirrored(consoles, qapp))
+    assert words[1] == f"Step 2 {decided(row)} {row.similarity:.2f} disagrees here"
+    assert not any("disagrees" in one for one in words[:1] + words[2:])
 
 
 @pytest.mark.parametrize("task", list(KIND_OF))

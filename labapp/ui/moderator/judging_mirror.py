@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.session.runner import Runner
 from labapp.study import judging
@@ -17,11 +17,16 @@ from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
+from labapp.ui.moderator.rows_mirror import STEPS, RowsMirror, cells_of, marked
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.photo_view import PhotoView
 
 MOST_SIDE, LEAST_SIDE = 480, 96
 FACTS_WIDTH = 230
+ANY_WIDTH = 16_777_215
+"""No limit (Qt's QWIDGETSIZE_MAX)."""
+BESIDE_ROWS = (0.28, 190, 320)
+"""How wide photo and facts are beside rows: share of the width, at least, at most."""
 ACROSS = 2
 ASKED = {
     judging.OUTPUT: N_("The model predicts"),
@@ -35,7 +40,6 @@ ASKED = {
     judging.FIRST_STEP: N_("First step disagreed with"),
 }
 """Questions as the moderator reads them."""
-STEPS = {judging.ABSENT: N_("absent"), judging.PRESENT: N_("present")}
 AGREED = {
     1: N_("no, fairly sure"),
     2: N_("no, somewhat sure"),
@@ -45,7 +49,10 @@ AGREED = {
 
 
 class JudgingMirror(QWidget):
-    """The photo, its heatmaps where it has any, and the answers so far."""
+    """The photo, its heatmaps or rows where it has any, and the answers so far.
+
+    Rows stand beside the photo, which has the facts below it then.
+    """
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -58,19 +65,31 @@ class JudgingMirror(QWidget):
         self.answers = bits.label("", "secondary", wrap=True)
         self._maps = QGridLayout()
         self._maps.setSpacing(theme.SPACE_S)
-        facts = QVBoxLayout()
+        self._facts = QWidget()
+        facts = QVBoxLayout(self._facts)
+        facts.setContentsMargins(0, 0, 0, 0)
         facts.setSpacing(theme.SPACE_M)
         facts.addWidget(self.told)
         facts.addWidget(self.answers)
         facts.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, theme.SPACE_S, 0, 0)
-        row.setSpacing(theme.SPACE_L)
         top = Qt.AlignmentFlag.AlignTop
-        row.addWidget(self.photo, 0, top)
-        row.addLayout(self._maps)
-        row.setAlignment(self._maps, top)
-        row.addLayout(facts, 1)
+        self._own = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._own.setSpacing(theme.SPACE_L)
+        self._own.addWidget(self.photo, 0, top)
+        self._own.addLayout(self._maps)
+        self._own.setAlignment(self._maps, top)
+        self._own.addWidget(self._facts, 1)
+        self.head = bits.ElidedLabel("", "strong")
+        self.rows = RowsMirror(palette)
+        beside = QVBoxLayout()
+        beside.setSpacing(theme.SPACE_S)
+        beside.addWidget(self.head)
+        beside.addWidget(self.rows, 1)
+        self._all = QHBoxLayout(self)
+        self._all.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        self._all.setSpacing(theme.SPACE_L)
+        self._all.addLayout(self._own)
+        self._all.addLayout(beside)
 
     def show_trial(self, part: JudgingPart, trial: PhotoTrial, runner: Runner) -> None:
         """Bring what changed up to date."""
@@ -78,6 +97,9 @@ class JudgingMirror(QWidget):
         if photo is not self._shown:
             self._shown = photo
             self._show_photo(part, photo, runner)
+        if photo.rows or photo.final is not None:
+            self.head.set_full(head_of(part, photo, trial))
+            self.rows.show_cells(cells_of(part, photo, trial), photo, self._images)
         bits.set_text(self.told, "\n".join(truth_of(part, photo)))
         bits.set_text(self.answers, "\n".join(answers_of(part, photo, trial)))
 
@@ -98,14 +120,32 @@ class JudgingMirror(QWidget):
             if there and images is not None:
                 heat = photo.heatmaps[place]
                 view.show_picture(images.heatmap(photo.photo, heat, part.explained))
+        self._turn(with_rows=bool(photo.rows) or photo.final is not None)
+        self.head.setVisible(part.task == "prototype-distinction")
         self._fit()
+
+    def _turn(self, *, with_rows: bool) -> None:
+        """Make room for rows beside the photo, or for the photo alone."""
+        directions = QBoxLayout.Direction
+        self._own.setDirection(directions.TopToBottom if with_rows else directions.LeftToRight)
+        self.rows.setVisible(with_rows)
+        self._all.setStretch(0, 0 if with_rows else 1)
+        self._all.setStretch(1, 1 if with_rows else 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Pictures as large as the facts beside them allow."""
+        """Pictures as large as the facts beside them, or below them, allow."""
+        if not self.rows.isHidden():
+            share, least, most = BESIDE_ROWS
+            wide = round(min(max(self.width() * share, least), most))
+            self._facts.setFixedWidth(wide)
+            self.photo.set_side(max(LEAST_SIDE, min(wide, self.height() / 2)))
+            return
+        self._facts.setMinimumWidth(0)
+        self._facts.setMaximumWidth(ANY_WIDTH)
         shown = [view for view in self.heatmaps if not view.isHidden()]
         room = self.width() - FACTS_WIDTH - theme.SPACE_L
         side = min(self.height() - theme.SPACE_S, MOST_SIDE, room / 2 if shown else room)
@@ -115,18 +155,25 @@ class JudgingMirror(QWidget):
             view.set_side((side - theme.SPACE_S) / 2)
 
 
+def named(part: JudgingPart, photo: PlannedPhoto, one: str) -> str:
+    """A class by its place among the options, where it has one, and its name."""
+    name = part.explained.names.get(one, one)
+    return f"{photo.options.index(one) + 1} · {name}" if one in photo.options else name
+
+
+def head_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> str:
+    """Over the rows: whose they are, where a participant chooses whose to look at."""
+    if part.task != "prototype-distinction":
+        return ""
+    return tr("Looking at: {name}", name=named(part, photo, photo.options[trial.option - 1]))
+
+
 def truth_of(part: JudgingPart, photo: PlannedPhoto) -> list[str]:
     """What is correct and what the model predicts."""
-
-    def named(one: str) -> str:
-        place = photo.options.index(one) + 1 if one in photo.options else 0
-        name = part.explained.names.get(one, one)
-        return f"{place} · {name}" if place else name
-
     wrong = "" if photo.correct else tr(" (wrong)")
     lines = [
-        tr("Correct: {name}", name=named(photo.truth)),
-        tr("Predicted: {name}", name=named(photo.prediction)) + wrong,
+        tr("Correct: {name}", name=named(part, photo, photo.truth)),
+        tr("Predicted: {name}", name=named(part, photo, photo.prediction)) + wrong,
     ]
     if part.task == "path-first-step" and photo.first_wrong is not None:
         lines.append(tr("First wrong step: {number}", number=photo.first_wrong))
@@ -141,8 +188,6 @@ def answers_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> lis
     if rows:
         done = sum(question.id in trial.answers for question in rows)
         lines.append(tr("Rows rated: {done} of {all}", done=done, all=len(rows)))
-    if part.task == "prototype-distinction":
-        lines.append(tr("Looking at: {number}", number=trial.option))
     for question in asked:
         if question.row is None and judging.applies(question, trial.answers):
             said = _said(question, trial.answers.get(question.id), photo)
@@ -165,6 +210,4 @@ def _said(question: Question, value: int | None, photo: PlannedPhoto) -> str:
             text = tr("agrees with all")
         case _:
             text = str(value)
-    if question.right is None:
-        return text
-    return f"{text} {'✓' if value == question.right else '✗'}"
+    return marked(text, value, question.right)
