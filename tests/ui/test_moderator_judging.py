@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events.commands import Judge, Next, OpenSpecies
+from labapp.events.commands import HandIn, Judge, Next, OpenSpecies, ShowQuestion
 from labapp.study.judging import (
     AFTER_PRESENT,
     AGREEMENT,
     FIRST,
     FIRST_STEP,
     KIND_OF,
+    MISTAKE,
     OUTPUT,
     OUTPUT_CONFIDENCE,
     PRESENT,
     SIMILARITY,
+    VERDICT,
     applies,
     questions,
 )
 from labapp.tasks.judging.state import PhotoTrial
+from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.judging_mirror import answers_of
-from labapp.ui.moderator.mirror import PHOTO, QUIET
+from labapp.ui.moderator.mirror import PHOTO, QUIET, WARM_UP
 from tests.helpers.play_judging import judging_part, photo
 from tests.ui.judging_stage import SMALL, answer_all
 from tests.ui.judging_stage import consoles as consoles
@@ -178,6 +181,80 @@ def test_the_step_that_is_disagreed_with_is_told_in_its_row(stage, consoles, qap
     words = said(mirrored(consoles, qapp))
     assert words[1] == f"Step 2 {decided(row)} {row.similarity:.2f} disagrees here"
     assert not any("disagrees" in one for one in words[:1] + words[2:])
+
+
+WARM = """
+id: warm
+title: Warm-up
+version: 1
+language: en
+flow:
+  - warm_up: fruits
+"""
+
+
+@pytest.fixture
+def warm_up(open_room, consoles, tmp_path):
+    """A room in its warm-up, and its console."""
+    study = tmp_path / "warm.yaml"
+    study.write_text(WARM, "utf-8")
+    room = open_room(study)
+    room.session.begin()
+    console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None)
+    consoles.append(console)
+    yield room, console
+    console.shut()
+    console.deleteLater()
+
+
+def test_the_warm_up_is_mirrored(warm_up, consoles, qapp):
+    room, console = warm_up
+    part, send = room.runner.part, room.runner.send
+    mirrored(consoles, qapp)
+    mirror = console.mirror.warm_up
+    assert console.mirror.stack.currentIndex() == WARM_UP
+    assert console.mirror.title.full() == "Warm-up"
+    assert mirror.headline.text() == "Reads how it works"
+    assert mirror.fruits.picture == part.worked.picture
+    assert mirror.answers.text() == ""
+    send(ShowQuestion())
+    send(Judge(VERDICT, 2, "mouse"))
+    console.refresh()
+    first, second = part.exercises
+    assert console.mirror.title.full() == "Warm-up · exercise 1 of 2"
+    assert mirror.headline.text() == "Exercise 1"
+    assert mirror.fruits.picture == first.picture
+    told = mirror.told.text().splitlines()
+    assert told[:2] == [
+        f"Correct: Fruit {first.truth}",
+        f"Predicted: Fruit {first.prediction} (wrong)",
+    ]
+    assert told[2:] == ["Steps: green → more than 3", "First wrong step: 1"]
+    assert mirror.answers.text().splitlines() == [
+        "The prediction is: right ✗",
+        "Prediction is correct: –",
+        "First mistake: –",
+    ]
+    assert mirror.done.text() == ""
+    for question, value in ((VERDICT, 1), (AGREEMENT, 1), (MISTAKE, 1)):
+        send(Judge(question, value, "mouse"))
+    send(HandIn())
+    console.refresh()
+    assert mirror.answers.text().splitlines() == [
+        "The prediction is: wrong ✓",
+        "Prediction is correct: no, fairly sure",
+        "First mistake: colour ✓",
+    ]
+    assert (mirror.done.text(), mirror.done.property("tone")) == ("Handed in: right.", "good")
+    send(Next())
+    send(ShowQuestion())
+    for question, value in ((VERDICT, 2), (AGREEMENT, 4), (MISTAKE, 1)):
+        send(Judge(question, value, "mouse"))
+    send(HandIn())
+    console.refresh()
+    assert mirror.fruits.picture == second.picture
+    assert mirror.answers.text().splitlines()[2].endswith(" ✗")
+    assert (mirror.done.text(), mirror.done.property("tone")) == ("Handed in: not right.", "alarm")
 
 
 @pytest.mark.parametrize("task", list(KIND_OF))

@@ -13,7 +13,7 @@ from labapp.clock import NS
 from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Array
 from labapp.session.runner import Runner
-from labapp.study.judging import JudgingPart
+from labapp.study.judging import JudgingPart, WarmUpPart
 from labapp.study.plan import BreakPart, QuestionnairePart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.tasks.judging.state import JudgingState
@@ -31,12 +31,13 @@ from labapp.ui.moderator.sheet_mirror import sheet_lines
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.plan import progress_of
+from labapp.ui.moderator.warm_up_mirror import WarmUpMirror
 from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.pictures import ImageView
 from labapp.ui.widgets.series import SeriesView
 
-TRIAL, QUIET, QUESTION, PHOTO = range(4)
+TRIAL, QUIET, QUESTION, PHOTO, WARM_UP = range(5)
 CAPTIONS = (N_("Own picture"), N_("Target"))
 MOST_SIDE, LEAST_SIDE = 420, 96
 CURVE_ROOM = 118
@@ -288,6 +289,8 @@ class MirrorPanel(QFrame):
         self.stack.addWidget(self.question)
         self.photo = JudgingMirror(palette)
         self.stack.addWidget(self.photo)
+        self.warm_up = WarmUpMirror(palette)
+        self.stack.addWidget(self.warm_up)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
@@ -318,6 +321,14 @@ class MirrorPanel(QFrame):
                 title = tr("{part} · photo {number} of {all}", part=title, number=number, all=of)
                 if now.description:
                     title = tr("{place} · reads the description", place=title)
+            case WarmUpPart() if isinstance(now, JudgingState) and now.trial and not paused:
+                front = WARM_UP
+                self.warm_up.show_trial(part, now.trial)
+                if now.trial.started_ns is not None:
+                    number, of = now.trial.number, part.trials
+                    title = tr(
+                        "{part} · exercise {number} of {all}", part=title, number=number, all=of
+                    )
             case _:
                 self.quiet.show_part(runner)
         self.title.set_full(title)

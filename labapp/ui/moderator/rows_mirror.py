@@ -22,7 +22,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.photo_view import PhotoView
 
 LEAST_SIDE, MOST_SIDE = 24, 150
-TEXT_WIDTH = 104
+TEXT_WIDTH = 108
 MOST_COLUMNS = 4
 STEPS = {judging.ABSENT: N_("absent"), judging.PRESENT: N_("present")}
 
@@ -98,6 +98,7 @@ class CellView(QWidget):
         self.title = bits.ElidedLabel("", "strong")
         self.lines = (bits.ElidedLabel("", "caption"), bits.ElidedLabel("", "caption"))
         words = QVBoxLayout()
+        words.setContentsMargins(theme.SPACE_XS, 0, 0, 0)
         words.setSpacing(0)
         words.addStretch(1)
         for label in (self.title, *self.lines):
