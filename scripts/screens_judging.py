@@ -1,4 +1,5 @@
-"""The screens on which explanations are judged, but for those of paths, for screenshots.py."""
+"""The screens on which explanations are judged, but for those of paths, and the console meanwhile,
+for screenshots.py."""
 
 from __future__ import annotations
 
@@ -9,15 +10,21 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import Judge, OpenSpecies
+from labapp.events.commands import HandIn, Judge, OpenSpecies, ShowQuestion
 from labapp.session.runner import Runner
 from labapp.study.judging import (
     AGREEMENT,
     DISTINCTION,
+    MISTAKE,
     OUTPUT,
     OUTPUT_CONFIDENCE,
+    PRESENT,
     SIMILARITY,
+    VERDICT,
+    WRONG,
     JudgingPart,
+    WarmUpPart,
+    questions,
 )
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
@@ -38,6 +45,7 @@ STUDIES = (
     "protopnet-distinction",
     "protopnet-agreement",
 )
+PATHS = ("prototree-distinction", "prototree-agreement", "prototree-agreement-tree")
 
 
 def shots(folder: Path) -> Iterator[Shot]:
@@ -50,6 +58,8 @@ def shots(folder: Path) -> Iterator[Shot]:
     yield from distinction(folder / "distinction-german", "de")
     for study in STUDIES:
         yield from shipped(folder / study, study)
+    for study in PATHS:
+        yield from watched(folder / study, study)
 
 
 def heatmaps(folder: Path, name: str, language: str, *, labels: bool = False) -> Iterator[Shot]:
@@ -105,6 +115,22 @@ def shipped(folder: Path, study: str) -> Iterator[Shot]:
         yield f"j31-{study}", window
 
 
+def watched(folder: Path, study: str) -> Iterator[Shot]:
+    """The console in the warm-up and at the first photo of a path."""
+    with opened(folder / "data", study=study) as (room, window):
+        skip_to(room, "warm-up")
+        room.runner.send(ShowQuestion())
+        judge(room.runner, {VERDICT: WRONG, AGREEMENT: 2, MISTAKE: 2})
+        room.runner.send(HandIn())
+        yield f"j41-{study}-console-warm-up", console(room, window)
+        begun(room, window)
+        part = room.runner.part
+        assert isinstance(part, JudgingPart)
+        for question in questions(part.task, part.photos[0])[:3]:
+            judge(room.runner, {question.id: PRESENT})
+        yield f"j42-{study}-console", console(room, window)
+
+
 def begun(room: Room, window: ParticipantWindow) -> object:
     """The screen of the stage, on its first photo."""
     skip_to(room, "stage-1")
@@ -131,7 +157,7 @@ def point(view: PhotoView, x: float, y: float) -> None:
 def console(room: Room, window: ParticipantWindow) -> ConsoleWindow:
     """The moderator's console at this moment."""
     part = room.runner.part
-    assert isinstance(part, JudgingPart)
+    assert isinstance(part, JudgingPart | WarmUpPart)
     made = ConsoleWindow(Bridge(room.runner), room.loaded, "P01", lambda: None)
     made.resize(window.size())
     made.show()

@@ -24,7 +24,9 @@ from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.judging_mirror import answers_of
 from labapp.ui.moderator.mirror import PHOTO, QUIET, WARM_UP
+from tests.helpers import stimuli
 from tests.helpers.play_judging import judging_part, photo
+from tests.helpers.rooms import skip_to
 from tests.ui.judging_stage import SMALL, answer_all
 from tests.ui.judging_stage import consoles as consoles
 from tests.ui.judging_stage import stage as stage
@@ -172,6 +174,44 @@ def test_steps_with_ratings_on_a_large_screen(stage, consoles, qapp):
     assert said(large)[0] == f"Step 1 {decided(first)} rated 2"
     assert large.rows.shown[0].views[0].width() > side
     assert_whole(large)
+
+
+def longer(manifest) -> None:
+    """Every path four times as long."""
+    for one in (*manifest["photos"], manifest["correct_example"], manifest["incorrect_example"]):
+        one["rows"] = one["rows"] * 4
+
+
+def test_a_long_path_has_its_words_in_fewer_lines(stage, consoles, qapp):
+    room, _, _ = stage("path-agreement", change=longer)
+    mirror = mirrored(consoles, qapp)
+    rows = room.runner.part.photos[0].rows
+    assert len(rows) >= 12
+    assert said(mirror)[-1] == f"Step {len(rows)} {decided(rows[-1])} · rated –"
+    view = mirror.rows.shown[-1]
+    assert view.lines[0].geometry().top() >= view.title.geometry().bottom()
+    assert view.rect().contains(view.lines[0].geometry())
+    mirror = mirrored(consoles, qapp, (1920, 1080))
+    assert said(mirror)[-1] == f"Step {len(rows)} {decided(rows[-1])} rated –"
+    assert_whole(mirror)
+
+
+def test_heatmaps_after_rows_have_the_card_to_themselves(stage, consoles, qapp, tmp_path):
+    other = {
+        "task": "heatmap-distinction",
+        "stimuli": str(stimuli.write(tmp_path, "heatmaps").folder),
+    }
+    after = [{"stages": {**other, "set": 1, "description": "description.md", "intro": "intro.md"}}]
+    room, _, _ = stage("prototype-agreement", after=after)
+    mirror = mirrored(consoles, qapp)
+    side = mirror.photo.width()
+    skip_to(room, "stage-2")
+    mirror = mirrored(consoles, qapp)
+    assert mirror.rows.isHidden()
+    assert mirror.head.isHidden()
+    assert mirror.photo.width() > side
+    beside = mirror.told.mapTo(mirror, mirror.told.rect().topLeft())
+    assert beside.x() > mirror.heatmaps[1].geometry().right()
 
 
 def test_the_step_that_is_disagreed_with_is_told_in_its_row(stage, consoles, qapp):

@@ -24,6 +24,8 @@ from labapp.ui.widgets.photo_view import PhotoView
 LEAST_SIDE, MOST_SIDE = 24, 150
 TEXT_WIDTH = 108
 MOST_COLUMNS = 4
+THREE_LINES = 52
+"""A row that is lower has its words in two lines, in logical pixels."""
 STEPS = {judging.ABSENT: N_("absent"), judging.PRESENT: N_("present")}
 
 
@@ -94,6 +96,8 @@ class CellView(QWidget):
 
     def __init__(self, palette: Palette, parent: QWidget) -> None:
         super().__init__(parent)
+        self._cell: Cell | None = None
+        self._low = False
         self.views = (PhotoView(palette), PhotoView(palette))
         self.title = bits.ElidedLabel("", "strong")
         self.lines = (bits.ElidedLabel("", "caption"), bits.ElidedLabel("", "caption"))
@@ -112,9 +116,25 @@ class CellView(QWidget):
         row.addLayout(words, 1)
 
     def show_words(self, cell: Cell) -> None:
-        self.title.set_full(cell.title)
+        """Show what is said of the row now."""
+        self._cell = cell
+        self._say()
+
+    def set_size(self, side: int) -> None:
+        """Take pictures of so many logical pixels, and as much height."""
+        for view in self.views:
+            view.set_side(side)
+        if self._low != (side < THREE_LINES):
+            self._low = not self._low
+            self._say()
+
+    def _say(self) -> None:
+        if self._cell is None:
+            return
+        said = (" · ".join(self._cell.lines),) if self._low else self._cell.lines
+        self.title.set_full(self._cell.title)
         for place, label in enumerate(self.lines):
-            text = cell.lines[place] if place < len(cell.lines) else ""
+            text = said[place] if place < len(said) else ""
             label.set_full(text)
             label.setVisible(bool(text))
 
@@ -180,8 +200,7 @@ class RowsMirror(QWidget):
         wide = (self.width() + gap) // columns - gap
         for place, view in enumerate(self.shown):
             across, below = divmod(place, down)
-            for picture in view.views:
-                picture.set_side(side)
+            view.set_size(side)
             view.setGeometry(across * (wide + gap), below * (side + gap), wide, side)
 
     def _side(self, columns: int) -> int:
