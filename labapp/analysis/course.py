@@ -22,8 +22,6 @@ from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
 BREAK = "break"
-BEGAN_AGAIN = "its stage began again"
-"""Why a question from before that does not count."""
 
 
 @dataclass(slots=True)

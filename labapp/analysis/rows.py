@@ -9,6 +9,7 @@ from math import fsum
 from typing import Any
 
 from labapp.analysis.answer_rows import answer_row, score_row
+from labapp.analysis.attempt import INTERRUPTED
 from labapp.analysis.calibration import MarkRecord, fold_marks
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
@@ -28,7 +29,7 @@ from labapp.analysis.single_dimension import (
 )
 from labapp.analysis.single_dimension import stage_row as single_stage_row
 from labapp.analysis.stages import SEQ, StageRecord, stage_record
-from labapp.analysis.trials import INTERRUPTED, TrialRecord, fold_trials
+from labapp.analysis.trials import TrialRecord, fold_trials
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.judging import PerformanceComputed

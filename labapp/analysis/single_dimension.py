@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from labapp.analysis.course import BEGAN_AGAIN, Span
-from labapp.clock import NS
+from labapp.analysis.attempt import INTERRUPTED, Attempt, Key, supersede
+from labapp.analysis.course import Span
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartRestarted
@@ -25,10 +25,8 @@ from labapp.representations.space import Discrete, LatentSpace
 
 PART = "single_dimension"
 REGIMES = ("low", "medium", "high")
-INTERRUPTED = "interrupted"
 
 Row = dict[str, Any]
-Key = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +70,13 @@ class SinglePart:
         )
 
 
-class QuestionRecord:
-    """One attempt at a question, while its events come in and after.
-
-    Times are working time in ns; None where the thing did not happen.
-    """
+class QuestionRecord(Attempt):
+    """One attempt at a question."""
 
     def __init__(self, part: SinglePart, key: Key, drawn: QuestionDrawn) -> None:
+        super().__init__(key)
         self.part = part
-        self.trial, self.attempt = key[1:]
         self.drawn = drawn
-        self.started_session_ns: int | None = None
-        self.started_ns: int | None = None
         self.last_ns: int | None = None
         self.first_choice_ns: int | None = None
         self.answered_ns: int | None = None
@@ -93,8 +86,6 @@ class QuestionRecord:
         self.rated = 0
         self.resamples = 0
         self.answer: AnswerGiven | None = None
-        self.outcome: str | None = None
-        self.superseded: str | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt."""
@@ -118,32 +109,9 @@ class QuestionRecord:
         self.last_ns = working
 
     @property
-    def excluded_because(self) -> str | None:
-        """Why it does not count in the stage's metrics."""
-        if self.superseded is not None:
-            return self.superseded
-        if self.started_ns is None:
-            return "never shown"
-        if self.outcome is None:
-            return "interrupted before its end"
-        if self.outcome == "stage_skipped":
-            return "cut off when the moderator skipped the stage"
-        return None
-
-    @property
-    def started_session_s(self) -> float | None:
-        """Session time of the question's appearance."""
-        return None if self.started_session_ns is None else self.started_session_ns / NS
-
-    @property
     def response_s(self) -> float | None:
         """From the question's appearance to the answer handed in."""
-        return self._since_start(self.answered_ns)
-
-    def _since_start(self, working: int | None) -> float | None:
-        if working is None or self.started_ns is None:
-            return None
-        return (working - self.started_ns) / NS
+        return self.since_start(self.answered_ns)
 
     def row(self) -> Row:
         """The columns of the table of trials that this task fills."""
@@ -157,7 +125,7 @@ class QuestionRecord:
             "trial": self.trial,
             "attempt": self.attempt,
             "outcome": self.outcome or INTERRUPTED,
-            "duration_s": self._since_start(self.last_ns),
+            "duration_s": self.since_start(self.last_ns),
             "dimension": drawn.dimension + 1,
             "dimension_name": part.space.dimensions[drawn.dimension].name,
             "regime": drawn.regime or None,
@@ -168,7 +136,7 @@ class QuestionRecord:
             "confidence": self.ratings.get("confidence"),
             "understanding": self.ratings.get("understanding"),
             "response_s": self.response_s,
-            "first_choice_s": self._since_start(self.first_choice_ns),
+            "first_choice_s": self.since_start(self.first_choice_ns),
             "choice_changes": max(self.choices - 1, 0),
             "rating_changes": self.rated - len(self.ratings),
             "resamples": self.resamples,
@@ -198,12 +166,7 @@ def fold_questions(
             found[key] = QuestionRecord(parts[event.stage], key, body)
         elif key in found and isinstance(body, _OF_A_QUESTION):
             found[key].take(event, body, pauses.working_ns(event.t_ns))
-    latest = {(stage, trial): attempt for stage, trial, attempt in found}
-    for (stage, trial, attempt), record in found.items():
-        if attempt < counts.get(stage, 1):
-            record.superseded = BEGAN_AGAIN
-        elif attempt != latest[stage, trial]:
-            record.superseded = "repeated in a later attempt"
+    supersede(found, counts)
     return list(found.values())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from labapp.analysis.course import BEGAN_AGAIN
+from labapp.analysis.attempt import INTERRUPTED, Attempt, Key, supersede
 from labapp.analysis.movement import Movement
 from labapp.analysis.parts import StagePart
 from labapp.clock import NS
@@ -29,9 +29,6 @@ from labapp.events.trials import (
     TrialStarted,
 )
 
-INTERRUPTED = "interrupted"
-"""The outcome of an attempt whose end was never recorded."""
-
 _OF_A_QUESTION = (
     TrialDrawn,
     TrialStarted,
@@ -46,8 +43,6 @@ _OF_A_QUESTION = (
     TrialEnded,
 )
 """Notes, flags and prompts carry the key of the question they fall into, but are no part of it."""
-
-Key = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,27 +131,20 @@ def fold_trials(
             attempts[key] = _Attempt(parts[event.stage], key, body)
         if (attempt := attempts.get(key)) is not None:
             attempt.take(event, body, pauses.working_ns(event.t_ns))
-    latest = {(stage, trial): attempt for stage, trial, attempt in attempts}
-    for (stage, trial, number), attempt in attempts.items():
-        if number < counts.get(stage, 1):
-            attempt.superseded = BEGAN_AGAIN
-        elif number != latest[stage, trial]:
-            attempt.superseded = "repeated in a later attempt"
+    supersede(attempts, counts)
     return [attempt.record() for attempt in attempts.values()]
 
 
-class _Attempt:
+class _Attempt(Attempt):
     """One attempt at a question while its events come in."""
 
     def __init__(self, part: StagePart, key: Key, drawn: TrialDrawn) -> None:
+        super().__init__(key)
         self.part = part
-        self.trial, self.attempt = key[1:]
         self.drawn = drawn
         self.movement = Movement(part, drawn.z_start)
         self.inactivity_ns = round(part.inactivity_s * NS)
         self.started: TrialStarted | None = None
-        self.started_session_ns = 0
-        self.started_ns = 0
         self.last_ns = 0
         self.active_ns = 0
         self.activity_ns = 0
@@ -169,8 +157,6 @@ class _Attempt:
         self.edits = 0
         self.solved_ns: int | None = None
         self.offered_ns: int | None = None
-        self.outcome: str | None = None
-        self.superseded: str | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt at working time `working` in ns."""
@@ -239,20 +225,20 @@ class _Attempt:
         """The finished record."""
         if self.fold is not None and self.outcome is None:
             self.snapshots.append(self.fold.ended(self.last_ns, self.measures))
-        outcome = self.outcome or INTERRUPTED
         shown = self.started
-        snapshots = tuple(replace(s, t_ns=s.t_ns - self.started_ns) for s in self.snapshots)
+        began = self.started_ns or 0
+        snapshots = tuple(replace(s, t_ns=s.t_ns - began) for s in self.snapshots)
         auc_sum, auc_mean = error_auc(snapshots)
         return TrialRecord(
             part=self.part,
             trial=self.trial,
             attempt=self.attempt,
-            outcome=outcome,
-            excluded_because=self.superseded or _exclusion(outcome, shown is not None),
-            started_session_s=None if shown is None else self.started_session_ns / NS,
-            duration_s=self._since_start(self.last_ns),
-            solved_s=self._since_start(self.solved_ns),
-            skip_offered_s=self._since_start(self.offered_ns),
+            outcome=self.outcome or INTERRUPTED,
+            excluded_because=self.excluded_because,
+            started_session_s=self.started_session_s,
+            duration_s=self.since_start(self.last_ns),
+            solved_s=self.since_start(self.solved_ns),
+            skip_offered_s=self.since_start(self.offered_ns),
             active_s=None if shown is None else self._active_ns() / NS,
             active_s_as_published=(
                 None if shown is None else active_as_published_ns(snapshots, self.part) / NS
@@ -272,18 +258,3 @@ class _Attempt:
 
     def _active_ns(self) -> int:
         return self.active_ns + counted_ns(self.last_ns - self.activity_ns, self.inactivity_ns)
-
-    def _since_start(self, working: int | None) -> float | None:
-        if working is None or self.started is None:
-            return None
-        return (working - self.started_ns) / NS
-
-
-def _exclusion(outcome: str, shown: bool) -> str | None:
-    if not shown:
-        return "never shown"
-    if outcome == INTERRUPTED:
-        return "interrupted before its end"
-    if outcome == "stage_skipped":
-        return "cut off when the moderator skipped the stage"
-    return None

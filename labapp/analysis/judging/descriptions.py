@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from labapp.analysis.attempt import Key
 from labapp.events import Body
 from labapp.events.judging import DescriptionClosed, DescriptionOpened, PhotoJudged, PhotoShown
 from labapp.events.lifecycle import PartEnded, PartRestarted, SessionEnded
@@ -15,9 +16,6 @@ from labapp.events.trials import TrialEnded
 
 METHOD, TREE = "method", "tree"
 """What a description is of."""
-
-Key = tuple[str, int, int]
-"""An attempt at a photo: the stage's id, the number of the trial, and of the attempt."""
 
 
 @dataclass(slots=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from labapp.analysis.course import BEGAN_AGAIN
-from labapp.analysis.judging.descriptions import METHOD, TREE, Key, OverPhotos
+from labapp.analysis.attempt import Attempt, Key, supersede
+from labapp.analysis.judging.descriptions import METHOD, TREE, OverPhotos
 from labapp.analysis.judging.parts import JudgedPart
-from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
@@ -36,19 +35,13 @@ class Answered:
     given: int = 1
 
 
-class PhotoRecord:
-    """One attempt at a photo, while its events come in and after.
-
-    Times are in ns, working time but for those that say session; None where the thing did not
-    happen. answers: question -> answer, of those that stand.
-    """
+class PhotoRecord(Attempt):
+    """One attempt at a photo. answers: question -> answer, of those that stand."""
 
     def __init__(self, part: JudgedPart, key: Key, drawn: PhotoDrawn) -> None:
+        super().__init__(key)
         self.part = part
         self.photo = part.photos[drawn.photo]
-        self.trial, self.attempt = key[1:]
-        self.started_session_ns: int | None = None
-        self.started_ns: int | None = None
         self.judged_session_ns: int | None = None
         self.judged_ns: int | None = None
         self.last_ns: int | None = None
@@ -61,8 +54,6 @@ class PhotoRecord:
         self.description_ns = 0
         self.devices: list[str] = []
         self.final: Mapping[str, int] | None = None
-        self.outcome: str | None = None
-        self.superseded: str | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt."""
@@ -111,35 +102,13 @@ class PhotoRecord:
         return self.final is not None
 
     @property
-    def excluded_because(self) -> str | None:
-        """Why it does not count in the stage's metrics."""
-        if self.superseded is not None:
-            return self.superseded
-        if self.started_ns is None:
-            return "never shown"
-        if self.judged:
-            return None
-        if self.outcome is None:
-            return "interrupted before its end"
-        if self.outcome == "stage_skipped":
-            return "cut off when the moderator skipped the stage"
-        return None
-
-    @property
-    def started_session_s(self) -> float | None:
-        """Session time of the photo's appearance."""
-        return None if self.started_session_ns is None else self.started_session_ns / NS
+    def complete(self) -> bool:
+        return self.judged
 
     @property
     def duration_s(self) -> float | None:
         """From the photo's appearance to the answers handed in."""
         return self.since_start(self.judged_ns)
-
-    def since_start(self, working: int | None) -> float | None:
-        """Seconds from the photo's appearance."""
-        if working is None or self.started_ns is None:
-            return None
-        return (working - self.started_ns) / NS
 
 
 def fold_photos(
@@ -175,12 +144,7 @@ def fold_photos(
     for key, spent_ns in descriptions.looked_at_ns.items():
         if key in found:
             found[key].description_ns = spent_ns
-    latest = {(stage, trial): attempt for stage, trial, attempt in found}
-    for (stage, trial, attempt), record in found.items():
-        if attempt < counts.get(stage, 1):
-            record.superseded = BEGAN_AGAIN
-        elif attempt != latest[stage, trial]:
-            record.superseded = "repeated in a later attempt"
+    supersede(found, counts)
     return list(found.values())
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from labapp.analysis.attempt import INTERRUPTED
 from labapp.analysis.course import Span
 from labapp.analysis.judging.columns import ANSWERS_TO
 from labapp.analysis.judging.descriptions import METHOD, TREE
@@ -30,7 +31,6 @@ from labapp.study.judging import (
 )
 
 Row = dict[str, Any]
-INTERRUPTED = "interrupted"
 BELIEVED = 3
 """Agreement from here on means: believed correct (paper 003, section 5.3)."""
 QUESTIONS = tuple(column.name for column in ANSWERS_TO)
