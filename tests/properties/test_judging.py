@@ -144,9 +144,9 @@ def valid(play: JudgingPlay) -> None:
             photo = task.part.photos[number - 1]
             right = performance.marked(task.part.task, photo, answers)
             assert not (right.keys() - {DISTINCTION}) - set(answers)
-        assert (state.performance is not None) == (state.outcome is not None)
-        if state.performance is not None:
-            assert state.performance.photos == len(state.judged)
-            assert play.state.performed is not None
+        done = play.state.performed
+        assert (done is not None) == (state.outcome is not None)
+        if done is not None:
+            assert done.performance.photos == len(state.judged)
     if state.outcome == "completed":
         assert state.outcomes == ("judged",) * task.part.trials

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from labapp.events.durations import Pauses
-from labapp.events.judging import PerformanceComputed
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +41,13 @@ class PhotoTrial:
 class JudgingState:
     """trial: the present photo, None before the first; judged: number of a photo -> its final
     answers; description: what is open of the description, empty for nothing, else method or tree;
-    performance: once the stage is done; attempt: at the stage."""
+    attempt: at the stage."""
 
     pauses: Pauses
     trial: PhotoTrial | None = None
     outcomes: tuple[str, ...] = ()
     judged: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     description: str = ""
-    performance: PerformanceComputed | None = None
     stage_started_ns: int | None = None
     outcome: str | None = None
     attempt: int = 1
