@@ -161,6 +161,25 @@ class Judge(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class StimulusPainted(Command):
+    """The screen shows the stimulus; see `labapp.events.unmasking.StimulusShown`."""
+
+    painted_ns: int
+    shown_by: str
+    refresh_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Respond(Command):
+    """Say what the stimulus shows; see `labapp.events.unmasking.ResponseGiven`."""
+
+    response: int
+    device: str
+    input_ns: int
+    timed_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class OpenSpecies(Command):
     """Look at the rows of another class; option: its place among the options, from 1."""
 

@@ -65,7 +65,14 @@ def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
 
 def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
-    from labapp.events import judging, lifecycle, single_dimension, trials, voice  # noqa: F401
+    from labapp.events import (  # noqa: F401
+        judging,
+        lifecycle,
+        single_dimension,
+        trials,
+        unmasking,
+        voice,
+    )
 
 
 def registered() -> dict[str, type[Body]]:

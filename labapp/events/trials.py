@@ -98,8 +98,8 @@ class SkipOffered(Body):
 @kind("trial.ended", durable=True)
 class TrialEnded(Body):
     """The question is over. outcome: solved, marked (a calibration's), skipped (by the
-    participant), answered (a single-dimension question), time_expired or stage_skipped (by the
-    moderator)."""
+    participant), answered (a single-dimension question, a stimulus), interrupted (a timed stimulus,
+    which is shown again), time_expired or stage_skipped (by the moderator)."""
 
     outcome: str
 

@@ -7,6 +7,8 @@ these models as a JSON Schema.
 Three kinds of explanation (paper 003, section 3): `heatmaps`, one a class, on one scale for all
 classes of a photo (GradCAM, BagNet); `prototypes`, rows that compare a region of the photo with a
 part of a training photo (ProtoPNet); `path`, such rows as the steps of a decision tree (ProtoTree).
+And one that shows parts of the photo itself (paper 004, section 3.4): `scores`, a number for every
+pixel and method, by which pixels are ranked and the photo is masked (`labapp.stimuli.masking`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from pydantic import Field
 
 from labapp.documents import Strict
 
-Kind = Literal["heatmaps", "prototypes", "path"]
+Kind = Literal["heatmaps", "prototypes", "path", "scores"]
+Fill = Literal["mean", "black", "grey", "white"]
+"""What masked pixels become: the mean of the set's pictures, 0, the middle of the scale, or 1."""
+Sign = Literal["signed", "absolute"]
+"""Whether pixels are ranked by their score, or by its absolute value."""
 Scale = Literal["positive", "signed", "ready"]
 ColourMap = Literal["jet", "rdbu_r", "inferno", "cividis", "puor_r"]
 """What grey heatmaps are coloured with. jet and rdbu_r are the published ones; rdbu_r and puor_r
@@ -26,11 +32,13 @@ are for signed heatmaps."""
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 SET_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 FILE = r"[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.([pP][nN][gG]|[jJ][pP][eE]?[gG])"
+SCORES = r"^[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.npy$"
 BIRD = r"bird:[0-9]+:(train|validation|test):[0-9]+:[0-9]+"
 PICTURE = rf"^({FILE}|{BIRD})$"
 PATTERNS = {
     ID: "letters A to Z, digits, _ . and - are allowed, a letter or digit first",
     SET_ID: "lower-case letters a to z and digits are allowed, with - between them",
+    SCORES: "name a .npy file below the folder",
     PICTURE: "name a .png or .jpg file below the folder, or bird:SEED:PART:SPECIES:NUMBER",
 }
 """What the patterns allow, in words."""
@@ -38,6 +46,9 @@ Id = Annotated[str, Field(pattern=ID, max_length=100)]
 Picture = Annotated[str, Field(pattern=PICTURE, max_length=300)]
 """A picture: the name of a PNG or JPEG file in the folder, or `bird:SEED:PART:SPECIES:NUMBER`, a
 bird that is painted where it is needed (labapp.datasets.birds; SPECIES from 0)."""
+ScoreFile = Annotated[str, Field(pattern=SCORES, max_length=300)]
+"""Scores of pixels: the name of a .npy file with real numbers, shape (rows, columns); each stands
+for a block of the picture, whose height and width are whole multiples of it."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Box = tuple[Share, Share, Share, Share]
@@ -97,6 +108,32 @@ class FinalSteps(Strict):
     classes: tuple[Id, Id, Id, Id]
 
 
+class ScoredMethod(Strict):
+    """A method that gives every pixel a score. name: as tables and figures call it."""
+
+    id: Id
+    name: str = Field(min_length=1)
+
+
+class MaskedOutput(Strict):
+    """What the model makes of a masked photo, of a model that is not at hand where the set is
+    shown. logits: one an option; percent, fill, sign: see `labapp.stimuli.masking.Masking`."""
+
+    method: Id
+    percent: float = Field(gt=0, le=100, allow_inf_nan=False)
+    fill: Fill
+    sign: Sign
+    logits: tuple[Finite, ...]
+
+
+class Confusion(Strict):
+    """How many photos of a class the model takes for which."""
+
+    truth: Id
+    prediction: Id
+    count: int = Field(ge=0)
+
+
 class Photo(Strict):
     """A photo and what the model makes of it.
 
@@ -106,7 +143,8 @@ class Photo(Strict):
     first_wrong: the first step after which the true class can no longer be reached, from 1; none
     where there is none. logits: one an option; strengths: how much each heatmap shows, as someone
     who follows the heatmaps would read them (GradCAM: its peak; BagNet: its sum). facts: what else
-    is known, for tables.
+    is known, for tables. scores: method -> its scores, of a `scores` set, where the options are all
+    classes and logits are needed; masked: see `MaskedOutput`.
     """
 
     id: Id
@@ -122,6 +160,8 @@ class Photo(Strict):
     logits: tuple[Finite, ...] = ()
     strengths: tuple[Finite, ...] = ()
     facts: dict[str, Finite] = Field(default_factory=dict)
+    scores: dict[str, ScoreFile] = Field(default_factory=dict)
+    masked: tuple[MaskedOutput, ...] = ()
 
     @property
     def correct(self) -> bool:
@@ -137,6 +177,11 @@ class Manifest(Strict):
     grey for 0; `ready` where they are coloured already. examples: worked examples for the
     introduction, one that the model has right and one that it has wrong. tree: a picture of the
     whole tree. seed, made_with: how the set was made.
+
+    Of a `scores` set: methods, in the order they are listed; mean_level: the mean of the pictures
+    that `fill: mean` means, one of grey or three of red, green and blue, from 0 to 1; pool: how the
+    model does on all the photos from which these were chosen (paper 004, tables 1 and 2). There
+    `method` says of the model alone.
     """
 
     format: Literal[1] = 1
@@ -155,6 +200,9 @@ class Manifest(Strict):
     correct_example: Photo | None = None
     incorrect_example: Photo | None = None
     tree: Picture | None = None
+    methods: tuple[ScoredMethod, ...] = ()
+    mean_level: tuple[Share] | tuple[Share, Share, Share] | None = None
+    pool: tuple[Confusion, ...] = ()
     seed: int | None = None
     made_with: str = ""
 

@@ -9,7 +9,13 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from labapp.documents import Strict
 from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
-from labapp.study.stages import JudgingStages, SingleDimensionStages, Stages, Visualisation
+from labapp.study.stages import (
+    JudgingStages,
+    SingleDimensionStages,
+    Stages,
+    UnmaskingStages,
+    Visualisation,
+)
 
 
 class Item(Strict):
@@ -52,11 +58,16 @@ class PracticeItem(Item):
 
 
 class StagesItem(Item):
-    stages: Annotated[Stages | SingleDimensionStages | JudgingStages, Field(discriminator="task")]
+    stages: Annotated[
+        Stages | SingleDimensionStages | JudgingStages | UnmaskingStages,
+        Field(discriminator="task"),
+    ]
 
     def texts(self) -> tuple[str, ...]:
         if isinstance(self.stages, JudgingStages):
             return (self.stages.intro, self.stages.description)
+        if isinstance(self.stages, UnmaskingStages):
+            return self.stages.texts()
         return (self.stages.intro, self.stages.between)
 
     def instruments(self) -> tuple[str, ...]:

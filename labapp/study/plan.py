@@ -19,6 +19,7 @@ from labapp.study.defaults import Display
 from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.study.stages import SkipRule
+from labapp.study.unmasking import UnmaskingPart
 
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
@@ -131,13 +132,14 @@ PlannedPart = Annotated[
     | MethodPart
     | WarmUpPart
     | JudgingPart
+    | UnmaskingPart
     | QuestionnairePart,
     Field(discriminator="part"),
 ]
 QuestionsPart = ReconstructionPart | SingleDimensionPart
 """The parts that ask questions about a representation."""
-TrialsPart = QuestionsPart | JudgingPart | WarmUpPart
-"""The parts that consist of trials: these and the ones that judge explanations."""
+TrialsPart = QuestionsPart | JudgingPart | WarmUpPart | UnmaskingPart
+"""The parts that consist of trials: these, the ones that judge explanations, and unmasking."""
 _PARTS: TypeAdapter[tuple[PlannedPart, ...]] = TypeAdapter(tuple[PlannedPart, ...])
 
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.documents import Strict
-from labapp.stimuli.manifest import ColourMap
+from labapp.stimuli import masking
+from labapp.stimuli.manifest import ColourMap, Fill, Sign
 from labapp.study.conditions import VARIABLE
 from labapp.study.judging import JudgingTask
 
@@ -138,3 +139,88 @@ class JudgingStages(Strict):
         if labels and info.data.get("task") != "heatmap-distinction":
             raise ValueError("true only for heatmap-distinction: elsewhere it is the answer")
         return labels
+
+
+class MaskSizes(Strict):
+    """Percentages of pixels shown, spaced logarithmically; see `labapp.stimuli.masking.sizes`."""
+
+    smallest: float = Field(default=5, gt=0, le=100)
+    largest: float = Field(default=60, gt=0, le=100)
+    count: int = Field(default=10, ge=1, le=100)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> MaskSizes:
+        if self.largest <= self.smallest and self.count > 1:
+            raise ValueError(f"largest is {self.largest:g}; more than {self.smallest:g} is needed")
+        masking.sizes(self.smallest, self.largest, self.count)
+        return self
+
+
+class Breaks(Strict):
+    """Breaks inside the stage. every: sequences between two of them; text: what is shown."""
+
+    every: int = Field(ge=1, le=1000)
+    text: str = "texts/{language}/unmasking-break.md"
+    at_least_s: float = Field(default=0.0, ge=0, le=3600)
+
+
+class UnmaskingStages(Strict):
+    """The unmasking task (paper 004): every image of a set with every method, each a sequence of
+    masks that show more and more of it.
+
+    stimuli, set: as with `JudgingStages`. methods: of the set, by default all. masks: percentages
+    of pixels shown, spaced or listed; fill, sign: see `labapp.stimuli.masking`. order: of the
+    sequences. question: above the buttons, by default the window's own; class_names: class -> what
+    its button says, by default the set's names. buttons: in the set's order, or turned round for
+    every second participant; keys: one a button and the last for "I don't know", by default F, J
+    and Space with two classes, else digits. size_px: side of the picture as it is shown, at least.
+    blank_ms: between two stimuli. example: the text before the example sequence, which is that of
+    the set's correct_example; None for no example. example_method: by default the first.
+    """
+
+    task: Literal["unmasking"]
+    stimuli: str = Field(min_length=1)
+    set: int | str = 1
+    methods: tuple[str, ...] = ()
+    masks: MaskSizes | tuple[float, ...] = MaskSizes()
+    fill: Fill = "mean"
+    sign: Sign = "signed"
+    order: Literal["as_listed", "random"] = "random"
+    question: str | None = None
+    class_names: dict[str, str] = Field(default_factory=dict)
+    buttons: Literal["as_listed", "counterbalanced"] = "as_listed"
+    keys: tuple[str, ...] = ()
+    size_px: int = Field(default=384, ge=48, le=2000)
+    blank_ms: int = Field(default=0, ge=0, le=10_000)
+    breaks: Breaks | None = None
+    example: str | None = None
+    example_method: str | None = None
+    intro: str
+    think_aloud: bool = False
+    after: tuple[str, ...] = ()
+
+    @property
+    def percents(self) -> tuple[float, ...]:
+        """Percentages of pixels shown, ascending."""
+        if isinstance(self.masks, MaskSizes):
+            return masking.sizes(self.masks.smallest, self.masks.largest, self.masks.count)
+        return self.masks
+
+    def names(self) -> tuple[str, ...]:
+        """What it names that may hold variables, texts aside."""
+        return self.stimuli, str(self.set)
+
+    def texts(self) -> tuple[str, ...]:
+        """Names of the texts it shows."""
+        breaks = () if self.breaks is None else (self.breaks.text,)
+        return (*(() if self.example is None else (self.example,)), self.intro, *breaks)
+
+    @field_validator("masks")
+    @classmethod
+    def _ascending(cls, masks: MaskSizes | tuple[float, ...]) -> MaskSizes | tuple[float, ...]:
+        if isinstance(masks, tuple):
+            if not masks or not all(0 < one <= 100 for one in masks):
+                raise ValueError("percentages above 0, up to 100, are needed")
+            if list(masks) != sorted(set(masks)):
+                raise ValueError("the percentages must ascend: more and more is shown")
+        return masks

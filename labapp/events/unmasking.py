@@ -1,0 +1,53 @@
+"""Kinds of the unmasking task (paper 004): each trial is one stimulus, a picture of which a method
+shows some pixels. Its trials end with `trial.ended`.
+
+The reaction time is `ResponseGiven.input_ns` less `StimulusShown.painted_ns`; both are session
+time, and the journal's own times beside them are when the program came to know of it.
+"""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body, kind
+
+
+@kind("stimulus.drawn", durable=True)
+class StimulusDrawn(Body):
+    """The next stimulus of the plan begins. sequence: its image and method, counted from 1 in the
+    part; mask: its place in the sequence, from 1; percent: of the pixels that are shown; due_ns:
+    session time at which it is to appear, after the blank."""
+
+    sequence: int
+    mask: int
+    image: str
+    method: str
+    percent: float
+    truth: str
+    prediction: str
+    due_ns: int
+
+
+@kind("stimulus.shown", durable=True)
+class StimulusShown(Body):
+    """The stimulus is on the screen; its time runs from here.
+
+    painted_ns: session time of the first painted frame. shown_by: what says so: `frame`, the window
+    system confirmed the frame; `flush`, it was handed to the window system; `simulated`.
+    refresh_ms: the display's refresh interval, None where it says none.
+    """
+
+    painted_ns: int
+    shown_by: str
+    refresh_ms: float | None
+
+
+@kind("response.given", durable=True)
+class ResponseGiven(Body):
+    """The participant said what the stimulus shows. response: the button from 1, whose class the
+    plan has; 0 for "I don't know". input_ns: session time of the input event's own time stamp;
+    timed_by: `event`, that stamp; `arrival`, when the program got it, where the stamp cannot be
+    trusted; `simulated`."""
+
+    response: int
+    device: str
+    input_ns: int
+    timed_by: str

@@ -1,0 +1,150 @@
+"""Pictures of which only the pixels that an explanation ranks highest are shown.
+
+Source: paper 004, section 3.4: scores rank the pixels, and the percentages shown are spaced
+logarithmically, 5 to 60 in ten steps, because sensation follows the logarithm of the stimulus.
+What masked pixels become and whether the sign of a score counts is not published: both are
+settings, and are written down with every session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.stimuli.manifest import Fill, Sign
+
+UInt8 = NDArray[np.uint8]
+Int64 = NDArray[np.int64]
+Bool = NDArray[np.bool_]
+
+PREFIX = "masked:"
+TIES = 20180801
+"""Seed of the order among pixels of equal score, the same for all pictures of a size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """percents: of the pixels that are shown, ascending."""
+
+    percents: tuple[float, ...]
+    fill: Fill = "mean"
+    sign: Sign = "signed"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedRef:
+    """A masked picture by name: photo and method of a set, and how it is masked."""
+
+    stimuli: str
+    photo: str
+    method: str
+    fill: Fill
+    sign: Sign
+    percent: float
+
+    def __str__(self) -> str:
+        said = (self.stimuli, self.photo, self.method, self.fill, self.sign, f"{self.percent:g}")
+        return PREFIX + ":".join(said)
+
+    @classmethod
+    def of(cls, ref: str) -> MaskedRef:
+        """Back from its name. Raises ValueError where it is none."""
+        parts = ref.removeprefix(PREFIX).split(":")
+        if not is_masked(ref) or len(parts) != 6:
+            raise ValueError(f"{ref!r} names no masked picture")
+        stimuli, photo, method, fill, sign, percent = parts
+        fills: dict[str, Fill] = {one: one for one in ("mean", "black", "grey", "white")}
+        signs: dict[str, Sign] = {one: one for one in ("signed", "absolute")}
+        if fill not in fills or sign not in signs:
+            raise ValueError(f"{ref!r} names no masked picture")
+        return cls(stimuli, photo, method, fills[fill], signs[sign], float(percent))
+
+
+def is_masked(ref: str) -> bool:
+    """Whether a picture is a masked one."""
+    return ref.startswith(PREFIX)
+
+
+def sizes(smallest: float = 5, largest: float = 60, count: int = 10) -> tuple[float, ...]:
+    """Percentages of pixels shown: `count` values spaced logarithmically, rounded down to whole
+    percents as published (paper 004, 3.4). Raises ValueError where two would be the same.
+
+    >>> sizes()
+    (5.0, 6.0, 8.0, 11.0, 15.0, 19.0, 26.0, 34.0, 45.0, 60.0)
+    """
+    spaced = np.geomspace(smallest, largest, count)
+    # What is a whole number but for rounding stays it.
+    found = tuple(float(value) for value in np.floor(spaced + 1e-9))
+    if len(set(found)) < len(found) or found[0] <= 0:
+        raise ValueError(
+            f"{count} masks from {smallest:g} to {largest:g} % are not distinct whole percents"
+        )
+    return found
+
+
+def ranking(scores: NDArray[np.floating], sign: Sign = "signed") -> Int64:
+    """Pixels by falling score: int64, shape (rows * columns,), flat indices.
+
+    scores : real numbers, shape (rows, columns). Ties are broken by one fixed permutation.
+    """
+    flat = np.asarray(scores, np.float64).reshape(-1)
+    values = np.abs(flat) if sign == "absolute" else flat
+    ranked: Int64 = np.lexsort((_permutation(flat.size), -values))
+    return ranked
+
+
+@lru_cache(maxsize=8)
+def _permutation(size: int) -> Int64:
+    order: Int64 = np.random.default_rng(TIES).permutation(size)
+    order.flags.writeable = False
+    return order
+
+
+def pixels(percent: float, size: int) -> int:
+    """How many of `size` pixels a percentage shows: rounded, at least one."""
+    return max(1, round(size * percent / 100))
+
+
+def shown(scores: NDArray[np.floating], percent: float, sign: Sign = "signed") -> Bool:
+    """The pixels that are shown: bool, shape as `scores`. What a smaller percentage shows, a larger
+    one shows too."""
+    chosen = np.zeros(scores.size, np.bool_)
+    chosen[ranking(scores, sign)[: pixels(percent, scores.size)]] = True
+    return chosen.reshape(scores.shape)
+
+
+def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
+    """The value of masked pixels: uint8, shape (1,) or (3,).
+
+    mean : of the set's pictures, from 0 to 1; needed for `mean` alone (ValueError).
+    """
+    if fill == "mean":
+        if mean is None:
+            raise ValueError("the stimulus set does not say its mean level")
+        return np.array([round(one * 255) for one in mean], np.uint8)
+    return np.array([{"black": 0, "grey": 128, "white": 255}[fill]], np.uint8)
+
+
+def masked(picture: UInt8, mask: Bool, fill: UInt8) -> UInt8:
+    """A picture with all but the pixels of a mask filled: uint8, shape as `picture`.
+
+    picture : (height, width) or (height, width, 3); mask : (rows, columns), of which height and
+    width are whole multiples (ValueError); fill : see `level`.
+    """
+    rows, columns = mask.shape
+    height, width = picture.shape[:2]
+    if height % rows or width % columns:
+        raise ValueError(
+            f"a picture of {width} x {height} pixels has no whole blocks for {columns} x {rows} "
+            "scores"
+        )
+    blocks = mask.repeat(height // rows, 0).repeat(width // columns, 1)
+    if picture.ndim == 2 and fill.size != 1:
+        raise ValueError("a grey picture has one level")
+    out = picture.copy()
+    out[~blocks] = fill if picture.ndim == 3 else fill[0]
+    return out
