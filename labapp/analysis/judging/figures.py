@@ -4,26 +4,23 @@ as files. Marks differ by shape and fill, so that they can be told apart in grey
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from labapp.analysis.figures import WIDTH_IN, Drawing, svg_of
+from labapp.analysis.figures import WIDTH_IN
 from labapp.analysis.inference import Values, mean, sd, values_of
 from labapp.analysis.judging import published as paper
 from labapp.analysis.judging.groups import WHO, Group, per_session, plain
 from labapp.analysis.judging.opinions import least_accuracy, understandings
 from labapp.analysis.judging.statistics import NEUTRAL, RIGHT, accuracy, chance, rank_means
+from labapp.analysis.plate import Plate
 from labapp.analysis.tables import Tables
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 
-DPI = 200
 LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P"), (":", "X"))
 """Line and mark by study, where several are drawn as lines."""
 _POINT: dict[str, Any] = {
@@ -44,33 +41,6 @@ TITLES = {
     paper.OUTPUT: "Output prediction: predicted class found",
     paper.AGREEMENT: "Agreement: predictions rightly believed",
 }
-
-
-@dataclass(frozen=True)
-class Plate:
-    """A figure with a file name of its own; label: what it shows, caption: how to read it."""
-
-    name: str
-    figure: Figure
-    label: str
-    caption: str
-
-    def drawing(self, prefix: str) -> Drawing:
-        """For a page; prefix: of its ids."""
-        with mpl.rc_context(STYLE):
-            return Drawing(svg_of(self.figure, f"{prefix}-{self.name}"), self.label)
-
-    def save(self, folder: Path) -> list[Path]:
-        """As SVG and PNG; never over anything (FileExistsError)."""
-        paths = [folder / f"{self.name}.{ending}" for ending in ("svg", "png")]
-        FigureCanvasAgg(self.figure)
-        with mpl.rc_context(STYLE):
-            for path in paths:
-                with path.open("xb") as file:
-                    facts = {"Date": None} if path.suffix == ".svg" else None
-                    ending = path.suffix.removeprefix(".")
-                    self.figure.savefig(file, format=ending, dpi=DPI, metadata=facts)
-        return paths
 
 
 def plates(counted: Tables, groups: Sequence[Group]) -> list[Plate]:
