@@ -1,0 +1,1 @@
+"""What is made of unmasked pictures (paper 004): records, tables, numbers, figures, report."""
