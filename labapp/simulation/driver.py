@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from labapp.clock import NS
 from labapp.events import Source
 from labapp.events.commands import (
     Answer,
@@ -16,8 +17,10 @@ from labapp.events.commands import (
     MoveTutorialDial,
     Next,
     OpenDescription,
+    Respond,
     ShowQuestion,
     Skip,
+    StimulusPainted,
 )
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
@@ -25,6 +28,7 @@ from labapp.simulation import judging
 from labapp.simulation.answers import answer
 from labapp.simulation.single_dimension import Step, steps
 from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy, away
+from labapp.simulation.unmasking import DEVICE, Annotator, Observer, Reply
 from labapp.study.assignment import generator
 from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.plan import (
@@ -35,6 +39,7 @@ from labapp.study.plan import (
     TutorialPart,
 )
 from labapp.study.single_dimension import SingleDimensionPart
+from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.task import JudgingTask, WarmUpTask
 from labapp.tasks.questionnaire import QuestionnaireTask
@@ -45,15 +50,21 @@ from labapp.tasks.single_dimension.task import SingleDimensionTask
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds of session time: between two strides of a dial, before a decision, on a page."""
+    """Seconds of session time: between two strides of a dial, before a decision, on a page.
+
+    reaction: to a stimulus, as a share of what a person takes.
+    """
 
     stride_s: float
     think_s: float
     read_s: float
+    reaction: float = 1.0
 
 
-FAST = Pace(stride_s=0.02, think_s=0.06, read_s=0.12)
+FAST = Pace(stride_s=0.02, think_s=0.06, read_s=0.12, reaction=0.08)
 """Fast hands, for the demonstration and tests in real time."""
+
+SHOWN_BY = TIMED_BY = "simulated"
 
 JUDGEMENT_SD = 0.03
 """How much the alignment that is close enough differs from question to question."""
@@ -75,7 +86,9 @@ class Driver:
     consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
     strategy: one of `simulation.names`, which must fit the study. careless: guesses wherever it is
     asked, and gives up every reconstruction question that can be given up, so that rules of
-    inclusion have somebody to exclude.
+    inclusion have somebody to exclude. paints: there is no screen that tells when a stimulus is
+    painted, so that this does, at the moment it is due. observer: how `understanding` sees masked
+    pictures.
     """
 
     def __init__(
@@ -88,6 +101,8 @@ class Driver:
         pace: Pace,
         *,
         careless: bool = False,
+        paints: bool = False,
+        observer: Observer | None = None,
     ) -> None:
         self._runner = runner
         self._consent = consent
@@ -97,6 +112,10 @@ class Driver:
         self._seed = (seed, participant, "simulated", strategy)
         self._rng = generator(*self._seed)
         self._pace = pace
+        self._paints = paints
+        self._observer = observer or Observer()
+        self._annotator: Annotator | None = None
+        self._reply: Reply | None = None
         self._question: tuple[str, int, int] | None = None
         self._enough = 1.0
         self._judging = self._rng
@@ -132,6 +151,8 @@ class Driver:
             self._decide(part)
         elif isinstance(part, JudgingPart | WarmUpPart):
             self._judge_explanations(part)
+        elif isinstance(part, UnmaskingPart):
+            self._annotate(part)
         elif isinstance(part, MethodPart) and self._looks_at_tree(part):
             return
         elif isinstance(part, ConsentPart):
@@ -204,6 +225,46 @@ class Driver:
             # By study too: whoever guesses in two of them guesses anew in each.
             rng = generator(*self._seed, task.study, part.id, trial.number)
             self._go_through(key, judging.steps(task, trial, self._name, rng))
+
+    def _annotate(self, part: UnmaskingPart) -> None:
+        """Say what the masked picture on the screen shows, as soon as that takes a participant."""
+        runner = self._runner
+        trial, now_ns = runner.state.part_state.trial, runner.clock.now_ns()
+        if trial is not None and trial.due and self._paints:
+            if now_ns < trial.due_ns:
+                self._at(trial.due_ns)
+            else:
+                painted = StimulusPainted(now_ns, SHOWN_BY, None)
+                runner.send(painted, Source.SIMULATED)
+                self._at(now_ns)
+            return
+        if trial is None or not trial.open:
+            self._later(self._pace.stride_s)
+            return
+        key = (part.id, trial.number, trial.attempt)
+        if self._question != key or self._reply is None:
+            self._question = key
+            self._reply = self._annotates().reply(part, trial.number, trial.attempt)
+        reply = self._reply
+        wanted_ns = trial.painted_ns + round(reply.reaction_ms * self._pace.reaction * NS / 1000)
+        if now_ns < wanted_ns:
+            self._at(wanted_ns)
+            return
+        runner.send(Respond(reply.response, DEVICE, now_ns, TIMED_BY), Source.SIMULATED)
+        self._at(now_ns)
+
+    def _annotates(self) -> Annotator:
+        """Who says what the pictures of this study show."""
+        if self._annotator is None:
+            stages = [one for one in self._runner.machine.parts if isinstance(one, UnmaskingPart)]
+            images = {one.image for stage in stages for one in stage.sequences}
+            self._annotator = Annotator(self._seed, self._name, images, self._observer)
+        return self._annotator
+
+    def _at(self, session_ns: int) -> None:
+        """Act at a moment of session time, or at once where it is over."""
+        left_ns = max(0, session_ns - self._runner.clock.now_ns())
+        self._runner.scheduler.call_later(left_ns / NS, self._act)
 
     def _go_through(self, question: tuple[str, int, int], planned: Iterator[Step]) -> None:
         """Take the next step of a question; planned: its steps, where it is a new one."""

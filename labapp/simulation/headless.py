@@ -12,6 +12,7 @@ from labapp.session import opening
 from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.driver import HUMAN, Driver, Pace
+from labapp.simulation.unmasking import Observer
 from labapp.study.loading import LoadedStudy
 
 
@@ -25,11 +26,12 @@ def simulate(
     seed: int | None = None,
     pace: Pace = HUMAN,
     careless: bool = False,
+    observer: Observer | None = None,
     until: Callable[[OpenSession], bool] = lambda session: session.runner.finished,
 ) -> Path:
     """One simulated session, recorded like a real one; returns its folder.
 
-    careless: see `Driver`; around.make_scheduler is replaced by the virtual one. Raises
+    careless, observer: see `Driver`; around.make_scheduler is replaced by the virtual one. Raises
     SessionError when the session stands still before `until` holds.
     """
     clock = FakeClock()
@@ -55,7 +57,7 @@ def simulate(
         make_clock=lambda start: clock,
     )
     try:
-        _play(session, scheduler, strategy, pace, careless, until)
+        _play(session, scheduler, strategy, pace, careless, observer, until)
     except BaseException:
         session.close("interrupted")
         raise
@@ -76,6 +78,7 @@ def _play(
     strategy: str,
     pace: Pace,
     careless: bool,
+    observer: Observer | None,
     until: Callable[[OpenSession], bool],
 ) -> None:
     session.begin()
@@ -87,6 +90,8 @@ def _play(
         session.planned.participant,
         pace,
         careless=careless,
+        paints=True,
+        observer=observer,
     )
     driver.start()
     scheduler.run(lambda: until(session))
