@@ -14,7 +14,7 @@ Key = tuple[str, int, int]
 """Stage, number of the question, attempt."""
 
 INTERRUPTED = "interrupted"
-"""The outcome of an attempt whose end was never recorded."""
+"""The outcome of an attempt whose end was never recorded, or was broken off by a pause."""
 BEGAN_AGAIN = "its stage began again"
 REPEATED = "repeated in a later attempt"
 
@@ -47,7 +47,7 @@ class Attempt:
             return "never shown"
         if self.complete:
             return None
-        if self.outcome is None:
+        if self.outcome in (None, INTERRUPTED):
             return "interrupted before its end"
         if self.outcome == "stage_skipped":
             return "cut off when the moderator skipped the stage"

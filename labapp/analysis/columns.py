@@ -18,6 +18,7 @@ from labapp.analysis.judging.columns import (
     WHO,
 )
 from labapp.analysis.movement import DEVICES
+from labapp.analysis.unmasking.columns import ANNOTATIONS, MASKED_PREDICTIONS
 
 WHERE = (
     text("stage", "id of the plan's part"),
@@ -33,7 +34,7 @@ TASKS = (
     "reconstruction, calibration (reconstruction without a target, in which marks are made), "
     "single-dimension-traversals or single-dimension-exemplars; of explanations that are judged "
     "heatmap-distinction, prototype-distinction, prototype-agreement, path-distinction, "
-    "path-agreement or path-first-step, and warm-up"
+    "path-agreement or path-first-step, and warm-up; unmasking (of masked pictures)"
 )
 
 SINGLE_TRIALS = (
@@ -70,13 +71,15 @@ TRIALS = (
     text(
         "outcome",
         "solved, marked (a calibration's question that was left once both were marked), skipped "
-        "(by the participant), answered (a single-dimension question), judged (a photo), "
-        "time_expired, stage_skipped (by the moderator) or interrupted (no end recorded)",
+        "(by the participant), answered (a single-dimension question or a masked picture), judged "
+        "(a photo), time_expired, stage_skipped (by the moderator) or interrupted (no end "
+        "recorded, or a masked picture that a pause fell into)",
     ),
     seconds(
         "duration_s",
         "from the pictures' appearance to the end of the question, without pauses and gaps; the "
-        "response time of reconstruction where it ended by Next or Skip",
+        "response time of reconstruction where it ended by Next or Skip; of a masked picture its "
+        "reaction time, from the first painted frame to the time stamp of the input event",
     ),
     seconds("solved_s", "from the pictures' appearance to the alignment"),
     seconds(
@@ -168,9 +171,12 @@ STAGES = (
     number("slide_distance", "mean a question", "full slider widths"),
     number("error_auc_sum", "summed over the questions", "sum of squares x s"),
     number("error_auc_mean", "summed over the questions", "mean of squares x s"),
-    whole("n_answered", "questions of the single-dimension task that were handed in"),
-    whole("n_correct", "of these, answered correctly"),
-    number("correctness_rate", "correct / handed in", "0-1"),
+    whole(
+        "n_answered",
+        "questions of the single-dimension task, photos or masked pictures that were answered",
+    ),
+    whole("n_correct", "of these, answered correctly; “I don't know” is not correct"),
+    number("correctness_rate", "correct / answered", "0-1"),
     number("confidence", "mean of “I'm confident I'm right”", "1-5"),
     number("understanding", "mean of “The dial makes sense”", "1-5"),
     number("seq", "Single Ease Question, 1 very easy to 7 very difficult", "1-7"),
@@ -338,6 +344,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "marks": MARKS,
     "judgements": JUDGEMENTS,
     "similarities": SIMILARITIES,
+    "annotations": ANNOTATIONS,
+    "masked_predictions": MASKED_PREDICTIONS,
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "snapshots": SNAPSHOTS,

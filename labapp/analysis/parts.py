@@ -14,6 +14,8 @@ from labapp.analysis.judging.parts import PART as JUDGING
 from labapp.analysis.judging.parts import WARM_UP_PART, JudgedPart
 from labapp.analysis.single_dimension import PART as SINGLE
 from labapp.analysis.single_dimension import SinglePart
+from labapp.analysis.unmasking.parts import PART as UNMASKING
+from labapp.analysis.unmasking.parts import UnmaskingPart
 from labapp.errors import RecordError
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 
@@ -75,12 +77,13 @@ class Parts:
     questionnaires: Mapping[str, QuestionnairePart]
     singles: Mapping[str, SinglePart] = field(default_factory=dict)
     judged: Mapping[str, JudgedPart] = field(default_factory=dict)
+    unmasked: Mapping[str, UnmaskingPart] = field(default_factory=dict)
 
     @property
-    def represented(self) -> Mapping[str, StagePart | SinglePart | JudgedPart]:
+    def represented(self) -> Mapping[str, StagePart | SinglePart | JudgedPart | UnmaskingPart]:
         """The stages and practices of every task that asks about a representation, or about the
         explanations of a classifier."""
-        return {**self.stages, **self.singles, **self.judged}
+        return {**self.stages, **self.singles, **self.judged, **self.unmasked}
 
     @classmethod
     def of(cls, plan: Sequence[Mapping[str, Any]]) -> Parts:
@@ -89,6 +92,7 @@ class Parts:
         questionnaires: dict[str, QuestionnairePart] = {}
         singles: dict[str, SinglePart] = {}
         judged: dict[str, JudgedPart] = {}
+        unmasked: dict[str, UnmaskingPart] = {}
         for index, row in enumerate(plan):
             try:
                 if row["part"] == TASK:
@@ -97,6 +101,8 @@ class Parts:
                     singles[str(row["id"])] = SinglePart.of(row)
                 elif row["part"] in (JUDGING, WARM_UP_PART):
                     judged[str(row["id"])] = JudgedPart.of(row)
+                elif row["part"] == UNMASKING:
+                    unmasked[str(row["id"])] = UnmaskingPart.of(row)
                 elif row["part"] == "questionnaire":
                     about = row["about"]
                     questionnaires[str(row["id"])] = QuestionnairePart(
@@ -112,7 +118,7 @@ class Parts:
                     safe="The session is untouched.",
                     todo="Analyse it with the version of labapp that recorded it.",
                 ) from error
-        return cls(stages, questionnaires, singles, judged)
+        return cls(stages, questionnaires, singles, judged, unmasked)
 
 
 def _stage(row: Mapping[str, Any]) -> StagePart:

@@ -30,12 +30,16 @@ from labapp.analysis.single_dimension import (
 from labapp.analysis.single_dimension import stage_row as single_stage_row
 from labapp.analysis.stages import SEQ, StageRecord, stage_record
 from labapp.analysis.trials import TrialRecord, fold_trials
+from labapp.analysis.unmasking.rows import annotation_row, masked_prediction_rows
+from labapp.analysis.unmasking.rows import stage_row as unmasking_stage_row
+from labapp.analysis.unmasking.rows import trial_row as unmasking_trial_row
+from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.judging import PerformanceComputed
 
 Row = dict[str, Any]
-Attempt = TrialRecord | QuestionRecord | PhotoRecord
+Attempt = TrialRecord | QuestionRecord | PhotoRecord | StimulusRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class SessionRecords:
     marks: tuple[MarkRecord, ...]
     photos: tuple[PhotoRecord, ...]
     performances: Mapping[str, PerformanceComputed]
+    stimuli: tuple[StimulusRecord, ...]
 
     @classmethod
     def of(
@@ -100,7 +105,8 @@ class SessionRecords:
         ]
         questions = fold_questions(events, parts.singles)
         photos = fold_photos(events, parts.judged)
-        attempts: list[Attempt] = [*trials, *questions, *photos]
+        stimuli = fold_stimuli(events, parts.unmasked)
+        attempts: list[Attempt] = [*trials, *questions, *photos, *stimuli]
         deviations = [*fold_deviations(events), *_unended(course, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         return cls(
@@ -118,6 +124,7 @@ class SessionRecords:
             tuple(fold_marks(events, parts.stages)),
             tuple(photos),
             fold_performance(events, parts.judged),
+            tuple(stimuli),
         )
 
     @property
@@ -138,10 +145,16 @@ class SessionRecords:
                     *map(_trial_row, self.trials),
                     *(one.row() for one in self.questions),
                     *map(judging_trial_row, self.photos),
+                    *map(unmasking_trial_row, self.stimuli),
                 ]
             ),
             "stages": self._by_part(
-                [*map(_stage_row, self.stages), *self._single_stages(), *self._judging_stages()]
+                [
+                    *map(_stage_row, self.stages),
+                    *self._single_stages(),
+                    *self._judging_stages(),
+                    *self._unmasking_stages(),
+                ]
             ),
             "answers": [answer_row(answer, self.parts) for answer in self.answers],
             "scores": [score_row(score, self.parts) for score in scores],
@@ -149,11 +162,13 @@ class SessionRecords:
             "marks": self._mark_rows(),
             "judgements": list(map(judgement_row, self.photos)),
             "similarities": [row for one in self.photos for row in similarity_rows(one)],
+            "annotations": list(map(annotation_row, self.stimuli)),
+            "masked_predictions": list(masked_prediction_rows(self.parts.unmasked.values())),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "snapshots": [row for trial in self.trials for row in _snapshot_rows(trial)],
         }
-        for name in ("trials", "stages", "judgements", "similarities"):
+        for name in ("trials", "stages", "judgements", "similarities", "annotations"):
             tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
         return {name: [self.who | row for row in rows] for name, rows in tables.items()}
 
@@ -196,6 +211,19 @@ class SessionRecords:
                 _seq(self.answers, self.parts, part.id),
             )
             for part in self.parts.judged.values()
+            if part.role == "stage" and part.id in self.course.spans
+        ]
+
+    def _unmasking_stages(self) -> list[Row]:
+        return [
+            unmasking_stage_row(
+                part,
+                self.course.spans[part.id].outcome or UNFINISHED,
+                self.course.spans[part.id],
+                [one for one in self.stimuli if one.part.id == part.id],
+                _seq(self.answers, self.parts, part.id),
+            )
+            for part in self.parts.unmasked.values()
             if part.role == "stage" and part.id in self.course.spans
         ]
 

@@ -20,6 +20,13 @@ _DTYPES: dict[Kind, str] = {
     "boolean": "boolean",
     "numbers": "object",
 }
+_OF_ALL = frozenset({"participants", "deviations", "masked_predictions"})
+"""Tables that tell of all sessions, or of no session."""
+_MASKED_PICTURE = (
+    *("study", "stimuli", "manifest_sha256", "classifier", "fill", "sign"),
+    *("image", "method", "percent"),
+)
+"""What tells the rows of the masked predictions apart."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,8 @@ class Tables:
     trials: one row an attempt at a question; stages: one a participant and model; answers: one
     an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name;
     marks: one a mark of a calibration; judgements: one an attempt at judging an explanation;
-    similarities: one a row of prototypes that was rated; participants: one a session;
+    similarities: one a row of prototypes that was rated; annotations: one an attempt at a masked
+    picture; masked_predictions: one a masked picture, whoever saw it; participants: one a session;
     deviations: one a thing that did not go as planned; snapshots: the published study's record of
     each question.
     notes: what the reader should know about the sources (a session given twice).
@@ -44,6 +52,8 @@ class Tables:
     marks: pd.DataFrame
     judgements: pd.DataFrame
     similarities: pd.DataFrame
+    annotations: pd.DataFrame
+    masked_predictions: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
     snapshots: pd.DataFrame
@@ -59,11 +69,12 @@ class Tables:
         return Tables(**own, notes=self.notes)
 
     def included(self) -> Tables:
-        """The rows of the sessions that count; of the sessions and deviations, all."""
+        """The rows of the sessions that count; all of the sessions, of deviations and of what
+        the model makes of masked pictures."""
         kept = self.participants[self.participants["included"]]
         who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
         frames = self.by_name()
-        for name in frames.keys() - {"participants", "deviations"}:
+        for name in frames.keys() - _OF_ALL:
             keys = (frames[name][key] for key in ("study", "participant", "session"))
             counts = [one in who for one in zip(*keys, strict=True)]
             frames[name] = frames[name][pd.Series(counts, frames[name].index, dtype=bool)]
@@ -97,7 +108,21 @@ def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> 
     for session in ordered:
         for name, some in session.rows().items():
             rows[name].extend(some)
+    rows["masked_predictions"] = _distinct(rows["masked_predictions"])
     return Tables(**frames(rows), notes=tuple(notes))
+
+
+def _distinct(rows: Sequence[Row]) -> list[Row]:
+    """Masked pictures, each once however many sessions planned it, by study and set."""
+    found: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        found.setdefault(tuple(str(row[name]) for name in _MASKED_PICTURE), row)
+    return sorted(
+        found.values(),
+        key=lambda row: tuple(
+            row[name] if name == "percent" else str(row[name]) for name in _MASKED_PICTURE
+        ),
+    )
 
 
 def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:

@@ -1,0 +1,140 @@
+"""The rows that unmasked pictures give to the tables of trials, stages, annotations and masked
+predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import exp
+from statistics import fmean
+from typing import Any
+
+from labapp.analysis.attempt import INTERRUPTED
+from labapp.analysis.course import Span
+from labapp.analysis.unmasking.parts import Mask, Output, Sequence_, UnmaskingPart
+from labapp.analysis.unmasking.stimuli import MS, PRACTICE, StimulusRecord
+from labapp.clock import NS
+
+Row = dict[str, Any]
+
+
+def _mask_columns(part: UnmaskingPart, sequence: Sequence_, mask: Mask) -> Row:
+    """The columns that annotations and masked predictions share."""
+    masked = mask.output
+    predicted = None if masked is None else masked.prediction
+    return {
+        "stimuli": part.stimuli,
+        "manifest_sha256": part.manifest_sha256,
+        "classifier": part.classifier,
+        "image": sequence.image,
+        "truth": sequence.truth,
+        "method": sequence.method,
+        "method_name": part.methods.get(sequence.method, sequence.method),
+        "percent": mask.percent,
+        "pixels": mask.pixels,
+        "fill": part.fill,
+        "sign": part.sign,
+        "prediction": sequence.prediction,
+        "correct_prediction": sequence.prediction == sequence.truth,
+        "p_truth": _p(sequence.output, sequence.truth),
+        "p_prediction": _p(sequence.output, sequence.prediction),
+        "prediction_masked": predicted,
+        "correct_prediction_masked": None if predicted is None else predicted == sequence.truth,
+        "p_truth_masked": _p(masked, sequence.truth),
+        "cross_entropy_masked": None if masked is None else -masked.log_p[sequence.truth] + 0.0,
+    }
+
+
+def _p(output: Output | None, of: str) -> float | None:
+    return None if output is None else exp(output.log_p[of])
+
+
+def annotation_row(record: StimulusRecord) -> Row:
+    """The columns of the table of annotations."""
+    part, shown, response = record.part, record.shown, record.response
+    masked = record.mask.output
+    painted_ns = None if shown is None else shown.painted_ns
+    return {
+        "stage": part.id,
+        "stage_number": part.number,
+        "role": part.role,
+        "trial": record.trial,
+        "attempt": record.attempt,
+        "number": part.first + record.trial,
+        "sequence": record.sequence_number,
+        "mask": record.mask_number,
+        **_mask_columns(part, record.sequence, record.mask),
+        "outcome": record.outcome or INTERRUPTED,
+        "button": None if response is None else response.response,
+        "response": record.named,
+        "dont_know": record.dont_know,
+        "correct": record.equals(record.sequence.truth),
+        "follows_prediction": record.equals(record.sequence.prediction),
+        "follows_prediction_masked": record.equals(None if masked is None else masked.prediction),
+        "reaction_time_ms": record.reaction_time_ms,
+        "shown_by": None if shown is None else shown.shown_by,
+        "timed_by": None if response is None else response.timed_by,
+        "device": None if response is None else response.device,
+        "refresh_ms": None if shown is None else shown.refresh_ms,
+        "due_s": record.due_ns / NS,
+        "painted_s": None if painted_ns is None else painted_ns / NS,
+        "input_s": None if response is None else response.input_ns / NS,
+        "due_to_paint_ms": None if painted_ns is None else (painted_ns - record.due_ns) / MS,
+        "excluded": record.excluded_because is not None,
+        "excluded_because": record.excluded_because,
+    }
+
+
+def masked_prediction_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
+    """The columns of the table of masked predictions: a row of it for each stimulus planned."""
+    for part in parts:
+        if part.role != PRACTICE:
+            for _, _, sequence, mask in part.stimuli_planned():
+                yield _mask_columns(part, sequence, mask)
+
+
+def trial_row(record: StimulusRecord) -> Row:
+    """The columns of the table of trials that this task fills."""
+    part = record.part
+    return {
+        "stage": part.id,
+        "stage_number": part.number,
+        "task": part.task,
+        "role": part.role,
+        "model": part.model,
+        "trial": record.trial,
+        "attempt": record.attempt,
+        "outcome": record.outcome or INTERRUPTED,
+        "duration_s": record.reaction_time_s,
+        "started_session_s": record.started_session_s,
+        "excluded": record.excluded_because is not None,
+        "excluded_because": record.excluded_because,
+    }
+
+
+def stage_row(
+    part: UnmaskingPart,
+    outcome: str,
+    span: Span,
+    stimuli: Sequence[StimulusRecord],
+    seq: float | None,
+) -> Row:
+    """The columns of the table of stages that this task fills; stimuli: of this block."""
+    counted = [one for one in stimuli if one.excluded_because is None]
+    right = [one.equals(one.sequence.truth) is True for one in counted]
+    times = [seconds for one in counted if (seconds := one.reaction_time_s) is not None]
+    return {
+        "stage": part.id,
+        "stage_number": part.number,
+        "task": part.task,
+        "model": part.model,
+        "outcome": outcome,
+        "n_planned": part.trials,
+        "n_trials": len(counted),
+        "n_answered": len(counted),
+        "n_correct": sum(right),
+        "correctness_rate": fmean(right) if right else None,
+        "response_time_s": fmean(times) if times else None,
+        "seq": seq,
+        "duration_s": span.duration_s,
+        "model_accuracy": part.accuracy,
+    }

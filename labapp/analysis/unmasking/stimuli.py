@@ -1,0 +1,132 @@
+"""The record of every stimulus of the unmasking task: a fold over the events of one session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from labapp.analysis.attempt import Attempt, Key, supersede
+from labapp.analysis.unmasking.parts import DONT_KNOW, UnmaskingPart
+from labapp.clock import NS
+from labapp.errors import RecordError
+from labapp.events import Body, Event
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartRestarted
+from labapp.events.trials import TrialEnded
+from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
+
+MS = 1_000_000
+"""ns in a millisecond."""
+PRACTICE = "practice"
+
+
+class StimulusRecord(Attempt):
+    """One attempt at a stimulus. shown, response: what the journal says of it, None where it did
+    not come to that."""
+
+    def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
+        super().__init__(key)
+        self.part = part
+        self.sequence_number = drawn.sequence
+        self.mask_number = drawn.mask
+        self.sequence = part.sequences[drawn.sequence - 1]
+        self.mask = self.sequence.masks[drawn.mask - 1]
+        self.due_ns = drawn.due_ns
+        self.shown: StimulusShown | None = None
+        self.response: ResponseGiven | None = None
+
+    def take(self, event: Event, body: Body, working: int) -> None:
+        """Take in an event of this attempt."""
+        match body:
+            case StimulusShown():
+                self.shown = body
+                self.started_session_ns, self.started_ns = body.painted_ns, working
+            case ResponseGiven():
+                self.response = body
+            case TrialEnded():
+                self.outcome = body.outcome
+
+    @property
+    def complete(self) -> bool:
+        return self.response is not None
+
+    @property
+    def excluded_because(self) -> str | None:
+        """Why it does not count; practice never does."""
+        return super().excluded_because or (PRACTICE if self.part.role == PRACTICE else None)
+
+    @property
+    def reaction_time_ns(self) -> int | None:
+        """From the first painted frame to the input event's own time stamp."""
+        if self.shown is None or self.response is None:
+            return None
+        return self.response.input_ns - self.shown.painted_ns
+
+    @property
+    def reaction_time_ms(self) -> float | None:
+        found = self.reaction_time_ns
+        return None if found is None else found / MS
+
+    @property
+    def reaction_time_s(self) -> float | None:
+        found = self.reaction_time_ns
+        return None if found is None else found / NS
+
+    @property
+    def dont_know(self) -> bool | None:
+        """Whether the response names no class; None without a response."""
+        return None if self.response is None else self.named is None
+
+    @property
+    def named(self) -> str | None:
+        """The class that was named."""
+        return None if self.response is None else self.part.class_of(self.response.response)
+
+    def equals(self, other: str | None) -> bool | None:
+        """Whether a class was named and is this one; None without a response, or without it."""
+        return None if self.response is None or other is None else self.named == other
+
+
+def fold_stimuli(
+    events: Iterable[tuple[Event, Body]], parts: Mapping[str, UnmaskingPart]
+) -> list[StimulusRecord]:
+    """Every attempt at every stimulus, in the order they were drawn; events: of a whole session.
+
+    Raises RecordError where a stimulus was drawn, or a button pressed, that the plan does not have.
+    """
+    pauses = Pauses()
+    found: dict[Key, StimulusRecord] = {}
+    counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
+    for event, body in events:
+        pauses = pauses.apply(event)
+        if isinstance(body, PartRestarted):
+            counts[event.stage] = body.attempt
+        if event.stage is None or event.trial is None or event.attempt is None:
+            continue
+        key = (event.stage, event.trial, event.attempt)
+        if isinstance(body, StimulusDrawn) and event.stage in parts:
+            found[key] = _begun(event, key, body, parts[event.stage])
+        elif key in found and isinstance(body, StimulusShown | ResponseGiven | TrialEnded):
+            if isinstance(body, ResponseGiven) and not (
+                DONT_KNOW <= body.response <= len(found[key].part.buttons)
+            ):
+                raise _foreign(event, f"answers with button {body.response}")
+            found[key].take(event, body, pauses.working_ns(event.t_ns))
+    supersede(found, counts)
+    return list(found.values())
+
+
+def _begun(event: Event, key: Key, body: StimulusDrawn, part: UnmaskingPart) -> StimulusRecord:
+    if 1 <= body.sequence <= len(part.sequences):
+        sequence = part.sequences[body.sequence - 1]
+        planned = (sequence.image, sequence.method)
+        if 1 <= body.mask <= len(sequence.masks) and planned == (body.image, body.method):
+            return StimulusRecord(part, key, body)
+    raise _foreign(event, f"begins mask {body.mask} of {body.image!r} with {body.method!r}")
+
+
+def _foreign(event: Event, what: str) -> RecordError:
+    return RecordError(
+        f"Event {event.seq} of this session {what}, which its plan does not have.",
+        safe="The session is untouched.",
+        todo="Check it with `labapp sessions verify`, and leave it out until then.",
+    )
