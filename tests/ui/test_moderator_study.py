@@ -258,8 +258,8 @@ def test_a_stage_that_judges_explanations_has_its_card(window: HomeWindow, tmp_p
     ]
     for _ in range(2):
         window.view.set_plan(made.parts)
-        (card,) = window.view.study.judged
+        (card,) = window.view.study.stages
         assert said_in(card) >= {"Tiny, set 1", "  ·  ".join(facts)}
     assert window.view.session.order.text() == "1 Tiny, set 1"
     window.view.set_plan(())
-    assert window.view.study.judged == []
+    assert window.view.study.stages == []

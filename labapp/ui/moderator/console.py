@@ -31,6 +31,7 @@ from labapp.session.opening import models_of
 from labapp.study.judging import JudgingPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import QuestionsPart
+from labapp.study.unmasking import UnmaskingPart
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.language import tr
@@ -115,7 +116,7 @@ class ConsoleWindow(QMainWindow):
         self.alarms = AlarmBar(PALETTE)
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
-        self.mirror = MirrorPanel(PALETTE, self.state.curve)
+        self.mirror = MirrorPanel(PALETTE, self.state.curve, self.state.stimuli, blind=blind)
         self.voice = VoicePanel(PALETTE, study.recording.prompts, study.recording.silence_prompt_s)
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
@@ -232,7 +233,7 @@ class ConsoleWindow(QMainWindow):
     def _talking(self) -> bool:
         """Whether the participant is to think aloud now."""
         part = self._runner.part
-        thinks = isinstance(part, QuestionsPart | JudgingPart) and part.think_aloud
+        thinks = isinstance(part, QuestionsPart | JudgingPart | UnmaskingPart) and part.think_aloud
         return thinks and not self._runner.state.pauses.paused
 
     def changeEvent(self, event: QEvent) -> None:

@@ -16,10 +16,12 @@ from labapp.session.runner import Runner
 from labapp.study.judging import JudgingPart, WarmUpPart
 from labapp.study.plan import BreakPart, QuestionnairePart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import SingleDimensionPart
+from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
 from labapp.tasks.single_dimension.state import SingleState
+from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits, wording
@@ -31,13 +33,15 @@ from labapp.ui.moderator.sheet_mirror import sheet_lines
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.plan import progress_of
+from labapp.ui.moderator.state.stimuli import Stimuli
+from labapp.ui.moderator.unmasking_mirror import UnmaskingMirror
 from labapp.ui.moderator.warm_up_mirror import WarmUpMirror
 from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.pictures import ImageView
 from labapp.ui.widgets.series import SeriesView
 
-TRIAL, QUIET, QUESTION, PHOTO, WARM_UP = range(5)
+TRIAL, QUIET, QUESTION, PHOTO, WARM_UP, STIMULUS = range(6)
 CAPTIONS = (N_("Own picture"), N_("Target"))
 MOST_SIDE, LEAST_SIDE = 420, 96
 CURVE_ROOM = 118
@@ -275,7 +279,9 @@ def _place(part: str, number: int, of: int) -> str:
 class MirrorPanel(QFrame):
     """The card of the mirror. The session's state decides which of the mirrors is in front."""
 
-    def __init__(self, palette: Palette, curve: Curve) -> None:
+    def __init__(
+        self, palette: Palette, curve: Curve, stimuli: Stimuli, *, blind: bool = False
+    ) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self.trial = TrialMirror(palette, curve)
@@ -291,6 +297,8 @@ class MirrorPanel(QFrame):
         self.stack.addWidget(self.photo)
         self.warm_up = WarmUpMirror(palette)
         self.stack.addWidget(self.warm_up)
+        self.stimulus = UnmaskingMirror(palette, stimuli, blind=blind)
+        self.stack.addWidget(self.stimulus)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
@@ -321,6 +329,11 @@ class MirrorPanel(QFrame):
                 title = tr("{part} · photo {number} of {all}", part=title, number=number, all=of)
                 if now.description:
                     title = tr("{place} · reads the description", place=title)
+            case UnmaskingPart() if isinstance(now, UnmaskingState) and now.trial and not paused:
+                front = STIMULUS
+                self.stimulus.show_trial(part, now.trial, runner)
+                number, of = part.first + now.trial.number, part.total
+                title = tr("{part} · picture {number} of {all}", part=title, number=number, all=of)
             case WarmUpPart() if isinstance(now, JudgingState) and now.trial and not paused:
                 front = WARM_UP
                 self.warm_up.show_trial(part, now.trial)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from labapp.study.judging import JudgingPart
 from labapp.study.plan import PlannedPart, QuestionsPart
 from labapp.study.schema import Participants
+from labapp.study.unmasking import UnmaskingPart
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits, checklist, wording
@@ -181,17 +182,19 @@ class SessionCard(QFrame):
             bits.set_text(self.order, self._problem)
             return
         bits.set_property(self.order, "tone", "")
-        stages = [
-            part
+        # The blocks of a stage are one.
+        stages = {
+            part.number: part
             for part in self._parts
-            if isinstance(part, QuestionsPart | JudgingPart) and part.role == "stage"
-        ]
+            if isinstance(part, QuestionsPart | JudgingPart | UnmaskingPart)
+            and part.role == "stage"
+        }
         if self.blind.isChecked():
             text = counted(
                 len(stages), "{n} stage, hidden while blind", "{n} stages, hidden while blind"
             )
         else:
-            text = "  →  ".join(f"{part.number} {_shows(part)}" for part in stages)
+            text = "  →  ".join(f"{part.number} {_shows(part)}" for part in stages.values())
             if self._drawn:
                 text += "\n" + tr(
                     "Drawn now: {conditions}. A session that starts meanwhile may change that.",
@@ -200,6 +203,8 @@ class SessionCard(QFrame):
         bits.set_text(self.order, text or tr("No stages"))
 
 
-def _shows(part: QuestionsPart | JudgingPart) -> str:
+def _shows(part: QuestionsPart | JudgingPart | UnmaskingPart) -> str:
     """What a stage is about."""
+    if isinstance(part, UnmaskingPart):
+        return wording.set_and_methods(part)
     return wording.method_and_set(part) if isinstance(part, JudgingPart) else part.model

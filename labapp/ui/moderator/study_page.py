@@ -12,6 +12,7 @@ from labapp.representations.sheets import Sheet
 from labapp.study.judging import JudgingPart
 from labapp.study.plan import PagesPart, PlannedPart, QuestionsPart
 from labapp.study.schema import Study
+from labapp.study.unmasking import UnmaskingPart
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits, wording
@@ -27,6 +28,7 @@ BLIND = N_(
     "Hidden while the session is blind: the pictures would tell which representation is on the "
     "participant’s screen."
 )
+MS = 1_000_000
 SOURCES = {"prior": N_("the prior"), "sample": N_("the held-out sample")}
 
 
@@ -126,6 +128,71 @@ def facts_judged(part: JudgingPart) -> str:
     return "  ·  ".join(facts)
 
 
+def judged_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
+    """Title and facts of each stage that judges explanations."""
+    judged = [part for part in parts if isinstance(part, JudgingPart)]
+    return [(wording.method_and_set(part), facts_judged(part)) for part in judged]
+
+
+FILLS = {
+    "mean": N_("the rest as light as the pictures on average"),
+    "black": N_("the rest black"),
+    "grey": N_("the rest grey"),
+    "white": N_("the rest white"),
+}
+RANKED = {
+    "signed": N_("pixels ranked by their score"),
+    "absolute": N_("pixels ranked by the size of their score, whatever its sign"),
+}
+
+
+def facts_unmasked(blocks: Sequence[UnmaskingPart]) -> str:
+    """What is known of a stage of masked pictures, in one line; blocks: all of it."""
+    first = blocks[0]
+    shared = first.unmasked
+    sequences = [one for block in blocks for one in block.sequences]
+    made = {
+        "n": len({one.image for one in sequences}),
+        "methods": len({one.method for one in sequences}),
+        "masks": len(shared.percents),
+        "all": first.total,
+    }
+    percents = ", ".join(number(f"{one:g}") for one in shared.percents)
+    facts = [
+        tr("stimulus set {id}", id=shared.stimuli),
+        tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
+        tr("{percents} % of the pixels shown", percents=percents),
+        tr(FILLS[shared.fill]),
+        tr(RANKED[shared.sign]),
+        tr("the model is right in {percent}", percent=wording.percent(shared.accuracy / 100)),
+    ]
+    if first.blank_ms:
+        time = wording.milliseconds(first.blank_ms * MS)
+        facts.append(tr("{time} of blank between two pictures", time=time))
+    if len(blocks) > 1:
+        facts.append(tr("in {n} blocks", n=len(blocks)))
+    facts.append(tr("keys: {keys}", keys=", ".join(_keys(first))))
+    return "  ·  ".join(facts)
+
+
+def unmasked_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
+    """Title and facts of each stage of masked pictures, whose blocks are one."""
+    stages: dict[int, list[UnmaskingPart]] = {}
+    for part in parts:
+        if isinstance(part, UnmaskingPart) and part.role == "stage":
+            stages.setdefault(part.number, []).append(part)
+    return [(wording.set_and_methods(one[0]), facts_unmasked(one)) for one in stages.values()]
+
+
+def _keys(part: UnmaskingPart) -> list[str]:
+    """The keys of a stage's buttons, with what they answer."""
+    responses = [0 if button.of is None else n for n, button in enumerate(part.buttons, start=1)]
+    return [
+        f"{button.key} {wording.answered(part, response)}"
+        for button, response in zip(part.buttons, responses, strict=True)
+    ]
+
+
 class StudyPage(QScrollArea):
     """Told through its setters, as the home is; it asks for nothing."""
 
@@ -133,9 +200,9 @@ class StudyPage(QScrollArea):
         super().__init__()
         self._palette = palette
         self._models: list[str] = []
-        self._judged: list[tuple[str, str]] = []
+        self._stages: list[tuple[str, str]] = []
         self.cards: dict[str, SheetCard] = {}
-        self.judged: list[QFrame] = []
+        self.stages: list[QFrame] = []
         self.setProperty("role", "page")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setWidgetResizable(True)
@@ -179,7 +246,7 @@ class StudyPage(QScrollArea):
         none."""
         bits.set_property(self.flow, "tone", "alarm" if problem else "")
         bits.set_text(self.flow, problem or flow_of(parts))
-        self._set_judged([part for part in parts if isinstance(part, JudgingPart)])
+        self._set_stages([*judged_of(parts), *unmasked_of(parts)])
         models = models_shown(parts)
         if models == self._models:
             return
@@ -193,17 +260,16 @@ class StudyPage(QScrollArea):
             self.stack.addWidget(card)
         self.verticalScrollBar().setValue(0)
 
-    def _set_judged(self, judged: Sequence[JudgingPart]) -> None:
-        """A card for each stage that judges explanations."""
-        wanted = [(wording.method_and_set(part), facts_judged(part)) for part in judged]
-        if wanted == self._judged:
+    def _set_stages(self, wanted: list[tuple[str, str]]) -> None:
+        """A card, title and facts, for each stage about pictures of a stimulus set."""
+        if wanted == self._stages:
             return
-        self._judged = wanted
-        for card in self.judged:
+        self._stages = wanted
+        for card in self.stages:
             self.stack.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self.judged = []
+        self.stages = []
         for title, facts in wanted:
             card = bits.card()
             inside = card.layout()
@@ -211,7 +277,7 @@ class StudyPage(QScrollArea):
             inside.addWidget(bits.label(title, "title"))
             inside.addWidget(bits.label(facts, "secondary", wrap=True))
             self.stack.addWidget(card)
-            self.judged.append(card)
+            self.stages.append(card)
 
     def set_sheet(self, model: str, sheet: Sheet, facts: str) -> None:
         """The sheet of a model; one that the study does not use is not shown."""

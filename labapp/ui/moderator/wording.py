@@ -6,6 +6,7 @@ from datetime import datetime
 
 from labapp.clock import NS
 from labapp.study.judging import JudgingPart
+from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import N_, number, told, tr
 
 OUTCOMES = {
@@ -17,6 +18,7 @@ OUTCOMES = {
     "marked": N_("marked"),
     "stage_skipped": N_("stage skipped"),
     "judged": N_("judged"),
+    "answered": N_("answered"),
 }
 
 PAUSED = "moderator"
@@ -60,6 +62,32 @@ def part_title(title: str) -> str:
 def method_and_set(part: JudgingPart) -> str:
     """What a stage that judges explanations is about."""
     return tr("{method}, set {number}", method=part.explained.method, number=part.set)
+
+
+def set_and_methods(part: UnmaskingPart) -> str:
+    """What an unmasking stage is about."""
+    shared = part.unmasked
+    methods = ", ".join(shared.methods.values())
+    named = {"set": shared.stimuli, "number": shared.set, "methods": methods}
+    return tr("{set}, set {number}: {methods}", **named)
+
+
+def pictures_of(part: UnmaskingPart) -> str:
+    """Which of the stage's pictures a block has."""
+    return tr("pictures {first}–{last}", first=part.first + 1, last=part.first + part.trials)
+
+
+def answered(part: UnmaskingPart, response: int) -> str:
+    """What a response button says."""
+    if response == DONT_KNOW:
+        return tr("don’t know")
+    button = part.buttons[response - 1]
+    return button.name or str(button.of)
+
+
+def milliseconds(t_ns: int) -> str:
+    """A reaction time: 812 ms, 12,345 ms."""
+    return number(f"{round(t_ns / 1e6):,}\N{NO-BREAK SPACE}ms")
 
 
 def short_time(t_ns: int) -> str:

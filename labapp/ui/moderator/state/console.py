@@ -12,6 +12,7 @@ from labapp.ui.moderator.state.deviations import DeviationLog
 from labapp.ui.moderator.state.latency import Latency
 from labapp.ui.moderator.state.notes import Note, note_of
 from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.moderator.state.stimuli import Stimuli
 from labapp.ui.moderator.state.timeline import Timeline
 from labapp.ui.moderator.state.veil import Veil, no_veil
 from labapp.ui.moderator.state.worktime import WorkTime
@@ -34,6 +35,7 @@ class ConsoleState:
         self.alarms = Alarms()
         self.curve = Curve()
         self.latency = Latency()
+        self.stimuli = Stimuli()
         self.timeline = Timeline(parts)
         self.sound = Sound()
         self.notes: list[Note] = []
@@ -59,6 +61,7 @@ class ConsoleState:
             self.changed.add("curve")
         if self.latency.apply(event):
             self.changed.add("latency")
+        self.stimuli.apply(event)
         if self.timeline.apply(event, self.work):
             self.changed.add("timeline")
         sound = self.sound.apply(event)

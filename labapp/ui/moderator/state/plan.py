@@ -16,10 +16,12 @@ from labapp.study.plan import (
     QuestionsPart,
     TrialsPart,
 )
+from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.pages import PagesState, PagesTask
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
+from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.worktime import WorkTime
@@ -71,6 +73,8 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
                 detail = part.model.partition("/")[2] if one_dataset else part.model
             if isinstance(part, JudgingPart) and not blind:
                 detail = wording.method_and_set(part)
+            if isinstance(part, UnmaskingPart):
+                detail = wording.pictures_of(part)
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)
@@ -131,6 +135,9 @@ def progress_of(machine: SessionMachine, state: SessionState) -> str:
     if isinstance(part, TrialsPart) and isinstance(now, StageState | SingleState | JudgingState):
         number = now.trial.number if now.trial else 1
         return f"{number} / {part.trials}"
+    if isinstance(part, UnmaskingPart) and isinstance(now, UnmaskingState):
+        number = now.trial.number if now.trial else 1
+        return f"{part.first + number} / {part.total}"
     if isinstance(part, QuestionnairePart):
         return part.instrument.upper() if len(part.instrument) <= 4 else tr("asked")
     if isinstance(task, PagesTask) and isinstance(now, PagesState) and task.pages > 1:

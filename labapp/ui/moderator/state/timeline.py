@@ -1,6 +1,7 @@
 """The session's timeline: parts and questions as blocks, pauses, notes, flags and alarms as marks.
 
-All times are working time in ns, so that a pause or a crash gap is one line and not a hole.
+Masked pictures are many and short: a sequence of them is one block. All times are working time in
+ns, so that a pause or a crash gap is one line and not a hole.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Literal
 from labapp.events import Event
 from labapp.study.judging import JudgingPart, WarmUpPart
 from labapp.study.plan import PlannedPart, ReconstructionPart, TrialsPart
+from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.reports import gap, pause_reason, reported
@@ -89,8 +92,12 @@ class Timeline:
                 if isinstance(part, TrialsPart):
                     label = tr("{question} of {all}", question=label, all=part.trials)
                 self.trials.append(Block(at, label, index))
+            case "stimulus.shown" if self.parts:
+                return self._stimulus(event.trial or 1, at)
             case "trial.ended":
-                _close(self.trials, at, str(p["outcome"]))
+                return self._ended(event.trial or 1, at, str(p["outcome"]))
+            case "part.restarted":
+                _close(self.trials, at, None)
             case "session.paused":
                 self.marks.append(Mark(at, "pause", _pause(str(p["reason"]))))
             case "session.resumed":
@@ -125,6 +132,30 @@ class Timeline:
                 self.marks.append(Mark(at, "alarm", lost))
             case _:
                 return self._note(event, work)
+        return True
+
+    def _stimulus(self, trial: int, at: int) -> bool:
+        """A masked picture is shown: its sequence begins, or goes on."""
+        index = self.parts[-1].of
+        part = self._plan[index]
+        assert isinstance(part, UnmaskingPart)
+        number, _ = part.at(trial)
+        label = tr("Sequence {number} of {all}", number=number, all=len(part.sequences))
+        last = self.trials[-1] if self.trials else None
+        if last is not None and last.end_ns is None and (last.of, last.label) == (index, label):
+            return False
+        _close(self.trials, at, None)
+        self.trials.append(Block(at, label, index))
+        return True
+
+    def _ended(self, trial: int, at: int, outcome: str) -> bool:
+        part = self._plan[self.parts[-1].of] if self.parts else None
+        if isinstance(part, UnmaskingPart):
+            sequence, mask = part.at(trial)
+            whole = mask == len(part.sequences[sequence - 1].masks)
+            if outcome == INTERRUPTED or (outcome == ANSWERED and not whole):
+                return False  # more of the sequence follows
+        _close(self.trials, at, outcome)
         return True
 
     def _note(self, event: Event, work: WorkTime) -> bool:

@@ -1,0 +1,48 @@
+"""What was answered to masked pictures so far, for the mirror of the unmasking task. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from labapp.events import Event
+
+Place = tuple[str, int]
+"""The id of a part and the number of a stimulus in it, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """response: as the journal has it, 0 for "I don't know"; reaction_ns: from the first painted
+    frame to the input."""
+
+    response: int
+    reaction_ns: int
+
+
+class Stimuli:
+    """given: the answer to each stimulus; last: where the newest is, None before the first."""
+
+    def __init__(self) -> None:
+        self.given: dict[Place, Given] = {}
+        self.last: Place | None = None
+        self._painted: dict[Place, int] = {}
+
+    def apply(self, event: Event) -> None:
+        """Take in an event of the session."""
+        if event.kind == "part.restarted":
+            self._forget(event.stage)
+        if event.stage is None or event.trial is None:
+            return
+        place = (event.stage, event.trial)
+        if event.kind == "stimulus.shown":
+            self._painted[place] = int(event.payload["painted_ns"])
+        elif event.kind == "response.given":
+            response, at = event.payload["response"], int(event.payload["input_ns"])
+            self.given[place] = Given(int(response), at - self._painted[place])
+            self.last = place
+
+    def _forget(self, stage: str | None) -> None:
+        """A stage that begins again has no answers yet."""
+        self.given = {place: one for place, one in self.given.items() if place[0] != stage}
+        if self.last is not None and self.last not in self.given:
+            self.last = None
