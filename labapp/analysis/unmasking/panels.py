@@ -1,0 +1,56 @@
+"""Panels that several figures of the unmasking study have: by the percentage shown, a line a
+method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from labapp.analysis.figures import WIDTH_IN
+from labapp.analysis.unmasking import axes
+from labapp.analysis.unmasking.results import Found
+from labapp.analysis.unmasking.words import annotations_of
+
+HEIGHT_IN = 3.9
+
+
+def two(found: Found) -> tuple[Figure, Sequence[Axes]]:
+    """Two panels beside each other, both by the percentage shown."""
+    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    panels = list(figure.subplots(1, 2))
+    for ax in panels:
+        axes.percents(ax, found.group.percents)
+    return figure, panels
+
+
+def lines(
+    ax: Axes,
+    found: Found,
+    frame: pd.DataFrame,
+    value: str,
+    low: str | None,
+    high: str | None,
+    factor: float = 1.0,
+    *,
+    counted: str = "n",
+    join: bool = True,
+) -> None:
+    """A line a method of a column by mask; low, high: columns of its interval, where there are
+    any; counted: the column of what a value is of, which the legend says; join: with a line."""
+    methods = found.group.methods
+    for place, (shift, method) in enumerate(zip(axes.centred(len(methods)), methods, strict=True)):
+        own = frame[frame["method"] == method].sort_values("percent")
+        ends = [None if end is None else own[end].to_numpy(float) * factor for end in (low, high)]
+        axes.line(
+            ax,
+            axes.look(place),
+            own["percent"].to_numpy(float),
+            own[value].to_numpy(float) * factor,
+            *ends,
+            label=f"{methods[method]}, {annotations_of(own[counted])}",
+            place=float(shift),
+            join=join,
+        )
