@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from labapp.stimuli import check_pictures
+from labapp.stimuli import check_pictures, check_scores
 from labapp.stimuli.check_photos import Fault, box_fault, photo_faults, twice
 from labapp.stimuli.check_pictures import Pictures
 from labapp.stimuli.library import named_path
@@ -44,10 +44,14 @@ def check(source: Source) -> Findings:
         return out
     known = Pictures(source.folder)
     faults = [*_set_faults(found), *check_pictures.faults(found, known)]
+    if found.manifest.kind == "scores":
+        faults += check_scores.file_faults(found, known)
     out.faults += [f"{source.where(loc)}: {said}" for loc, said in faults]
     if not out.faults:
         out.manifest, out.files = found.manifest, known.files
         out.warnings = [*_warnings(found.manifest), *check_pictures.warnings(found, known)]
+        if found.manifest.kind == "scores":
+            out.warnings += check_scores.warnings(found.manifest, known)
     return out
 
 
@@ -72,6 +76,8 @@ def _set_faults(found: Readable) -> Iterator[Fault]:
     for key in ("id", "name"):
         for said in twice(getattr(one, key) for one in manifest.classes):
             yield ("classes",), f"two classes have the {key} {said!r}"
+    if manifest.kind == "scores":
+        yield from check_scores.set_faults(manifest)
     yield from _prototype_faults(found)
     yield from _again("photos", ((loc, photo.id) for loc, photo in found.every_photo()))
     for loc, photo in found.every_photo():
@@ -85,6 +91,9 @@ def _set_faults(found: Readable) -> Iterator[Fault]:
             yield (*loc, "prediction"), f"the prediction of this example is {said}"
         for inner, fault in photo_faults(photo, found):
             yield (*loc, *inner), fault
+        if manifest.kind == "scores":
+            for inner, fault in check_scores.photo_faults(photo, manifest):
+                yield (*loc, *inner), fault
 
 
 def _again(what: str, ids: Iterable[tuple[Loc, str]]) -> Iterator[Fault]:
@@ -121,14 +130,15 @@ def _warnings(manifest: Manifest) -> Iterator[str]:
         yield f"the sets differ in size: {said} photos"
     if manifest.sets != tuple(range(1, len(manifest.sets) + 1)):
         yield f"the sets are numbered {', '.join(map(str, manifest.sets))}"
-    if not all(photo.correct for photo in manifest.photos):
+    scores = manifest.kind == "scores"
+    if not scores and not all(photo.correct for photo in manifest.photos):
         for number in manifest.sets:
             photos = manifest.of_set(number)
             right = sum(photo.correct for photo in photos)
             if 2 * right != len(photos):
                 yield f"set {number}: the model is right in {right} of {len(photos)} photos"
     for key, said in (("correct_example", "right"), ("incorrect_example", "wrong")):
-        if getattr(manifest, key) is None:
+        if getattr(manifest, key) is None and not (scores and key == "incorrect_example"):
             yield f"there is no {key}: the introduction shows none that the model has {said}"
     of = {one.id: one.of for one in manifest.prototypes}
     for photo in manifest.photos:

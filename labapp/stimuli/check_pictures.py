@@ -24,13 +24,17 @@ COLOURED = 8
 
 @dataclass
 class Pictures:
-    """The pictures of a set, each read once. files: the bytes of those that are files."""
+    """The pictures of a set, each read once. files: the bytes of those that are files, and of score
+    files; flat: score files whose numbers are all the same."""
 
     folder: Path
     files: dict[str, bytes] = field(default_factory=dict)
+    flat: list[str] = field(default_factory=list)
     _said: dict[str, str | None] = field(default_factory=dict)
     _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     _coloured: set[str] = field(default_factory=set)
+    _grey: set[str] = field(default_factory=set)
+    _means: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     def fault(self, ref: str) -> str | None:
         """What is wrong with a picture; it is told at the first place that names it."""
@@ -43,13 +47,16 @@ class Pictures:
                 self._sizes[ref] = (pictures.bird_size(ref),) * 2
                 return None
             content = pictures.content_of(self.folder, ref)
-            pixels = pictures.decoded(content, ref)
+            pixels = pictures.native(content, ref)
         except StimuliError as error:
             self._said[ref] = f"{error.what} {error.todo}"
             return self._said[ref]
         self.files[ref] = content
         self._sizes[ref] = (pixels.shape[1], pixels.shape[0])
-        if int(np.ptp(pixels.astype(np.int16), axis=2).max()) > COLOURED:
+        self._means[ref] = _mean(pixels)
+        if pixels.ndim == 2:
+            self._grey.add(ref)
+        elif int(np.ptp(pixels.astype(np.int16), axis=2).max()) > COLOURED:
             self._coloured.add(ref)
         return None
 
@@ -64,10 +71,24 @@ class Pictures:
     def coloured(self, ref: str) -> bool:
         return ref in self._coloured
 
+    def grey(self, ref: str) -> bool:
+        """Whether the file has one channel."""
+        return ref in self._grey
+
+    def mean(self, ref: str) -> tuple[float, ...]:
+        """Mean level of the pixels, from 0 to 1: of grey, or of red, green and blue."""
+        if ref not in self._means and pictures.is_bird(ref):
+            self._means[ref] = _mean(pictures.painted(ref))
+        return self._means[ref]
+
     def content(self, ref: str) -> str:
         """What tells a picture from others, whatever its name."""
         content = self.files.get(ref)
         return ref if content is None else hashlib.sha256(content).hexdigest()
+
+
+def _mean(pixels: pictures.UInt8) -> tuple[float, ...]:
+    return tuple(np.atleast_1d(pixels.mean((0, 1)) / 255).tolist())
 
 
 def faults(found: Readable, known: Pictures) -> Iterator[Fault]:
@@ -109,7 +130,7 @@ def warnings(found: Readable, known: Pictures) -> Iterator[str]:
         size = known.size(photo.photo)
         if size is None:
             continue
-        if min(size) < 200:
+        if min(size) < 200 and found.manifest.kind != "scores":
             yield f"photo {photo.id}: it has {size[0]} × {size[1]} pixels and will look coarse"
         for ref in photo.heatmaps[:1]:
             heat = known.size(ref)

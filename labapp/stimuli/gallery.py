@@ -16,8 +16,9 @@ from pathlib import Path
 from labapp import datasets, resources
 from labapp.errors import StimuliError
 from labapp.events.judging import StimuliKept
-from labapp.stimuli import pictures
+from labapp.stimuli import masked, masking, pictures
 from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.masking import MaskedRef
 from labapp.stimuli.pictures import UInt8
 
 FOLDER = "stimuli"
@@ -53,8 +54,7 @@ def keep(
     files: list[dict[str, str]] = [{} for _ in stimulus_sets]
     for ref in refs:
         place, content = _content(stimulus_sets, ref)
-        ending = ".jpg" if pictures.is_bird(ref) else Path(ref).suffix.lower()
-        name = hashlib.sha256(content).hexdigest() + ending
+        name = hashlib.sha256(content).hexdigest() + _ending(ref)
         if not (folder / name).exists():
             _write(folder / name, content)
         files[place][ref] = name
@@ -64,10 +64,19 @@ def keep(
     )
 
 
+def _ending(ref: str) -> str:
+    """Of the file that a picture is kept in."""
+    if masking.is_masked(ref):
+        return ".png"
+    return ".jpg" if pictures.is_bird(ref) else Path(ref).suffix.lower()
+
+
 def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]:
     """Number of the set that has a picture, and its bytes."""
     if pictures.is_bird(ref):
         return 0, _bird_bytes(ref)
+    if masking.is_masked(ref):
+        return _masked(stimulus_sets, ref)
     there = [n for n, one in enumerate(stimulus_sets) if pictures.path_of(one.folder, ref).exists()]
     found = {n: pictures.content_of(stimulus_sets[n].folder, ref) for n in there or [0]}
     if len(set(found.values())) > 1:
@@ -78,6 +87,25 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
             todo="Rename it in one of them, and import that set again.",
         )
     return next(iter(found.items()))
+
+
+def _masked(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]:
+    """Number of the set that a masked picture is made of, and its bytes."""
+    try:
+        wanted = MaskedRef.of(ref)
+    except ValueError as error:
+        raise StimuliError(
+            f"{error}.",
+            todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT.",
+        ) from error
+    for place, one in enumerate(stimulus_sets):
+        if one.id == wanted.stimuli:
+            return place, masked.png(one, wanted)
+    known = ", ".join(one.id for one in stimulus_sets) or "none"
+    raise StimuliError(
+        f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
+        todo=f"Name a picture of one of these: {known}.",
+    )
 
 
 def _bird_bytes(ref: str) -> bytes:

@@ -61,7 +61,10 @@ class MaskedRef:
         signs: dict[str, Sign] = {one: one for one in ("signed", "absolute")}
         if fill not in fills or sign not in signs:
             raise ValueError(f"{ref!r} names no masked picture")
-        return cls(stimuli, photo, method, fills[fill], signs[sign], float(percent))
+        shown = float(percent)
+        if not 0 < shown <= 100:
+            raise ValueError(f"{ref!r} shows no percentage above 0, up to 100")
+        return cls(stimuli, photo, method, fills[fill], signs[sign], shown)
 
 
 def is_masked(ref: str) -> bool:
@@ -112,9 +115,15 @@ def pixels(percent: float, size: int) -> int:
 def shown(scores: NDArray[np.floating], percent: float, sign: Sign = "signed") -> Bool:
     """The pixels that are shown: bool, shape as `scores`. What a smaller percentage shows, a larger
     one shows too."""
-    chosen = np.zeros(scores.size, np.bool_)
-    chosen[ranking(scores, sign)[: pixels(percent, scores.size)]] = True
-    return chosen.reshape(scores.shape)
+    return first(ranking(scores, sign), percent, scores.shape)
+
+
+def first(ranked: Int64, percent: float, shape: tuple[int, ...]) -> Bool:
+    """The first pixels of a ranking: bool, of that shape. Of many percentages of one picture,
+    where it is ranked but once."""
+    chosen = np.zeros(ranked.size, np.bool_)
+    chosen[ranked[: pixels(percent, ranked.size)]] = True
+    return chosen.reshape(shape)
 
 
 def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 UInt8 = NDArray[np.uint8]
 
 BIRD = "bird:"
+PICTURE = "picture"
+"""What a file is called in messages."""
 PHOTO_PX, PROTOTYPE_PX = 512, 384
 """Width and height of painted birds: photos that are judged, and training photos of prototypes."""
 LARGEST_BYTES = 40 * 1024 * 1024
@@ -73,41 +75,57 @@ def painted(ref: str, size: int | None = None) -> UInt8:
     )
 
 
-def path_of(folder: Path, ref: str) -> Path:
-    """The file of a picture. Raises StimuliError where its name leads out of the folder, by `..`
-    or by a link."""
+def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
+    """The file of a picture, or of `what` else. Raises StimuliError where its name leads out of the
+    folder, by `..` or by a link."""
     parts = PurePosixPath(ref).parts
     path = folder.joinpath(*parts)
     if not parts or ref.startswith("/") or ".." in parts or "\\" in ref:
         raise StimuliError(
-            f"The picture {ref!r} does not lie in the set's folder.",
+            f"The {what} {ref!r} does not lie in the set's folder.",
             todo="Name files below the folder, with / between folders.",
         )
     steps = [folder.joinpath(*parts[: depth + 1]) for depth in range(len(parts))]
     if any(step.is_symlink() for step in steps):
         raise StimuliError(
-            f"The picture {ref!r} is a link.", todo="Put the picture itself into the folder."
+            f"The {what} {ref!r} is a link.", todo=f"Put the {what} itself into the folder."
         )
     return path
 
 
-def content_of(folder: Path, ref: str) -> bytes:
-    """The bytes of a picture's file. Raises StimuliError where it is missing or far too large."""
-    path = path_of(folder, ref)
+def content_of(folder: Path, ref: str, what: str = PICTURE) -> bytes:
+    """The bytes of a picture's file, or of `what` else. Raises StimuliError where it is missing or
+    far too large."""
+    path = path_of(folder, ref, what)
     try:
         with path.open("rb") as stream:
             content = stream.read(LARGEST_BYTES + 1)
     except OSError as error:
-        raise StimuliError(
-            f"The picture {ref!r} cannot be read: {error.strerror}.",
-            todo="Put it into the folder, or correct its name.",
-        ) from error
+        raise unreadable(ref, what, error) from error
     if len(content) > LARGEST_BYTES:
         raise StimuliError(
-            f"The picture {ref!r} is larger than {LARGEST_BYTES // 1024**2} MiB.",
+            f"The {what} {ref!r} is larger than {LARGEST_BYTES // 1024**2} MiB.",
             todo="Make it smaller; 512 to 1024 pixels a side are enough.",
         )
     return content
+
+
+def written(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
+    """What changes when a file is written again: its time in ns and its bytes. Raises StimuliError
+    where it is missing."""
+    try:
+        said = path_of(folder, ref, what).stat()
+    except OSError as error:
+        raise unreadable(ref, what, error) from error
+    return said.st_mtime_ns, said.st_size
+
+
+def unreadable(ref: str, what: str, error: OSError) -> StimuliError:
+    """What to say of a file of a set that cannot be opened."""
+    return StimuliError(
+        f"The {what} {ref!r} cannot be read: {error.strerror}.",
+        todo="Put it into the folder, or correct its name.",
+    )
 
 
 def read(folder: Path, ref: str, size: int | None = None) -> UInt8:
@@ -121,12 +139,24 @@ def read(folder: Path, ref: str, size: int | None = None) -> UInt8:
 def decoded(content: bytes, ref: str) -> UInt8:
     """The pixels of a PNG or JPEG file: uint8, shape (height, width, 3)."""
     image = opened(content, ref)
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+    if _transparent(image):
         from PIL import Image as images
 
         image = image.convert("RGBA")
         image = images.alpha_composite(images.new("RGBA", image.size, "white"), image)
     return np.asarray(image.convert("RGB"), np.uint8)
+
+
+def native(content: bytes, ref: str) -> UInt8:
+    """The pixels of a PNG or JPEG file, grey where the file is: uint8, shape (height, width) or
+    (height, width, 3)."""
+    image = opened(content, ref)
+    grey = image.mode in ("1", "L") and not _transparent(image)
+    return np.array(image.convert("L"), np.uint8) if grey else decoded(content, ref)
+
+
+def _transparent(image: Image) -> bool:
+    return image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
 
 
 def opened(content: bytes, ref: str) -> Image:
@@ -172,10 +202,13 @@ def jpeg(pixels: UInt8) -> bytes:
     return out.getvalue()
 
 
-def png(pixels: UInt8) -> bytes:
-    """A grey (h, w) or coloured (h, w, 3) picture as PNG."""
+def png(pixels: UInt8, *, optimize: bool = True) -> bytes:
+    """A grey (h, w) or coloured (h, w, 3) picture as PNG.
+
+    optimize : as small as can be, for files that stay; without it four times as fast.
+    """
     from PIL import Image as images
 
     out = io.BytesIO()
-    images.fromarray(pixels).save(out, "PNG", optimize=True)
+    images.fromarray(pixels).save(out, "PNG", optimize=optimize)
     return out.getvalue()

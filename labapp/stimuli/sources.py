@@ -3,10 +3,12 @@
     set.json         everything of the manifest but what stands in the tables
     classes.csv      id, name, marks
     photos.csv       id, set, photo, truth, prediction, options, heatmaps, logits, strengths,
-                     first_wrong, final_classes, and facts as columns that begin with fact:
+                     first_wrong, final_classes, facts as columns that begin with fact:, and
+                     score files as columns scores:METHOD
     prototypes.csv   id, of, photo, crop, left, top, right, bottom
     rows.csv         photo, place, prototype, crop, left, top, right, bottom, similarity, rank,
                      present
+    masked.csv       photo, method, percent, fill, sign, logits; file, which is not read
 
 Several values in a cell stand with | between them; `set` is a number or one of correct_example and
 incorrect_example; `place` is empty, or one of first, absent and present for the final steps of a
@@ -43,14 +45,17 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "rows.csv": (
         "photo", "place", "prototype", "crop", *BOX, "similarity", "rank", "present",
     ),
+    "masked.csv": ("photo", "method", "percent", "fill", "sign", "logits", "file"),
 }  # fmt: skip
 REQUIRED: dict[str, tuple[str, ...]] = {
     "classes.csv": ("id", "name"),
     "photos.csv": ("id", "set", "photo", "truth", "prediction"),
     "prototypes.csv": ("id", "photo"),
     "rows.csv": ("photo", "prototype"),
+    "masked.csv": ("photo", "method", "percent", "fill", "sign", "logits"),
 }
 FACT = "fact:"
+SCORES = "scores:"
 EXAMPLES = ("correct_example", "incorrect_example")
 PLACES = ("first", "absent", "present")
 TRUE, FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
@@ -154,6 +159,8 @@ def _tables(folder: Path) -> Source:
         photos.setdefault(str(photo.get("id")), {"photo": photo, "loc": loc})
     for line, cells in _lines(source, "rows.csv", needed=False):
         _row(source, line, cells, photos)
+    for line, cells in _lines(source, "masked.csv", needed=False):
+        _masked(source, line, cells, photos)
     return source
 
 
@@ -192,8 +199,8 @@ def _known(source: Source, name: str, columns: list[str]) -> bool:
     """Whether a table has the columns it needs and no others."""
     before = len(source.faults)
     for column in columns:
-        fact = name == "photos.csv" and column.startswith(FACT)
-        if column not in COLUMNS[name] and not fact:
+        free = name == "photos.csv" and column.startswith((FACT, SCORES))
+        if column not in COLUMNS[name] and not free:
             allowed = ", ".join(COLUMNS[name])
             source.faults.append(
                 f"{name}, line 1: unknown column {column!r}; allowed are {allowed}"
@@ -226,15 +233,16 @@ def _photo(source: Source, line: str, cells: Json) -> tuple[Json, list[str]]:
         photo["facts"] = {
             name: _number(source, line, key, cells[key], float) for name, key in facts.items()
         }
+    scores = {k.removeprefix(SCORES): cell for k, cell in cells.items() if k.startswith(SCORES)}
+    if scores:
+        photo["scores"] = scores
     return photo, _list(cells.get("final_classes", ""))
 
 
 def _row(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> None:
     """Put a row into its photo."""
-    of = cells.pop("photo", None)
-    known = photos.get(str(of))
+    known = _its_photo(source, line, cells, photos)
     if known is None:
-        source.faults.append(f"{line}, photo: there is no photo {of!r} in photos.csv")
         return
     place = cells.pop("place", "")
     row = _boxed(cells, "region")
@@ -258,6 +266,31 @@ def _row(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> Non
         rows = photo.setdefault("rows", [])
         source.places[*loc, "rows", len(rows)] = line
         rows.append(row)
+
+
+def _masked(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> None:
+    """Put what the model makes of a masked photo into the photo."""
+    known = _its_photo(source, line, cells, photos)
+    if known is None:
+        return
+    cells.pop("file", None)
+    if "percent" in cells:
+        cells["percent"] = _number(source, line, "percent", cells["percent"], float)
+    if "logits" in cells:
+        said = _list(cells["logits"])
+        cells["logits"] = [_number(source, line, "logits", one, float) for one in said]
+    masked = known["photo"].setdefault("masked", [])
+    source.places[*known["loc"], "masked", len(masked)] = line
+    masked.append(cells)
+
+
+def _its_photo(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> Json | None:
+    """The photo that a line of another table names, with its place."""
+    of = cells.pop("photo", None)
+    known = photos.get(str(of))
+    if known is None:
+        source.faults.append(f"{line}, photo: there is no photo {of!r} in photos.csv")
+    return known
 
 
 def _boxed(cells: Json, key: str) -> Json:

@@ -2,7 +2,7 @@
 
 Each kind is written with `write(folder, name)`; `NAMES` says which there are. Two numbered sets of
 four photos (two where species are told apart by prototypes), half of them predicted right where the
-study has both, and the two worked examples.
+study has both, and the two worked examples; the masked pictures have shapes as photos.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from labapp.datasets.birds.species import SPECIES, guide, name_of
-from labapp.stimuli import library, pictures
+from labapp.stimuli import library, masking, pictures, score_files
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Manifest
 
@@ -23,6 +23,9 @@ SEED = 7
 CELLS = 12
 ROWS = 3
 STEPS = 4
+SIDE, GRID = 48, 24
+"""Pixels of a side of the pictures that have scores, and cells of their grid."""
+SHAPES = ("disc", "ring")
 
 Json = dict[str, Any]
 
@@ -213,6 +216,67 @@ def _path_agreement(folder: Path, name: str) -> Json:
     return _frame(name, "path", photos, **_tree_of(folder))
 
 
+def _scores(folder: Path, name: str) -> Json:
+    """Two classes of grey pictures, discs and rings; two methods, of which one ranks the middle
+    first and the other the edge."""
+    photos = []
+    random = np.random.default_rng(SEED)
+    y, x = np.mgrid[:SIDE, :SIDE] / (SIDE - 1) - 0.5
+    far = np.hypot(x, y)
+    cells = far.reshape(GRID, SIDE // GRID, GRID, SIDE // GRID).mean((1, 3))
+    for n in range(10):
+        truth, right = n % 2, n % 4 < 2 if n < 8 else n == 8
+        ring = np.abs(far - 0.3) < 0.08 if truth else far < 0.3
+        grey = np.rint(60 + 120 * ring + random.uniform(0, 40, far.shape)).astype(np.uint8)
+        photo: Json = {
+            "id": f"p{n:02}",
+            "set": None if n >= 8 else 1 + n // 4,
+            "photo": f"p{n:02}.png",
+            "truth": SHAPES[truth],
+            "prediction": SHAPES[truth if right else 1 - truth],
+            "options": list(SHAPES),
+            "logits": [1.5, -0.5] if (truth == 0) == right else [-0.5, 1.5],
+            "scores": {},
+        }
+        (folder / photo["photo"]).write_bytes(pictures.png(grey))
+        for method, values in (("middle", -cells), ("edge", cells)):
+            file = f"p{n:02}-{method}.npy"
+            noisy = values + random.normal(0, 0.05, values.shape)
+            (folder / file).write_bytes(score_files.encoded(noisy))
+            photo["scores"][method] = file
+        photo["masked"] = [
+            {
+                "method": method,
+                "percent": percent,
+                "fill": "mean",
+                "sign": "signed",
+                # The more is shown, the more it is what the model makes of the whole picture.
+                "logits": [
+                    round(logit * percent / 60 + shift * (1 - percent / 60), 3)
+                    for logit, shift in zip(photo["logits"], (0.3, -0.1 * n), strict=True)
+                ],
+            }
+            for method in photo["scores"]
+            for percent in masking.sizes()
+        ]
+        photos.append(photo)
+    return _frame(
+        name,
+        "scores",
+        photos,
+        method={"name": "Tiny", "accuracy": 75.0},
+        classes_are="objects",
+        classes=[{"id": one, "name": one} for one in SHAPES],
+        methods=[{"id": "middle", "name": "Middle"}, {"id": "edge", "name": "Edge"}],
+        mean_level=[0.5],
+        pool=[
+            {"truth": truth, "prediction": said, "count": 30 if truth == said else 10}
+            for truth in SHAPES
+            for said in SHAPES
+        ],
+    )
+
+
 WRITERS: dict[str, Callable[[Path], Json]] = {
     "heatmaps": lambda folder: _heatmaps(folder, "heatmaps", "positive"),
     "heatmaps-signed": lambda folder: _heatmaps(folder, "heatmaps-signed", "signed"),
@@ -220,5 +284,6 @@ WRITERS: dict[str, Callable[[Path], Json]] = {
     "prototype-agreement": lambda f: _prototype_agreement(f, "prototype-agreement"),
     "path-distinction": lambda f: _path_distinction(f, "path-distinction"),
     "path-agreement": lambda f: _path_agreement(f, "path-agreement"),
+    "scores": lambda f: _scores(f, "scores"),
 }
 NAMES = tuple(WRITERS)

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from labapp.errors import StimuliError
@@ -88,7 +88,7 @@ def test_any_bytes_are_told(content: bytes) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    name=st.sampled_from(["prototype-distinction", "path-distinction"]),
+    name=st.sampled_from(["prototype-distinction", "path-distinction", "scores"]),
     table=st.sampled_from([*sources.COLUMNS, "set.json"]),
     place=st.floats(0, 1),
     put=st.sampled_from(
@@ -98,6 +98,7 @@ def test_any_bytes_are_told(content: bytes) -> None:
 def test_a_damaged_table_is_told_or_taken(name: str, table: str, place: float, put: bytes) -> None:
     with tempfile.TemporaryDirectory() as root:
         folder = as_tables(stimuli.write(Path(root), name))
+        assume((folder / table).exists())
         content = (folder / table).read_bytes()
         at = round(place * len(content))
         (folder / table).write_bytes(content[:at] + put + content[at + len(put) :])

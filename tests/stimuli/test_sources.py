@@ -26,9 +26,11 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
     path.unlink()
 
     def table(name: str, lines: list[Json]) -> None:
-        facts = dict.fromkeys(key for line in lines for key in line if key.startswith("fact:"))
+        facts = dict.fromkeys(
+            k for line in lines for k in line if k.startswith(("fact:", "scores:"))
+        )
         out = io.StringIO()
-        writer = csv.DictWriter(out, [*sources.COLUMNS[name], *facts], delimiter=delimiter)
+        writer = csv.DictWriter(out, [*sources.COLUMNS[name], *free], delimiter=delimiter)
         writer.writeheader()
         writer.writerows(lines)
         (made.folder / name).write_bytes(out.getvalue().encode(encoding))
@@ -37,7 +39,7 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
         flat = {k: v for k, v in one.items() if k != key}
         return flat | dict(zip(sources.BOX, one.get(key) or (), strict=False))
 
-    photos, rows = [], []
+    photos, rows, masked = [], [], []
     examples = [manifest.pop(key) | {"set": key} for key in sources.EXAMPLES]
     for photo in [*manifest.pop("photos"), *examples]:
         inner = photo.pop("rows", [])
@@ -50,11 +52,17 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
                 boxed(row, "region") | {"photo": photo["id"], "place": place}
                 for place, row in final.items()
             ]
+        scores = {f"scores:{name}": ref for name, ref in photo.pop("scores", {}).items()}
+        for one in photo.pop("masked", []):
+            one["logits"] = "|".join(map(str, one["logits"]))
+            masked.append({"photo": photo["id"], **one})
         cells = {k: "|".join(map(str, v)) if isinstance(v, list) else v for k, v in photo.items()}
-        photos.append(cells | {f"fact:{name}": value for name, value in facts.items()})
+        photos.append(cells | scores | {f"fact:{name}": value for name, value in facts.items()})
     table("photos.csv", photos)
     if rows:
         table("rows.csv", rows)
+    if masked:
+        table("masked.csv", masked)
     table("classes.csv", manifest.pop("classes"))
     if prototypes := manifest.pop("prototypes", []):
         table("prototypes.csv", [boxed(one, "box") for one in prototypes])

@@ -1,0 +1,82 @@
+"""Masked pictures of a set, made of a picture, a score file and how it is masked."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from labapp.errors import StimuliError
+from labapp.stimuli import masking, pictures, score_files
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import Manifest, Photo, Sign
+from labapp.stimuli.masking import Int64, MaskedRef
+from labapp.stimuli.pictures import UInt8
+
+
+def picture(found: StimulusSet, ref: MaskedRef) -> UInt8:
+    """A masked picture: uint8, shape (height, width) where the photo is grey, else (height, width,
+    3).
+
+    Raises StimuliError: the set has no such photo or method, a file is missing or damaged, or the
+    picture has no whole blocks for the scores.
+    """
+    if ref.stimuli != found.id:
+        raise StimuliError(
+            f"{str(ref)!r} is a masked picture of the set {ref.stimuli!r}, not of {found.id!r}.",
+            todo="Name a picture of this set.",
+        )
+    photo = photo_of(found.manifest, ref.photo)
+    file = photo.scores.get(ref.method)
+    if file is None:
+        known = ", ".join(photo.scores) or "none"
+        raise StimuliError(
+            f"The photo {ref.photo!r} of {found.id} has no scores of the method {ref.method!r}.",
+            todo=f"Name one of its methods: {known}.",
+        )
+    scores = score_files.read(found.folder, file)
+    written = pictures.written(found.folder, file, score_files.SCORES)
+    ranked = _ranked(found.folder, file, written, ref.sign)
+    try:
+        level = masking.level(ref.fill, found.manifest.mean_level)
+        mask = masking.first(ranked, ref.percent, scores.shape)
+        return masking.masked(_native(found.folder, photo.photo), mask, level)
+    except ValueError as error:
+        raise StimuliError(
+            f"The photo {ref.photo!r} of {found.id} cannot be masked: {error}.",
+            todo="`labapp stimuli check` says what the set lacks.",
+        ) from error
+
+
+def png(found: StimulusSet, ref: MaskedRef) -> bytes:
+    """A masked picture as a PNG file, 8 bits a channel. Raises as `picture` does."""
+    return pictures.png(picture(found, ref), optimize=False)
+
+
+def photo_of(manifest: Manifest, name: str) -> Photo:
+    """A photo of a set, a worked example too. Raises StimuliError where there is none."""
+    examples = (manifest.correct_example, manifest.incorrect_example)
+    for one in (*manifest.photos, *examples):
+        if one is not None and one.id == name:
+            return one
+    raise StimuliError(
+        f"The stimulus set {manifest.id} has no photo {name!r}.",
+        todo="`labapp stimuli check` and the set's manifest.json say which there are.",
+    )
+
+
+@lru_cache(maxsize=128)
+def _ranked(folder: Path, ref: str, written: tuple[int, int], sign: Sign) -> Int64:
+    return masking.ranking(score_files.read(folder, ref), sign)
+
+
+def _native(folder: Path, ref: str) -> UInt8:
+    if pictures.is_bird(ref):
+        return pictures.painted(ref)
+    return _decoded(folder, ref, pictures.written(folder, ref))
+
+
+@lru_cache(maxsize=64)
+def _decoded(folder: Path, ref: str, written: tuple[int, int]) -> UInt8:
+    pixels = pictures.native(pictures.content_of(folder, ref), ref)
+    pixels.flags.writeable = False
+    return pixels
