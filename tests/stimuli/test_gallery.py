@@ -15,7 +15,8 @@ from labapp.errors import StimuliError
 from labapp.stimuli import gallery, library, pictures
 from labapp.stimuli.gallery import Gallery
 from labapp.study.explained import Judged, Showing
-from labapp.study.judging import JudgingTask, pictures_of
+from labapp.study.judging import JudgingTask
+from labapp.study.pictures import pictures_of
 from labapp.study.stages import JudgingStages
 from tests.helpers import stimuli
 

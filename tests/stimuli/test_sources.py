@@ -26,9 +26,8 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
     path.unlink()
 
     def table(name: str, lines: list[Json]) -> None:
-        facts = dict.fromkeys(
-            k for line in lines for k in line if k.startswith(("fact:", "scores:"))
-        )
+        names = (key for line in lines for key in line)
+        free = dict.fromkeys(key for key in names if key.startswith(("fact:", "scores:")))
         out = io.StringIO()
         writer = csv.DictWriter(out, [*sources.COLUMNS[name], *free], delimiter=delimiter)
         writer.writeheader()
