@@ -56,9 +56,19 @@ class Receipt:
 class Journal:
     """An open journal of one session; one instance a process, one process a session."""
 
-    def __init__(self, path: Path, clock: Clock, segment: int, last: Event | None, head: str):
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        segment: int,
+        last: Event | None,
+        head: str,
+        *,
+        outlasts_power: bool = True,
+    ):
         self.path = path
         self.clock = clock
+        self._outlasts_power = outlasts_power
         self.segment = segment
         self._head = head
         self._seq = last.seq if last else 0
@@ -77,8 +87,12 @@ class Journal:
         self._writer.start()
 
     @classmethod
-    def create(cls, path: Path, clock: Clock) -> Journal:
-        """A new journal; the file must not exist. Raises JournalError when it cannot be made."""
+    def create(cls, path: Path, clock: Clock, *, outlasts_power: bool = True) -> Journal:
+        """A new journal; the file must not exist. Raises JournalError when it cannot be made.
+
+        outlasts_power: whether what is committed is waited for until it would be there after the
+        power failed. A simulation on a virtual clock can be had again and need not wait.
+        """
         # Made under another name and put in its place whole: whoever looks at the folder in this
         # moment finds no journal rather than half of one.
         partial = path.with_suffix(".partial")
@@ -94,7 +108,7 @@ class Journal:
             partial.rename(path)
         except (OSError, sqlite3.Error) as error:
             raise storage_error(path, error) from error
-        return cls(path, clock, 1, None, GENESIS)
+        return cls(path, clock, 1, None, GENESIS, outlasts_power=outlasts_power)
 
     @classmethod
     def reopen(cls, path: Path, clock_from: Callable[[Event], Clock]) -> Journal:
@@ -233,7 +247,9 @@ class Journal:
                 self._urgent = False
                 closing = self._closing
             try:
-                connection = connection or _connect(self.path, checkpoints=False)
+                connection = connection or _connect(
+                    self.path, checkpoints=False, outlasts_power=self._outlasts_power
+                )
                 self._commit(connection)
                 self._failure = None
                 self._tidy(connection)
@@ -287,10 +303,13 @@ _AT_ONCE = threading.Event()
 _AT_ONCE.set()
 
 
-def _connect(path: Path, *, checkpoints: bool = True) -> sqlite3.Connection:
+def _connect(
+    path: Path, *, checkpoints: bool = True, outlasts_power: bool = True
+) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
+    # NORMAL leaves out the sync after each commit; with a write-ahead log the file stays whole.
+    connection.execute(f"PRAGMA synchronous={'FULL' if outlasts_power else 'NORMAL'}")
     if not checkpoints:
         connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection

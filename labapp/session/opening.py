@@ -56,7 +56,8 @@ class Surroundings:
     decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
     sound, with the reason in no_sound; extra: what else environment.json is to say (screens);
     decode_at_once: never in the worker (a virtual clock does not wait for it); stimuli_of: a
-    stimulus set by id or folder; keeps_pictures: of photos to judge, for there are windows.
+    stimulus set by id or folder; keeps_pictures: of photos to judge, for there are windows;
+    outlasts_power: of the journal, see `Journal.create`.
     """
 
     decoders: Mapping[str, Decoder]
@@ -70,6 +71,7 @@ class Surroundings:
     decode_at_once: bool = False
     stimuli_of: stimuli.StimuliOf = stimuli.stimuli_of
     keeps_pictures: bool = True
+    outlasts_power: bool = True
 
 
 @dataclass
@@ -248,7 +250,7 @@ def _create(
         kept = stimuli.keep(home, made.parts, tuple(sets.values())) if shows else ()
         lock = home.lock()
         undo.callback(lock.release)
-        journal = Journal.create(home.journal, clock)
+        journal = Journal.create(home.journal, clock, outlasts_power=around.outlasts_power)
         undo.callback(journal.close)
         opened = _assemble(loaded, planned, home, journal, clock, (), around, lock, kept)
         undo.pop_all()

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,29 @@ def test_the_writer_syncs_fully() -> None:
     connection = module._connect(Path(":memory:"))
     assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
     connection.close()
+
+
+def test_a_simulation_does_not_wait_for_the_disk_and_its_journal_is_as_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[sqlite3.Connection] = []
+    connect = module._connect
+
+    def watched(*given: Any, **named: Any) -> sqlite3.Connection:
+        made.append(connect(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(module, "_connect", watched)
+    with Journal.create(
+        tmp_path / "journal.sqlite", SessionClock(), outlasts_power=False
+    ) as journal:
+        for value in range(1, 6):
+            assert journal.append(answer(value), Source.PARTICIPANT).wait(5.0)
+        assert made[-1].execute("PRAGMA synchronous").fetchone() == (1,)
+        assert made[-1].execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    rows = read_rows(tmp_path)
+    assert len(rows) == 5
+    assert check_chain(rows) is None
 
 
 def test_other_events_are_on_disk_with_the_next_batch(tmp_path: Path) -> None:
