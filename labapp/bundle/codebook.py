@@ -8,10 +8,17 @@ from typing import Any
 from labapp.analysis.column import Column as AnalysisColumn
 from labapp.analysis.columns import SINGLE_TRIALS, TRIALS
 from labapp.analysis.judging.columns import JUDGEMENTS
+from labapp.analysis.unmasking.columns import ANNOTATIONS
 from labapp.bundle.people import PARTICIPANTS, SESSIONS
 from labapp.bundle.session_timeline import SESSION_COLUMNS
-from labapp.bundle.task_timeline import JUDGING_COLUMNS, SINGLE_COLUMNS, TASK_COLUMNS
+from labapp.bundle.task_timeline import (
+    JUDGING_COLUMNS,
+    SINGLE_COLUMNS,
+    TASK_COLUMNS,
+    UNMASKING_COLUMNS,
+)
 from labapp.bundle.tsv import Column
+from labapp.bundle.unmasking import OUTPUT_COLUMNS
 from labapp.events import describe
 
 _ELSEWHERE = frozenset({"study", "participant", "session", "task", "included"})
@@ -43,6 +50,11 @@ JUDGEMENT_COLUMNS = tuple(
     _trial_column(c) for c in JUDGEMENTS if c.name not in _ELSEWHERE - {"task"}
 )
 """Of photos whose explanations were judged: those of the analysis' table of judgements."""
+ANNOTATION_COLUMNS = (
+    *(_trial_column(c) for c in ANNOTATIONS if c.name not in _ELSEWHERE),
+    *OUTPUT_COLUMNS,
+)
+"""Of masked pictures: those of the analysis' table of annotations, and the model's logits."""
 
 JOURNAL_COLUMNS = {
     "seq": "Number of the event, from 1 without holes.",
@@ -82,6 +94,8 @@ def codebook() -> dict[str, Any]:
             for label in ("judging", "warmup")
             for kind, columns in (("events", JUDGING_COLUMNS), ("beh", JUDGEMENT_COLUMNS))
         },
+        "task-unmasking_events.tsv": _columns(UNMASKING_COLUMNS),
+        "task-unmasking_beh.tsv": _columns(ANNOTATION_COLUMNS),
     }
 
 

@@ -16,6 +16,7 @@ from labapp.bundle.sound import clock_fits
 from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tasks import tasks_of
 from labapp.bundle.tsv import Table, json_text
+from labapp.bundle.unmasking import Cells, Place, Stimulus, add_pictures, stimuli_of
 from labapp.errors import ModelError
 from labapp.events import Body, Event
 from labapp.events.lifecycle import DecoderWarmed
@@ -57,18 +58,27 @@ def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, 
     about = {"StimulusPresentation": _software(record)}
     instructions = _instructions(record)
     session = SessionRecords.of(events, str(record.name))
-    rows, judged = session.rows(), session.parts.judged
+    rows, stimuli = session.rows(), stimuli_of(record)
+    add_pictures(bundle, record, stimuli)
     for task in tasks_of(record):
         described = {"TaskName": task.name, "TaskDescription": task.description}
         if instructions:
             described["Instructions"] = instructions
         models = task.models(record)
-        own = [row for row in rows[task.table] if row["stage"] in models]
+        own = [row | _output(row, stimuli) for row in rows[task.table] if row["stage"] in models]
         _add_table(bundle, f"{stem}-{task.label}_beh", Table(task.trial_columns, own), described)
-        timeline = task_timeline(events, models, task.event_columns, task.kinds, judged)
+        timeline = task_timeline(
+            events, models, task.event_columns, task.kinds, session.parts, stimuli
+        )
         _add_table(bundle, f"{stem}-{task.label}_events", timeline, described | about)
     course = {"TaskName": "session", "TaskDescription": SESSION_DESCRIPTION}
     _add_table(bundle, f"{stem}-session_events", session_timeline(events), course | about)
+
+
+def _output(row: Mapping[str, Any], stimuli: Mapping[Place, Stimulus]) -> Cells:
+    """What the plan says besides of a masked picture; nothing of other questions."""
+    stimulus = stimuli.get((row["stage"], row["trial"]))
+    return {} if stimulus is None else stimulus.cells()
 
 
 def _add_table(bundle: BundleFolder, name: str, table: Table, facts: Mapping[str, Any]) -> None:

@@ -19,15 +19,16 @@ BIDS dataset (behavioural data). Every time is in seconds since the session bega
   durations, movement, error). `*_task-reconstruction_events.tsv`: stages, questions, movements of
   the dials and pictures on one timeline. `*_task-singledimension_*.tsv`: the same of questions
   about one dial (choice, ratings, whether right). `*_task-judging_*.tsv`, `*_task-warmup_*.tsv`:
-  the same of photos whose explanations were judged. `*_task-session_events.tsv`: runs of the
-  program, parts of the plan, pauses, answers, the moderator's notes and flags, and the state of the
-  sound.
+  the same of photos whose explanations were judged. `*_task-unmasking_*.tsv`: the same of masked
+  pictures, a row an attempt at one (response, reaction time, the model's own outputs), with the
+  picture in `stim_file`, below `stimuli/`. `*_task-session_events.tsv`: runs of the program, parts
+  of the plan, pauses, answers, the moderator's notes and flags, and the state of the sound.
 * `phenotype/`: questionnaires, a row a participant.
 * `sourcedata/labapp/`: everything else. `codebook.json` describes every kind of event and every
   column; `manifest.json` has the SHA-256 and size of every file; `models/` has the model cards.
   `sub-*/ses-*/` has, for each session, the journal (`journal.parquet`: every event, verbatim, with
   its hash chain), the study as it was used (`study/`), `environment.json`, the sound, and the
-  pictures of judged explanations as they were shown, each named by its SHA-256 (`stimuli/`).
+  pictures of the stimulus sets as they were shown, each named by its SHA-256 (`stimuli/`).
 
 Durations named working durations, and all durations in `_beh.tsv`, leave out pauses, breaks and the
 gaps after crashes. A session of several runs (segments) has a sound file for each.

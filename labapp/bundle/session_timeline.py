@@ -17,6 +17,7 @@ from labapp.bundle.task_timeline import (
     Lasting,
 )
 from labapp.bundle.tsv import Column, Table, seconds
+from labapp.bundle.unmasking import UNMASKING_KIND_TYPES
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
@@ -29,7 +30,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 
-_OF_TASKS = (KIND_TYPES, SINGLE_KIND_TYPES, JUDGING_KIND_TYPES)
+_OF_TASKS = (KIND_TYPES, SINGLE_KIND_TYPES, JUDGING_KIND_TYPES, UNMASKING_KIND_TYPES)
 KILLED = "killed"
 """Outcome of a run that came to no orderly end."""
 

@@ -46,7 +46,8 @@ def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
     copied = {name: files.pop(name) for name in tuple(files) if _MANIFEST.fullmatch(name)}
     if not files:  # there is no copy of the study, which its hash tells
         return files, []
-    rows = [row["explained"] for row in record.planned.plan if "explained" in row]
+    shared = [row.get("explained") or row.get("unmasked") for row in record.planned.plan]
+    rows = [row for row in shared if row]
     wanted = {f"{STIMULI}/{row['stimuli']}/{MANIFEST}": row["manifest_sha256"] for row in rows}
     problems = [f"{name}: missing" for name in sorted(wanted.keys() - copied)]
     problems += [f"{name}: the plan does not name it" for name in sorted(copied.keys() - wanted)]

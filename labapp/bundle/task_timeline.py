@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from labapp.analysis.judging.parts import JudgedPart, JudgedPhoto
+from labapp.analysis.judging.parts import JudgedPhoto
+from labapp.analysis.parts import Parts
+from labapp.bundle import unmasking
 from labapp.bundle.tsv import Column, Table, seconds
+from labapp.bundle.unmasking import Place, Stimulus
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.judging import JudgementMade, PhotoDrawn, PhotoShown
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.single_dimension import QuestionShown
 from labapp.events.trials import TrialEnded, TrialStarted
+from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.study.judging import SIMILARITY
+from labapp.tasks.unmasking.state import ANSWERED
 
 Cells = dict[str, Any]
 
@@ -143,6 +148,7 @@ JUDGING_COLUMNS = (
     Column("model_rank", "The same as a rank among the rows of its class, 1 the most similar."),
     SEQ,
 )
+UNMASKING_COLUMNS = (*_opening(unmasking.UNMASKING_TYPES), *unmasking.UNMASKING_COLUMNS, SEQ)
 TASK_COLUMNS = (
     *_opening(TASK_TYPES),
     Column("dimension", "The dial, from 1 as on the screen."),
@@ -166,6 +172,7 @@ TASK_COLUMNS = (
 
 RESTARTED = "restarted"
 """Outcome of a stage that was interrupted and began again: the next row of its id goes on."""
+NO_PARTS = Parts({}, {})
 
 
 class Lasting:
@@ -185,19 +192,21 @@ def task_timeline(
     models: Mapping[str, str],
     columns: Sequence[Column],
     kinds: Mapping[str, str],
-    judged: Mapping[str, JudgedPart] | None = None,
+    parts: Parts = NO_PARTS,
+    stimuli: Mapping[Place, Stimulus] | None = None,
 ) -> Table:
     """The rows of the stages of one task.
 
     events: of the whole session, with their bodies (pauses are needed too); models: id of the
-    representation by id of the stage; kinds: type of the row by kind of event; judged: the parts
-    that judge explanations, by their ids.
+    representation by id of the stage; kinds: type of the row by kind of event; parts: what is
+    known of the plan; stimuli: its masked pictures.
     """
     pauses = Pauses()
     rows: list[Cells] = []
     stages: dict[str, Lasting] = {}
     trials: dict[tuple[str, int | None, int | None], Lasting] = {}
     photos: dict[tuple[str, int | None, int | None], str] = {}
+    drawn: dict[tuple[str, int | None, int | None], StimulusDrawn] = {}
     for event, body in events:
         pauses = pauses.apply(event)
         stage = event.stage
@@ -229,6 +238,21 @@ def task_timeline(
                 shown = {"trial_type": "trial", "duration": None, "photo": photos[key]}
                 rows.append(cells | shown)
                 trials[key] = Lasting(rows[-1], event.t_ns, working)
+            case StimulusDrawn():
+                drawn[key] = body
+            case StimulusShown():
+                stimulus = (stimuli or {}).get((stage, event.trial or 0))
+                shown = unmasking.trial_cells(drawn[key], body, stimulus)
+                rows.append(cells | {"trial_type": "trial", "duration": None, **shown})
+                painted = body.painted_ns
+                trials[key] = Lasting(rows[-1], painted, pauses.working_ns(painted))
+            case ResponseGiven() if key in trials:
+                # It ends the stimulus, by the time of its input.
+                trial, at = trials.pop(key), body.input_ns
+                part = parts.unmasked[stage]
+                answer = unmasking.answer_cells(trial.cells, trial.t_ns, body, part)
+                trial.close(at, pauses.working_ns(at), ANSWERED)
+                rows.append(cells | {"trial_type": kinds[event.kind], **answer})
             case TrialStarted():
                 rows.append(cells | {"trial_type": "trial", "duration": None, **_measured(body)})
                 trials[key] = Lasting(rows[-1], event.t_ns, working)
@@ -238,8 +262,8 @@ def task_timeline(
                 trials[key].close(event.t_ns, working, body.outcome)
             case _ if event.kind in kinds:
                 row = cells | {"trial_type": kinds[event.kind], **_details(event)}
-                if isinstance(body, JudgementMade) and judged:
-                    row |= _rated(body, judged[stage].photos[photos[key]])
+                if isinstance(body, JudgementMade) and stage in parts.judged:
+                    row |= _rated(body, parts.judged[stage].photos[photos[key]])
                 rows.append(row)
     return Table(columns, rows)
 

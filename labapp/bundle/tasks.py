@@ -8,7 +8,13 @@ from typing import Any
 
 from labapp.analysis.judging.parts import PART as JUDGING_PART
 from labapp.analysis.judging.parts import WARM_UP, WARM_UP_PART
-from labapp.bundle.codebook import JUDGEMENT_COLUMNS, SINGLE_TRIAL_COLUMNS, TRIAL_COLUMNS
+from labapp.analysis.unmasking.parts import PART as UNMASKING_PART
+from labapp.bundle.codebook import (
+    ANNOTATION_COLUMNS,
+    JUDGEMENT_COLUMNS,
+    SINGLE_TRIAL_COLUMNS,
+    TRIAL_COLUMNS,
+)
 from labapp.bundle.task_timeline import (
     JUDGING_COLUMNS,
     JUDGING_KIND_TYPES,
@@ -16,11 +22,14 @@ from labapp.bundle.task_timeline import (
     SINGLE_COLUMNS,
     SINGLE_KIND_TYPES,
     TASK_COLUMNS,
+    UNMASKING_COLUMNS,
 )
 from labapp.bundle.tsv import Column
+from labapp.bundle.unmasking import UNMASKING_KIND_TYPES
 from labapp.events.judging import PhotoDrawn, PhotoShown
 from labapp.events.single_dimension import QuestionDrawn, QuestionShown
 from labapp.events.trials import TrialDrawn, TrialStarted
+from labapp.events.unmasking import StimulusDrawn, StimulusShown
 from labapp.records.record import Record
 
 _PAPER = (
@@ -30,6 +39,10 @@ _PAPER = (
 _HIVE = (
     "(Kim, Meister, Ramaswamy, Fong and Russakovsky, HIVE: Evaluating the Human Interpretability "
     "of Visual Explanations, 2022)."
+)
+_PSYCHOPHYSICS = (
+    "(Biessmann and Refiano, A psychophysics approach for quantitative comparison of interpretable "
+    "computer vision models, 2019)."
 )
 
 
@@ -60,7 +73,7 @@ def _model(row: Mapping[str, Any]) -> str:
     """What a stage is about: the representation, or what is explained."""
     if "model" in row:
         return str(row["model"])
-    explained = row.get("explained")
+    explained = row.get("explained") or row.get("unmasked")
     return str(explained["classifier"] or explained["stimuli"]) if explained else WARM_UP
 
 
@@ -112,7 +125,21 @@ WARMING_UP = TaskFiles(
     f"tree right, and what is the first mistake about {_HIVE}",
     **_JUDGED,
 )
-TASKS = (RECONSTRUCTION, SINGLE_DIMENSION, JUDGING, WARMING_UP)
+UNMASKING = TaskFiles(
+    part=UNMASKING_PART,
+    name="unmasking",
+    label="unmasking",
+    description="The participant says which class a picture shows of which only the pixels that an "
+    "explanation of a classifier's prediction ranks highest are to be seen, more and more of them "
+    f"{_PSYCHOPHYSICS}",
+    trial_columns=ANNOTATION_COLUMNS,
+    event_columns=UNMASKING_COLUMNS,
+    kinds=UNMASKING_KIND_TYPES,
+    drawn=StimulusDrawn.kind,
+    shown=StimulusShown.kind,
+    table="annotations",
+)
+TASKS = (RECONSTRUCTION, SINGLE_DIMENSION, JUDGING, WARMING_UP, UNMASKING)
 
 
 def tasks_of(record: Record) -> list[TaskFiles]:
