@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -104,20 +105,18 @@ def line(
     values = np.asarray(y, float)
     if low is not None and high is not None:
         intervals(ax, at, low, high, look.colour)
-    ax.plot(
-        at,
-        values,
-        look.mark,
-        ls=look.line if join else "",
-        color=look.colour,
-        linewidth=1.5,
-        markersize=5,
-        markerfacecolor="white" if look.hollow else look.colour,
-        markeredgecolor=look.colour,
-        label=label or None,
-        zorder=3,
-        clip_on=False,
-    )
+    style: dict[str, Any] = {
+        "marker": look.mark,
+        "color": look.colour,
+        "linewidth": 1.5,
+        "markersize": 5,
+        "markerfacecolor": "white" if look.hollow else look.colour,
+        "markeredgecolor": look.colour,
+        "zorder": 3,
+    }
+    ax.plot(at, values, ls=look.line if join else "", clip_on=False, **style)
+    # The legend shows the line in any case: a fitted one may be drawn instead.
+    ax.plot([], [], ls=look.line, label=label or None, **style)
 
 
 def intervals(ax: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str) -> None:
@@ -161,10 +160,10 @@ def centred(count: int) -> NDArray[np.float64]:
     return np.arange(count, dtype=np.float64) - (count - 1) / 2
 
 
-def share(ax: Axes, label: str, *, guess: float | None = None) -> None:
-    """Make the y axis one of percent, from 0 to 100; guess: drawn as a dashed line."""
-    ax.set_ylim(-2, 102)
-    ax.set_yticks(range(0, 101, 20))
+def share(ax: Axes, label: str, *, guess: float | None = None, top: int = 100) -> None:
+    """Make the y axis one of percent, from 0 to `top`; guess: drawn as a dashed line."""
+    ax.set_ylim(-0.02 * top, 1.02 * top)
+    ax.set_yticks(range(0, top + 1, 20 if top > 40 else 10))
     ax.set_ylabel(label)
     grid(ax)
     if guess is not None:
@@ -194,7 +193,7 @@ def legend(figure: Figure, ax: Axes) -> None:
 
 def folded(name: str) -> str:
     """A name with a line a word, for narrow places."""
-    return "\n".join(textwrap.wrap(name, 12))
+    return "\n".join(textwrap.wrap(name, 12, break_long_words=False))
 
 
 def nothing(ax: Axes, said: str) -> None:

@@ -18,10 +18,12 @@ from labapp.analysis.unmasking import axes, figures_fits, figures_model
 from labapp.analysis.unmasking.panels import HEIGHT_IN, lines, two
 from labapp.analysis.unmasking.results import Found
 from labapp.analysis.unmasking.words import INTERVAL, of_people
-from labapp.figure_style import INK, SECONDARY, STYLE
+from labapp.figure_style import INK, STYLE
 
 BAR = 0.68
 """Width of a bar, as a share of the least distance between two masks."""
+ROW = 7.5
+"""Between the numbers above the bars, in percent of the axis."""
 
 
 def plates(found: Found, prefix: str = "unmasking") -> list[Plate]:
@@ -51,14 +53,13 @@ def confidence(found: Found, prefix: str) -> Plate | None:
     ax = figure.subplots()
     _stacked(ax, counts)
     axes.percents(ax, found.group.percents)
-    axes.share(ax, "% of annotations")
+    ax.set_ylabel("% of annotations")
     ax.set_title(f"Label or “I don't know”, all methods: {of_people(found.group)}")
     return Plate(
         f"{prefix}-3-confidence",
         figure,
         "Confidence by mask (the paper's Figure 3)",
-        "Dark: a class was named; light: “I don't know”; in the bars, how many annotations. "
-        f"{INTERVAL}",
+        f"Dark: a class was named; light: “I don't know”. {INTERVAL}",
     )
 
 
@@ -68,7 +69,7 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
     left, right = axes.bar_edges(list(shown), BAR)
     lefts, spans = shown * left, shown * (right - left)
     share = counts["share"].to_numpy(float) * 100
-    ax.bar(lefts, share, spans, align="edge", color=SECONDARY, edgecolor=INK, linewidth=0.8)
+    ax.bar(lefts, share, spans, align="edge", color="#97A3AF", edgecolor=INK, linewidth=0.8)
     ax.bar(
         lefts,
         100 - share,
@@ -80,11 +81,14 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
         linewidth=0.8,
     )
     axes.intervals(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
-    for at, labels, unsure in zip(shown, counts["labels"], counts["dont_know"], strict=True):
-        if labels:
-            ax.text(at, 1.5, f"{labels:,}", ha="center", va="bottom", color="white", fontsize=8)
-        if unsure:
-            ax.text(at, 98.5, f"{unsure:,}", ha="center", va="top", color=INK, fontsize=8)
+    ax.set_ylim(-2, 100 + 2.4 * ROW)
+    ax.set_yticks(
+        [*range(0, 101, 20), 100 + ROW, 100 + 2 * ROW],
+        [*map(str, range(0, 101, 20)), "label, n", "“I don't know”, n"],
+    )
+    for height, column in ((ROW, "labels"), (2 * ROW, "dont_know")):
+        for at, n in zip(shown, counts[column], strict=True):
+            ax.text(at, 100 + height, f"{n:,}", ha="center", va="center", fontsize=8.5)
 
 
 def confidence_by_method(found: Found, prefix: str) -> Plate | None:

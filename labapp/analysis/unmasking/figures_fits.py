@@ -82,9 +82,9 @@ def thresholds(found: Found, prefix: str) -> Plate | None:
         f"{prefix}-thresholds",
         figure,
         "Thresholds of each participant (ours)",
-        "A point a participant; a grey line joins their methods; thick line: median. With the guess "
-        "and lapse rate of the fit over all. Thresholds outside the masks, and those that have no "
-        "value, are left out here; n counts the others.",
+        "A point a participant; a grey line joins their methods; thick line: median. With the "
+        "guess and lapse rate of the fit over all. Thresholds outside the masks, and those that "
+        "have no value, are left out here; n counts the others.",
     )
 
 

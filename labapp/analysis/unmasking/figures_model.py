@@ -25,7 +25,7 @@ from labapp.analysis.unmasking.words import INTERVAL, OVER_IMAGES, annotations_o
 from labapp.figure_style import HAIRLINE, INK, SECONDARY
 
 RANKERS = {PEOPLE: "people, by accuracy", MODEL: "model, by cross-entropy"}
-WRONG = {WHOLE: "Whole image predicted wrongly", MASKED: "Masked image predicted wrongly (ours)"}
+WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the masked image"}
 ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
 
 
@@ -125,15 +125,16 @@ def bias(found: Found, prefix: str) -> Plate | None:
     if shares.empty or not (shares["n"] > 0).any():
         return None
     figure, panels = two(found)
+    highest = float(np.nanmax(shares[["share", "high"]].to_numpy(float)))
+    top = min(100, 20 * int(np.ceil(5 * highest + 0.1)))
     for ax, (wrong, title) in zip(panels, WRONG.items(), strict=True):
         own = shares[shares["wrong"] == wrong]
         if (own["n"] > 0).any():
             lines(ax, found, own, "share", "low", "high", 100.0)
-            ax.set_title(title)
         else:
-            axes.nothing(ax, "no image, or no outputs of the model")
-            ax.set_title(title)
-        axes.share(ax, "% equal to the wrong prediction")
+            axes.nothing(ax, "no such image, or no outputs of the model")
+        axes.share(ax, "% equal to the wrong prediction", top=top)
+        ax.set_title(title if wrong == WHOLE else f"{title} (ours)")
     drawn = next(ax for ax in panels if ax.get_legend_handles_labels()[0])
     axes.legend(figure, drawn)
     return Plate(

@@ -16,10 +16,10 @@ OVER_IMAGES = "Vertical lines: 95 % intervals, percentile bootstrap over images 
 
 def of_people(group: Group) -> str:
     """62 participants, 18,600 annotations."""
-    return f"{count(group.participants, 'participant')}, {annotations(len(group.annotations))}"
+    return f"{count(group.participants, 'participant')}, {labelled(len(group.annotations))}"
 
 
-def annotations(n: int) -> str:
+def labelled(n: int) -> str:
     """1,860 annotations."""
     return f"{n:,} annotation{'' if n == 1 else 's'}"
 
