@@ -8,36 +8,42 @@ checks(recipe, network, data) the block of the card that is the method's own
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from torch import nn
 from torch.nn import functional
 
-from labapp.datasets.birds.dataset import Birds
 from labapp.explanations.card import Checks
 from labapp.explanations.fitting import Losses, Phase, Step, adamw, one_cycle
-from labapp.explanations.photos import Batches, painted
+from labapp.explanations.photos import SHIFT, Batches, Parts, painted
 from labapp.explanations.recipe import ClassifierRecipe
 
+DataT = TypeVar("DataT", contravariant=True)
 
-class Approach(Protocol):
-    """A method. Its network takes pictures, float32 from 0 to 1 of shape (n, 3, size, size), and
-    gives a score for each species, shape (n, 20): the greatest is the prediction.
+
+class Approach(Protocol[DataT]):
+    """A method, and the kind of data that it learns. Its network takes pictures, float32 from 0 to
+    1 of shape (n, channels, size, size), and gives a score for each class, shape (n, classes): the
+    greatest is the prediction.
     """
 
     def network(self, recipe: ClassifierRecipe) -> nn.Module: ...
 
-    def phases(self, recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]: ...
+    def phases(self, recipe: ClassifierRecipe, network: nn.Module, data: DataT) -> list[Phase]: ...
 
-    def checks(self, recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Checks: ...
+    def checks(self, recipe: ClassifierRecipe, network: nn.Module, data: DataT) -> Checks: ...
 
 
-def approach(name: str) -> Approach:
+def approach(name: str) -> Approach[Any]:
     """The method of that name; see `methods.Method`."""
     if name == "bagnet":
         from labapp.explanations import bagnet
 
         return bagnet
+    if name == "cnn":
+        from labapp.explanations import cnn
+
+        return cnn
     if name == "protopnet":
         from labapp.explanations.protopnet import training as protopnet
 
@@ -51,16 +57,27 @@ def approach(name: str) -> Approach:
     return resnet
 
 
-def classifying(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Phase:
-    """Learning to tell the species: cross-entropy of the scores, after the recipe's schedule."""
+def classifying(
+    recipe: ClassifierRecipe,
+    network: nn.Module,
+    data: Parts,
+    *,
+    augmented: bool = True,
+    shift: int = SHIFT,
+) -> Phase:
+    """Learning to tell the classes: cross-entropy of the scores, after the recipe's schedule.
+
+    augmented, shift : see `photos.Batches`.
+    """
     schedule = recipe.schedule
-    batches = Batches(painted(data.train), schedule.batch, recipe.seed)
+    photos = painted(data.train)
+    batches = Batches(photos, schedule.batch, recipe.seed, augmented=augmented, shift=shift)
 
     def loss(step: Step) -> Losses:
-        pictures, species = batches.take(step.number, step.random)
+        pictures, labels = batches.take(step.number, step.random)
         scores = network(pictures)
-        right = (scores.argmax(1) == species).float().mean()
-        return {"loss": functional.cross_entropy(scores, species), "accuracy": right}
+        right = (scores.argmax(1) == labels).float().mean()
+        return {"loss": functional.cross_entropy(scores, labels), "accuracy": right}
 
     return Phase(
         name="classifying",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from labapp.datasets.birds.species import SPECIES
 from labapp.explanations.recipe import ClassifierRecipe
@@ -59,15 +59,70 @@ class Tested(Part):
     decidable: Share
 
     @model_validator(mode="after")
-    def _adds_up(self) -> Tested:
-        right = sum(self.hits)
-        if right != self.pictures - self.errors:
-            raise ValueError(
-                f"hits sum to {right}, but {self.pictures} pictures have {self.errors} errors"
-            )
-        if abs(self.accuracy - right / self.pictures) > 5e-5:
-            raise ValueError(f"accuracy is {self.accuracy}, but {right} of {self.pictures} are hit")
+    def _consistent(self) -> Tested:
+        _adds_up(self)
         return self
+
+
+class ClassNumbers(Part):
+    """Of the pictures called so, the share that are (`precision`); of those that are, the share
+    called so (`recall`); their harmonic mean; and how many there are (`support`).
+    """
+
+    precision: Share
+    recall: Share
+    f1: Share
+    support: int = Field(ge=0)
+
+
+class TestedClasses(Part):
+    """How it does on the test part, where classes have neither genus nor marks.
+
+    `classes` by name, in the order of the scores, and their `average` weighted by support, as in
+    table 2 of Biessmann and Refiano (2019). `confusion`: pictures of each class (row) called each
+    class (column). `hits` as for `Tested`.
+    """
+
+    pictures: int = Field(ge=1)
+    accuracy: Share
+    classes: dict[str, ClassNumbers] = Field(min_length=2)
+    average: ClassNumbers
+    confusion: list[list[int]]
+    hits: list[int] = Field(min_length=1)
+    errors: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> TestedClasses:
+        _adds_up(self)
+        rows = [sum(row) for row in self.confusion]
+        if rows != [one.support for one in self.classes.values()]:
+            raise ValueError(f"the rows of confusion sum to {rows}, which is not the support")
+        right = sum(row[k] for k, row in enumerate(self.confusion))
+        if right != sum(self.hits):
+            raise ValueError(f"confusion has {right} on its diagonal, hits {sum(self.hits)}")
+        return self
+
+
+def _adds_up(test: Tested | TestedClasses) -> None:
+    right = sum(test.hits)
+    if right != test.pictures - test.errors:
+        raise ValueError(
+            f"hits sum to {right}, but {test.pictures} pictures have {test.errors} errors"
+        )
+    if abs(test.accuracy - right / test.pictures) > 5e-5:
+        raise ValueError(f"accuracy is {test.accuracy}, but {right} of {test.pictures} are hit")
+
+
+def _kind_of_test(test: object) -> str:
+    """Which of the two a block of a card is meant to be."""
+    by_class = isinstance(test, TestedClasses) or (isinstance(test, dict) and "classes" in test)
+    return "classes" if by_class else "birds"
+
+
+Test = Annotated[
+    Annotated[Tested, Tag("birds")] | Annotated[TestedClasses, Tag("classes")],
+    Discriminator(_kind_of_test),
+]
 
 
 class Pointing(Part):
@@ -155,20 +210,45 @@ class PrototreeChecks(Part):
     on_parts: Share
 
 
+class Cue(Part):
+    """What a cue of the training pictures alone does: accuracy on the test pictures in which it
+    says the right class (`agreeing`) and on the others (`misleading`), and how many those are.
+    """
+
+    agreeing: Share
+    misleading: Share
+    misled: int = Field(ge=0)
+
+
+class CnnChecks(Part):
+    """`parameters`: how many were learned. `train_accuracy`: on the training pictures as they are.
+    `cues`: by name, where the data have some.
+    """
+
+    method: Literal["cnn"]
+    parameters: int = Field(ge=1)
+    train_accuracy: Share
+    cues: dict[str, Cue] | None = None
+
+
 Checks = Annotated[
-    GradcamChecks | BagnetChecks | ProtopnetChecks | PrototreeChecks,
+    GradcamChecks | BagnetChecks | ProtopnetChecks | PrototreeChecks | CnnChecks,
     Field(discriminator="method"),
 ]
 
 
 class ClassifierCard(Part):
-    """What a package says of its classifier."""
+    """What a package says of its classifier.
+
+    `parts`: pictures of each class in each part, where the recipe gives only their shares.
+    """
 
     card: Literal[1]
     recipe: ClassifierRecipe
     training: Made
+    parts: dict[Literal["train", "validation", "test"], dict[str, int]] | None = None
     validation_accuracy: Share
-    test: Tested
+    test: Test
     checks: Checks
     weights_sha256: str = Field(pattern=SHA256_PATTERN)
 

@@ -24,21 +24,26 @@ class Classifier:
     network: nn.Module
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What the classes are called, in the order of the scores."""
+        return self.card.recipe.data.names
+
+    @property
     def size(self) -> int:
         """Width and height of the pictures it takes."""
         return self.card.recipe.data.size
 
     def scores(self, pictures: UInt8) -> Float32:
-        """Scores of the species, as the method has them: float32, shape (n, 20)."""
+        """Scores of the classes, as the method has them: float32, shape (n, classes)."""
         return scores(self.network, pictures)
 
     def predicted(self, pictures: UInt8) -> Int64:
-        """Species predicted, from 0: int64, shape (n,)."""
+        """Classes predicted, from 0: int64, shape (n,)."""
         return np.asarray(self.scores(pictures).argmax(1), np.int64)
 
 
 def scores(network: nn.Module, pictures: UInt8) -> Float32:
-    """Scores of pictures, uint8 (n, 3, size, size), some at a time: float32, shape (n, 20)."""
+    """Scores of pictures, uint8 (n, channels, size, size), some at a time: (n, classes)."""
     starts = range(0, len(pictures), CHUNK)
     with torch.inference_mode():
         return np.concatenate(

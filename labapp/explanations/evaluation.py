@@ -5,28 +5,40 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from labapp.explanations import measuring, package
-from labapp.explanations.card import Tested
+from labapp.explanations.card import Tested, TestedClasses
 from labapp.explanations.photos import painted
 
 TOLERANCE = 3
 """Pictures in each thousand whose prediction rounding on another machine may turn."""
 
 
-def evaluate(model: str | Path, root: Path | None = None) -> dict[str, Any]:
-    """The whole test part painted and classified again.
+def evaluate(
+    model: str | Path, root: Path | None = None, *, data_folder: Path | None = None
+) -> dict[str, Any]:
+    """The whole test part painted, or read, and classified again.
+
+    Parameters
+    ----------
+    data_folder : of the pictures of a classifier that was trained on a folder.
 
     Returns
     -------
-    model; pictures; "computed" and "card", each with accuracy, genus_accuracy, recall (by species),
-    errors, inside_genus, usable, decidable; "agrees": whether no more pictures are judged otherwise
-    than rounding explains (`TOLERANCE`).
+    model; pictures; "computed" and "card", each what the card says under `test` without its
+    pictures and hits; "agrees": whether no more pictures are judged otherwise than rounding
+    explains (`TOLERANCE`).
 
-    Raises ModelError when the package is refused.
+    Raises
+    ------
+    ModelError : the package is refused, or it was trained on a folder and none is given.
+    DatasetError : the folder's pictures are not those it was trained on.
     """
     classifier = package.load(model, root=root)
-    photos = painted(classifier.card.recipe.data.load().test)
-    computed = measuring.tested(photos, classifier.predicted(photos.pictures))
+    photos = painted(classifier.card.recipe.data.load(data_folder).test)
+    predicted = classifier.predicted(photos.pictures)
+    computed = measuring.measured(photos, predicted, classifier.names)
     stated = classifier.card.test
     return {
         "model": classifier.card.id,
@@ -53,11 +65,17 @@ def table(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def _plain(tested: Tested) -> dict[str, Any]:
+def _plain(tested: Tested | TestedClasses) -> dict[str, Any]:
     return tested.model_dump(mode="json", exclude={"pictures", "hits"})
 
 
 def _flat(numbers: dict[str, Any]) -> dict[str, float]:
+    """A number a line."""
+    if "classes" in numbers:
+        flat = {"accuracy": numbers["accuracy"], "errors": numbers["errors"]}
+        for name, one in [*numbers["classes"].items(), ("average", numbers["average"])]:
+            flat |= {f"{name}: {what}": value for what, value in one.items()}
+        return flat
     recall = numbers["recall"]
     shown = {name.replace("_", " "): value for name, value in numbers.items() if name != "recall"}
     return shown | {"lowest recall": min(recall), "highest recall": max(recall)}
@@ -67,12 +85,24 @@ def _cell(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
-def _agree(computed: Tested, stated: Tested) -> bool:
+def _agree(computed: Tested | TestedClasses, stated: Tested | TestedClasses) -> bool:
     if computed.pictures != stated.pictures:
         return False
-    allowed = TOLERANCE * stated.pictures / 1_000
+    allowed = max(TOLERANCE * stated.pictures / 1_000, 1)
     apart = sum(abs(a - b) for a, b in zip(computed.hits, stated.hits, strict=True))
+    if isinstance(computed, TestedClasses) or isinstance(stated, TestedClasses):
+        return (
+            isinstance(computed, TestedClasses)
+            and isinstance(stated, TestedClasses)
+            and apart <= allowed
+            and _moved(computed.confusion, stated.confusion) <= allowed
+        )
     inside = abs(computed.usable - stated.usable)
     recalled = max(abs(a - b) for a, b in zip(computed.recall, stated.recall, strict=True))
     in_each = stated.pictures / len(stated.recall)
     return apart <= allowed and inside <= allowed and recalled * in_each <= allowed + 1e-6
+
+
+def _moved(one: list[list[int]], other: list[list[int]]) -> float:
+    """Pictures that are in another cell of the second table, where both have the same rows."""
+    return float(np.abs(np.subtract(one, other)).sum() / 2)

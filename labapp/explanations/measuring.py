@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.birds.parameters import Bird
 from labapp.datasets.birds.picture import deciding_visibility, mark_places, part_map
 from labapp.datasets.birds.shapes import BodyPart
 from labapp.datasets.birds.species import GENERA, SISTERS, SPECIES
 from labapp.datasets.split import Float32, Float64, Int64
-from labapp.explanations.card import HUNDRED, VISIBLE, Pointing, Tested
+from labapp.explanations.card import (
+    HUNDRED,
+    VISIBLE,
+    ClassNumbers,
+    Pointing,
+    Tested,
+    TestedClasses,
+)
 from labapp.explanations.photos import Photos
 
 CELL = 1 / 12
 """How near a peak must come to a mark, as a share of the picture: a cell of a 12 x 12 map."""
 
 
-def tested(photos: Photos, predicted: Int64) -> Tested:
+def measured(photos: Photos[Any], predicted: Int64, names: Sequence[str]) -> Tested | TestedClasses:
+    """The card's numbers: of birds with genera and marks, of others by class.
+
+    names : of all classes, in the order of their numbers.
+    """
+    if isinstance(photos.rows, BirdRows):
+        return tested(photos, predicted)
+    return tested_classes(photos.labels, predicted, names)
+
+
+def tested(photos: Photos[BirdRows], predicted: Int64) -> Tested:
     """The card's numbers from what was predicted of each picture."""
     right = predicted == photos.species
     genus_right = predicted // SISTERS == photos.genus
@@ -37,6 +57,39 @@ def tested(photos: Photos, predicted: Int64) -> Tested:
         inside_genus=round(len(usable) / max(errors, 1), 4),
         usable=len(usable),
         decidable=_share(np.array(visible, bool)),
+    )
+
+
+def tested_classes(labels: Int64, predicted: Int64, names: Sequence[str]) -> TestedClasses:
+    """The card's numbers of classes that are told apart by their name alone.
+
+    labels, predicted : classes from 0, shape (n,); names : of all classes, in that order.
+    """
+    right = predicted == labels
+    every = np.arange(len(names))
+    scored = np.array(
+        precision_recall_fscore_support(labels, predicted, labels=every, zero_division=0)
+    )
+    averaged = precision_recall_fscore_support(
+        labels, predicted, labels=every, average="weighted", zero_division=0
+    )
+    return TestedClasses(
+        pictures=len(labels),
+        accuracy=_share(right),
+        classes={name: _numbers(*column) for name, column in zip(names, scored.T, strict=True)},
+        average=_numbers(averaged[0], averaged[1], averaged[2], len(labels)),
+        confusion=confusion_matrix(labels, predicted, labels=every).tolist(),
+        hits=hits(right),
+        errors=int((~right).sum()),
+    )
+
+
+def _numbers(precision: float, recall: float, f1: float, support: float) -> ClassNumbers:
+    return ClassNumbers(
+        precision=round(float(precision), 4),
+        recall=round(float(recall), 4),
+        f1=round(float(f1), 4),
+        support=int(support),
     )
 
 

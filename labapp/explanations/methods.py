@@ -80,4 +80,14 @@ class Prototree(Part):
         return self
 
 
-Method = Annotated[Resnet | Bagnet | Protopnet | Prototree, Field(discriminator="name")]
+class Cnn(Part):
+    """A small convolutional network without normalisation, explained pixel by pixel.
+
+    `augmented`: whether training pictures are mirrored, moved and lit by chance.
+    """
+
+    name: Literal["cnn"]
+    augmented: bool = True
+
+
+Method = Annotated[Resnet | Bagnet | Protopnet | Prototree | Cnn, Field(discriminator="name")]

@@ -1,4 +1,4 @@
-"""Recipes of classifiers, as YAML (models/recipes/birds-*.yaml).
+"""Recipes of classifiers, as YAML (models/recipes/birds-*.yaml, faces-cnn.yaml).
 
 Nothing here needs torch, so that recipes and cards are read and refused at once.
 """
@@ -7,41 +7,16 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from labapp.datasets.birds.chance import OCCLUSION
-from labapp.datasets.birds.dataset import SIZE, Birds, birds
 from labapp.documents import LARGEST, parse_yaml
 from labapp.errors import LabappError, ModelError
-from labapp.explanations.methods import Method
+from labapp.explanations.data import BirdsData, Data
+from labapp.explanations.methods import Cnn, Method
 from labapp.representations import document
 from labapp.representations.data import Part
 from labapp.representations.recipe import ID_PATTERN
-
-
-class BirdsData(Part):
-    """Pictures of each species in each part; `size` is what the network sees, in pixels."""
-
-    dataset: Literal["birds"]
-    seed: int = Field(ge=0)
-    train: int = Field(ge=1, le=1_000)
-    validation: int = Field(default=20, ge=1, le=1_000)
-    test: int = Field(default=100, ge=1, le=1_000)
-    size: int = Field(default=SIZE, ge=48, le=192, multiple_of=8)
-    occlusion: float = Field(default=OCCLUSION, ge=0, le=1)
-
-    def load(self) -> Birds:
-        """The three parts; pictures are painted when they are asked for."""
-        return birds(
-            seed=self.seed,
-            train=self.train,
-            validation=self.validation,
-            test=self.test,
-            size=self.size,
-            occlusion=self.occlusion,
-        )
 
 
 class Schedule(Part):
@@ -65,10 +40,31 @@ class ClassifierRecipe(Part):
     id: str = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
     notes: str = ""
-    data: BirdsData
+    data: Data
     method: Method
     schedule: Schedule
     seed: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _fit(self) -> ClassifierRecipe:
+        """The other methods know of species, genera and marks."""
+        if isinstance(self.method, Cnn) == isinstance(self.data, BirdsData):
+            allowed = "faces or folder" if isinstance(self.method, Cnn) else "birds"
+            raise ValueError(
+                f"{self.method.name} does not learn {self.data.dataset}, but {allowed}; "
+                "allowed methods: resnet, bagnet, protopnet, prototree for birds, cnn for the rest"
+            )
+        return self
+
+    @property
+    def birds(self) -> BirdsData:
+        """The data of a classifier of birds. Raises ModelError: it is one of other pictures."""
+        if isinstance(self.data, BirdsData):
+            return self.data
+        raise ModelError(
+            f"{self.id} was trained on {self.data.dataset}, not on birds.",
+            todo="Name a model whose dataset is birds.",
+        )
 
     @property
     def digest(self) -> str:

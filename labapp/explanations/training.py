@@ -6,20 +6,20 @@ import platform
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from labapp import __version__, resources
-from labapp.datasets.birds.dataset import Birds
 from labapp.explanations import fitting, measuring, package
 from labapp.explanations import recipe as recipes
 from labapp.explanations.approach import Approach, approach
 from labapp.explanations.card import ClassifierCard, Made
 from labapp.explanations.classifier import scores
 from labapp.explanations.fitting import Progress
-from labapp.explanations.photos import painted
+from labapp.explanations.photos import Parts, painted
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.representations import checkpoint
 from labapp.representations.checkpoint import Making
@@ -96,17 +96,18 @@ def train(
 
 
 def card_of(
-    recipe: ClassifierRecipe, made: Made, network: nn.Module, method: Approach, data: Birds
+    recipe: ClassifierRecipe, made: Made, network: nn.Module, method: Approach[Any], data: Parts
 ) -> ClassifierCard:
     """The card, all of it measured; the hash of the weights is set when they are written."""
     validation, test = painted(data.validation), painted(data.test)
-    right = scores(network, validation.pictures).argmax(1) == validation.species
+    right = scores(network, validation.pictures).argmax(1) == validation.labels
+    predicted = scores(network, test.pictures).argmax(1)
     return ClassifierCard(
         card=1,
         recipe=recipe,
         training=made,
         validation_accuracy=round(float(right.mean()), 4),
-        test=measuring.tested(test, scores(network, test.pictures).argmax(1)),
+        test=measuring.measured(test, predicted, recipe.data.names),
         checks=method.checks(recipe, network, data),
         weights_sha256="0" * 64,
     )

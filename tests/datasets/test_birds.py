@@ -98,8 +98,8 @@ def test_more_pictures_leave_the_first_ones_as_they_were() -> None:
     few, many = birds(seed=5, train=2), birds(seed=5, train=9)
     assert [few.train.bird(i) for i in range(40)] == [many.train.bird(i) for i in range(40)]
     rows = np.arange(40)
-    assert few.train.species(rows).tolist() == [few.train.bird(i).species for i in range(40)]
-    assert Counter(few.train.species(rows).tolist()) == dict.fromkeys(range(SPECIES), 2)
+    assert few.train.labels(rows).tolist() == [few.train.bird(i).species for i in range(40)]
+    assert Counter(few.train.labels(rows).tolist()) == dict.fromkeys(range(SPECIES), 2)
 
 
 def test_leaves_come_as_often_as_asked_for() -> None:

@@ -16,9 +16,9 @@ from labapp.explanations.photos import Photos
 ROWS = BirdRows("test", 6, seed=4, size=48)
 
 
-def photos() -> Photos:
+def photos() -> Photos[BirdRows]:
     """All 120 rows, without pictures."""
-    return Photos(ROWS, np.zeros((120, 3, 1, 1), np.uint8), ROWS.species(np.arange(120)))
+    return Photos(ROWS, np.zeros((120, 3, 1, 1), np.uint8), ROWS.labels(np.arange(120)))
 
 
 def test_the_numbers_are_those_counted_by_hand() -> None:

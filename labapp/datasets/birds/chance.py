@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from labapp.datasets.birds.parameters import (
     PARTS,
     Bird,
@@ -23,6 +21,7 @@ from labapp.datasets.birds.parameters import (
     Pose,
 )
 from labapp.datasets.birds.species import GENERA, SISTERS, Mark, genus_of, marks_of
+from labapp.datasets.draws import Draws
 
 OCCLUSION = 0.05
 """How likely a leaf lies over each of the six places where marks are."""
@@ -31,25 +30,6 @@ TINTED = 0.3
 _SHARE = 1 / SISTERS
 _GAP = TINTED * 0.5 / math.sqrt(_SHARE * (1 - _SHARE))
 """How much likelier the tint is in that sister, for half of all bellies to be tinted."""
-
-
-class Draws:
-    """Chance from uniform numbers alone, which numpy promises to keep as they are."""
-
-    def __init__(self, *entropy: int) -> None:
-        self._random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy))).random
-
-    def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
-        return low + (high - low) * float(self._random())
-
-    def about(self, mean: float, sd: float) -> float:
-        """A normal number within 3 SD (Box and Muller), so that no limb flies off."""
-        radius = math.sqrt(-2 * math.log(1 - self.uniform()))
-        value = radius * math.cos(2 * math.pi * self.uniform())
-        return mean + sd * min(max(value, -3.0), 3.0)
-
-    def chance(self, probability: float) -> bool:
-        return self.uniform() < probability
 
 
 def bird(seed: int, part: Part, species: int, number: int, *, occlusion: float = OCCLUSION) -> Bird:

@@ -63,7 +63,7 @@ class BirdRows:
             made[i] = (one.species, one.genus, *one.marks, *visibility(one))
         return made
 
-    def species(self, rows: Int64) -> Int64:
+    def labels(self, rows: Int64) -> Int64:
         """Species of the rows, from 0, without painting anything: int64, shape (n,)."""
         return np.asarray(rows, np.int64) % SPECIES
 

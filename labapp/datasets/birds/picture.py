@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from labapp.datasets.birds.parameters import Bird, Light
 from labapp.datasets.birds.shapes import FEET, SITES, BodyPart, places, rgb, shapes
 from labapp.datasets.birds.species import GENERA, Mark
+from labapp.datasets.draws import grain
 from labapp.datasets.outlines import Affine, Gradient, Shape, box, ellipse, turned
 from labapp.datasets.painter import UNITS, extents, label_map, paint
 from labapp.datasets.split import Float32, Float64
@@ -135,15 +136,5 @@ def _lit(flat: Float32, light: Light, seed: tuple[int, ...]) -> Float32:
     shade = 1 - np.float32(light.shading) * (np.float32(0.5) + across)
     gain = np.array(light.cast, np.float32) * np.float32(light.gain)
     lit: Float32 = flat * gain[:, None, None] * shade
-    lit += np.float32(light.noise) * _grain(seed, flat.size).reshape(flat.shape)
+    lit += np.float32(light.noise) * grain(seed, flat.size).reshape(flat.shape)
     return lit.clip(0, 1)
-
-
-def _grain(seed: tuple[int, ...], count: int) -> Float32:
-    """Normal numbers from uniform ones (Box and Muller): float32, shape (count,)."""
-    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-    half = (count + 1) // 2
-    uniform = random.random((2, half), dtype=np.float32)
-    radius = np.sqrt(-2 * np.log1p(-uniform[0]))
-    turn = np.float32(2 * math.pi) * uniform[1]
-    return np.concatenate((radius * np.cos(turn), radius * np.sin(turn)))[:count]

@@ -126,7 +126,7 @@ def explainer_of(spec: Spec) -> Explainer:
 
 def test_rows(model: Classifier) -> BirdRows:
     """The birds that a model was tested on. Raises ModelError where manifests cannot name them."""
-    rows = model.card.recipe.data.load().test
+    rows = model.card.recipe.birds.load().test
     if rows.occlusion != OCCLUSION:
         raise ModelError(
             f"{model.card.id} knows birds with leaves over {rows.occlusion:.0%} of the marks.",

@@ -48,14 +48,14 @@ class Paths:
         return fit
 
     def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
-        train = model.card.recipe.data.load().train
+        train = model.card.recipe.birds.load().train
         return tuple(
             Prototype(id=_id(one.number), photo=ref_of(train, one.row), box=rounded(one.box))
             for one in explaining.prototypes(model)
         )
 
     def tree(self, model: Classifier) -> bytes:
-        train = model.card.recipe.data.load().train
+        train = model.card.recipe.birds.load().train
         crops = {
             one.node: _crop(ref_of(train, one.row), one) for one in explaining.prototypes(model)
         }

@@ -43,7 +43,7 @@ class Prototypes:
         return None
 
     def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
-        train = model.card.recipe.data.load().train
+        train = model.card.recipe.birds.load().train
         return tuple(
             Prototype(
                 id=_id(one.number),

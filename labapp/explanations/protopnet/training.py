@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from labapp.datasets.birds.dataset import Birds
+from labapp.datasets.birds.dataset import BirdRows, Birds
 from labapp.datasets.birds.species import SPECIES
 from labapp.datasets.split import Float64
 from labapp.explanations import evidence, measuring, regions
@@ -153,7 +153,7 @@ def _losses(network: Learning, pictures: Tensor, species: Tensor) -> Losses:
     }
 
 
-def place(network: Learning, train: Photos, each: int, seed: int) -> None:
+def place(network: Learning, train: Photos[BirdRows], each: int, seed: int) -> None:
     """Put the prototypes where the plain classifier finds the evidence; see `evidence`."""
     network.eval()
     species = torch.from_numpy(train.species)
@@ -166,7 +166,7 @@ def place(network: Learning, train: Photos, each: int, seed: int) -> None:
         network.prototypes.copy_(centres)
 
 
-def push(network: ProtoPNet, train: Photos) -> None:
+def push(network: ProtoPNet, train: Photos[BirdRows]) -> None:
     """Every prototype becomes the nearest patch of a training picture of its class."""
     network.eval()
     species = torch.from_numpy(train.species)
@@ -178,7 +178,7 @@ def push(network: ProtoPNet, train: Photos) -> None:
         network.boxes.copy_(torch.from_numpy(_boxes(network, train)))
 
 
-def weigh(network: ProtoPNet, train: Photos) -> None:
+def weigh(network: ProtoPNet, train: Photos[BirdRows]) -> None:
     """Fit the last layer of the prototypes that are kept."""
     kept = network.kept.bool()
     with torch.no_grad():
@@ -190,7 +190,7 @@ def weigh(network: ProtoPNet, train: Photos) -> None:
         network.last.weight[:, kept] = fitted.float()
 
 
-def prune(network: ProtoPNet, train: Photos, own_at_least: int) -> None:
+def prune(network: ProtoPNet, train: Photos[BirdRows], own_at_least: int) -> None:
     """Drop copies and prototypes of no class in particular."""
     species = torch.from_numpy(train.species)
     with torch.no_grad():
@@ -200,7 +200,7 @@ def prune(network: ProtoPNet, train: Photos, own_at_least: int) -> None:
         network.kept.copy_(stays)
 
 
-def nearest(network: ProtoPNet, photos: Photos) -> Tensor:
+def nearest(network: ProtoPNet, photos: Photos[BirdRows]) -> Tensor:
     """Smallest squared distances to all prototypes, (n, P), float64."""
     network.eval()
     with torch.no_grad():
@@ -212,12 +212,12 @@ def nearest(network: ProtoPNet, photos: Photos) -> Tensor:
     return torch.cat(found)
 
 
-def _maps(network: Callable[[Tensor], Tensor], photos: Photos) -> Iterator[Tensor]:
+def _maps(network: Callable[[Tensor], Tensor], photos: Photos[BirdRows]) -> Iterator[Tensor]:
     for start in range(0, len(photos), CHUNK):
         yield network(as_input(photos.pictures[start : start + CHUNK]))
 
 
-def _boxes(network: ProtoPNet, train: Photos) -> Float64:
+def _boxes(network: ProtoPNet, train: Photos[BirdRows]) -> Float64:
     """The place of every prototype in its own picture."""
     rows = network.sources[:, 0].long().numpy()
     maps = np.concatenate(

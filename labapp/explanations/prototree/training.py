@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.datasets.birds.dataset import Birds
+from labapp.datasets.birds.dataset import BirdRows, Birds
 from labapp.datasets.birds.species import SPECIES
 from labapp.explanations import evidence, measuring
 from labapp.explanations.approach import classifying, deed
@@ -138,7 +138,7 @@ def _growing(
     )
 
 
-def place(network: Learning, train: Photos, method: Prototree, seed: int) -> None:
+def place(network: Learning, train: Photos[BirdRows], method: Prototree, seed: int) -> None:
     """Begin the tree as a key over patches that the plain classifier goes by; see `beginning`."""
     network.eval()
     species, genus = torch.from_numpy(train.species), train.genus
@@ -162,7 +162,7 @@ def place(network: Learning, train: Photos, method: Prototree, seed: int) -> Non
         network.leaf_scores.copy_(torch.from_numpy(key.counts * epoch))
 
 
-def project(network: ProtoTree, train: Photos) -> None:
+def project(network: ProtoTree, train: Photos[BirdRows]) -> None:
     """Every prototype becomes the nearest patch of a picture of a class that is said below it."""
     left = network.pruned()
     best = network.leaf_distributions().argmax(1)[torch.from_numpy(left.leaves)]
@@ -181,7 +181,7 @@ def project(network: ProtoTree, train: Photos) -> None:
         )
 
 
-def _maps(network: Callable[[Tensor], Tensor], photos: Photos) -> Iterator[Tensor]:
+def _maps(network: Callable[[Tensor], Tensor], photos: Photos[BirdRows]) -> Iterator[Tensor]:
     for start in range(0, len(photos), CHUNK):
         yield network(as_input(photos.pictures[start : start + CHUNK]))
 

@@ -1,0 +1,75 @@
+"""A small convolutional classifier whose every layer the explanations of pixels can go through.
+
+Four convolutions with ReLU and two poolings, then one linear layer, about what the network has
+that Biessmann and Refiano (2019) explained. There is no normalisation,
+neither of the input nor over batches, and nothing after the scores; each ReLU is a module of its
+own, used once.
+"""
+
+from __future__ import annotations
+
+from torch import nn
+
+from labapp.explanations.approach import classifying
+from labapp.explanations.backbones import begin
+from labapp.explanations.card import CnnChecks
+from labapp.explanations.classifier import scores
+from labapp.explanations.fitting import Phase
+from labapp.explanations.methods import Cnn
+from labapp.explanations.photos import Parts, painted
+from labapp.explanations.recipe import ClassifierRecipe
+
+KERNELS = (5, 3, 3, 3)
+"""Width and height of the four convolutions; a pooling halves what the second and fourth give."""
+CHANNELS = (8, 8, 16, 16)
+SHIFTED = 24
+"""Training pictures are moved by one pixel in so many, at most."""
+
+
+def network(recipe: ClassifierRecipe) -> nn.Sequential:
+    """Takes float32 from 0 to 1, shape (n, channels, size, size); gives scores (n, classes)."""
+    data = recipe.data
+    return begin(lambda: layers(data.channels, data.size, len(data.names)), recipe.seed)
+
+
+def layers(channels: int, size: int, classes: int) -> nn.Sequential:
+    """The network for pictures of so many channels and pixels.
+
+    The convolutions pad nothing: zeros around a picture would be an edge that no face has, and
+    explanations would point there.
+    """
+    first, second, third, fourth = CHANNELS
+    k1, k2, k3, k4 = KERNELS
+    side = (size - k1 - k2 + 2) // 2
+    side = (side - k3 - k4 + 2) // 2
+    return nn.Sequential(
+        nn.Conv2d(channels, first, k1),
+        nn.ReLU(),
+        nn.Conv2d(first, second, k2),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(second, third, k3),
+        nn.ReLU(),
+        nn.Conv2d(third, fourth, k4),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(fourth * side**2, classes),
+    )
+
+
+def phases(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> list[Phase]:
+    method = recipe.method
+    assert isinstance(method, Cnn)
+    shift = recipe.data.size // SHIFTED
+    return [classifying(recipe, network, data, augmented=method.augmented, shift=shift)]
+
+
+def checks(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> CnnChecks:
+    train = painted(data.train)
+    right = scores(network, train.pictures).argmax(1) == train.labels
+    return CnnChecks(
+        method="cnn",
+        parameters=sum(one.numel() for one in network.parameters()),
+        train_accuracy=round(float(right.mean()), 4),
+    )
