@@ -48,6 +48,10 @@ from labapp.tasks.judging import description
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
+from labapp.tasks.unmasking.state import UnmaskingState
+
+TrialsState = StageState | SingleState | JudgingState | UnmaskingState
+"""The states of the parts that consist of trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +264,7 @@ class SessionMachine:
     def _keyed(self, state: SessionState, body: Body) -> Draft:
         """A moderator's event carries the trial it falls into."""
         part = self.part(state)
-        asks = isinstance(state.part_state, StageState | SingleState | JudgingState)
+        asks = isinstance(state.part_state, TrialsState)
         trial = state.part_state.trial if asks else None
         if part is None or trial is None:
             return Draft(body, part.id if part else None)
@@ -291,9 +295,7 @@ class SessionMachine:
         if not state.running:
             return state
         stage = state.part_state
-        if isinstance(body, PartRestarted) and isinstance(
-            stage, StageState | SingleState | JudgingState
-        ):
+        if isinstance(body, PartRestarted) and isinstance(stage, TrialsState):
             return replace(state, part_state=stage.again(body.attempt))
         task = self.tasks[state.index]
         state = replace(state, part_state=task.apply(state.part_state, event, body))

@@ -23,6 +23,7 @@ from labapp.study.plan import (
     ReconstructionPart,
 )
 from labapp.study.single_dimension import SingleDimensionPart
+from labapp.study.unmasking import UnmaskingPart
 
 
 def next_free(loaded: LoadedStudy, data: Path, number: int) -> list[str]:
@@ -99,6 +100,12 @@ def _flow_line(part: PlannedPart) -> str:
     if isinstance(part, JudgingPart):
         of = f"set {part.set} of {part.explained.stimuli}"
         return f"{part.title}: {part.trials} photos, {part.task}, {of}{_limit(part)}"
+    if isinstance(part, UnmaskingPart):
+        counted = (len(part.sequences), len(part.unmasked.percents), len(part.buttons))
+        of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
+        return "{}: {} stimuli ({} sequences of {} masks), {} buttons, {}".format(
+            part.title, part.trials, *counted, of
+        )
     if isinstance(part, WarmUpPart):
         return f"{part.title}: {part.trials} exercises"
     if isinstance(part, QuestionnairePart):

@@ -16,10 +16,12 @@ from labapp.stimuli import gallery, library
 from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.library import StimulusSet
 from labapp.study.flow import StagesItem, items_of
-from labapp.study.judging import JudgingPart, MethodPart, pictures_of
+from labapp.study.judging import JudgingPart, MethodPart
+from labapp.study.pictures import pictures_of
 from labapp.study.plan import PlannedPart
 from labapp.study.schema import Study
-from labapp.study.stages import JudgingStages
+from labapp.study.stages import JudgingStages, UnmaskingStages
+from labapp.study.unmasking import UnmaskingPart
 
 StimuliOf = Callable[[str], StimulusSet]
 
@@ -143,10 +145,12 @@ def _sets(
 ) -> tuple[StimulusSet, ...]:
     """The stimulus sets of a plan, as they were when it was made: by their ids, or as the study
     names them."""
-    asked = [part.explained for part in parts if isinstance(part, JudgingPart | MethodPart)]
-    wanted = {one.manifest_sha256: one.stimuli for one in asked}
+    judged = [part.explained for part in parts if isinstance(part, JudgingPart | MethodPart)]
+    unmasked = [part.unmasked for part in parts if isinstance(part, UnmaskingPart)]
+    wanted = {one.manifest_sha256: one.stimuli for one in judged}
+    wanted |= {one.manifest_sha256: one.stimuli for one in unmasked}
     stages = [item.stages for item in items_of(study.flow) if isinstance(item, StagesItem)]
-    named = [one.stimuli for one in stages if isinstance(one, JudgingStages)]
+    named = [one.stimuli for one in stages if isinstance(one, JudgingStages | UnmaskingStages)]
     found: dict[str, StimulusSet] = {}
     for reference in dict.fromkeys([*wanted.values(), *named]):
         try:

@@ -22,12 +22,14 @@ from labapp.study.plan import (
     TutorialPart,
 )
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
+from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.base import Task
 from labapp.tasks.judging.task import JudgingTask, WarmUpTask
 from labapp.tasks.pages import ConsentTask, PagesTask
 from labapp.tasks.questionnaire import QuestionnaireTask
 from labapp.tasks.reconstruction.task import ReconstructionTask
 from labapp.tasks.single_dimension.task import SingleDimensionTask
+from labapp.tasks.unmasking.task import UnmaskingTask
 
 
 def machine_of(
@@ -70,6 +72,8 @@ def _task(
             return WarmUpTask(part, index)
         case JudgingPart():
             return JudgingTask(part, index, planned.seed, planned.study, planned.participant)
+        case UnmaskingPart():
+            return UnmaskingTask(part, index)
         case QuestionnairePart():
             return QuestionnaireTask(part, index, loaded.instruments[part.instrument])
         case ReconstructionPart():

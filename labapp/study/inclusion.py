@@ -16,6 +16,7 @@ from labapp.events.judging import PhotoJudged
 from labapp.events.lifecycle import InclusionDecided, PartEnded
 from labapp.events.single_dimension import AnswerGiven
 from labapp.events.trials import TrialSolved
+from labapp.events.unmasking import ResponseGiven
 from labapp.study.judging import AGREEMENT, DISTINCTION, OUTPUT
 from labapp.study.rules import Inclusion
 
@@ -23,7 +24,7 @@ Question = tuple[str, int]
 """The id of its part, and its number."""
 
 BEGINS = frozenset({"part.started", "part.restarted"})
-QUESTIONS = frozenset({"reconstruction", "single_dimension", "judging", "warm_up"})
+QUESTIONS = frozenset({"reconstruction", "single_dimension", "judging", "warm_up", "unmasking"})
 """Kinds of parts without which a session is not complete. Of a questionnaire that the moderator
 skipped only the answers are missing."""
 SCORED = (OUTPUT, DISTINCTION, AGREEMENT)
@@ -35,7 +36,7 @@ photos, the others in one of as many as there are classes to choose from."""
 class Tally:
     """What was achieved so far. solved: reconstruction questions; correct: single-dimension
     questions answered rightly; judged: photo -> of its scored questions, whether the answer was
-    right; outcomes: how each part ended, by its id.
+    right; outcomes: how each part ended, by its id; stimuli: masked pictures that got a response.
 
     A part that begins again counts from nothing: its former answers are kept in the journal only.
     """
@@ -44,6 +45,7 @@ class Tally:
     correct: frozenset[Question] = frozenset()
     outcomes: Mapping[str, str] = field(default_factory=dict)
     judged: Mapping[Question, Mapping[str, bool]] = field(default_factory=dict)
+    stimuli: frozenset[Question] = frozenset()
 
     def apply(self, event: Event, body: Body) -> Tally:
         """The tally after an event; `body` is its typed body."""
@@ -60,6 +62,8 @@ class Tally:
             case PhotoJudged() if event.trial is not None:
                 scored = {name: body.right[name] for name in SCORED if name in body.right}
                 return replace(self, judged={**self.judged, (part, event.trial): scored})
+            case ResponseGiven() if event.trial is not None:
+                return replace(self, stimuli=self.stimuli | {(part, event.trial)})
             case PartEnded():
                 return replace(self, outcomes={**self.outcomes, part: body.outcome})
         return self
@@ -70,6 +74,7 @@ class Tally:
             frozenset(question for question in self.correct if question[0] != part),
             {name: outcome for name, outcome in self.outcomes.items() if name != part},
             {photo: right for photo, right in self.judged.items() if photo[0] != part},
+            frozenset(stimulus for stimulus in self.stimuli if stimulus[0] != part),
         )
 
 
@@ -111,7 +116,8 @@ class Achieved(NamedTuple):
     practice_asked, practice_correct: questions of the single-dimension task's practice, as planned
     and of these answered rightly; stages_skipped: stages and practices that the moderator ended.
     photos: judged in stages; above_chance: of each scored question about them, the photos answered
-    rightly beyond the number that guessing gets right, none where it is less, added up."""
+    rightly beyond the number that guessing gets right, none where it is less, added up. stimuli:
+    masked pictures of stages that got a response."""
 
     solved: int
     correct: int
@@ -120,6 +126,7 @@ class Achieved(NamedTuple):
     stages_skipped: int
     photos: int = 0
     above_chance: float = 0.0
+    stimuli: int = 0
 
 
 def achieved(plan: Sequence[Planned], tally: Tally) -> Achieved:
@@ -140,6 +147,7 @@ def achieved(plan: Sequence[Planned], tally: Tally) -> Achieved:
         sum(tally.outcomes.get(part) == "skipped" for part in needed),
         sum(part in stages for part, _ in tally.judged),
         float(sum(_above_chance(part, tally) for part in plan if part.role == "stage")),
+        sum(part in stages for part, _ in tally.stimuli),
     )
 
 

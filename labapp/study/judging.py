@@ -6,7 +6,7 @@ question is named by its id, an answer is a whole number; options count from 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -310,20 +310,3 @@ def chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
     if photo.final is None or first is None or second is None:
         return None
     return photo.final.classes[2 * (first - 1) + second - 1]
-
-
-def pictures_of(parts: Iterable[object]) -> tuple[str, ...]:
-    """Every picture that the parts of a plan show, each once, in the order they come."""
-    found: dict[str, None] = {}
-    for part in parts:
-        if isinstance(part, JudgingPart):
-            photos: tuple[PlannedPhoto | None, ...] = part.photos
-        elif isinstance(part, MethodPart):
-            photos = (part.correct, part.incorrect)
-        else:
-            continue
-        for photo in photos:
-            found.update(dict.fromkeys(photo.pictures() if photo is not None else ()))
-        if part.explained.tree is not None:
-            found[part.explained.tree] = None
-    return tuple(found)

@@ -6,12 +6,11 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from labapp.documents import parse_yaml
 from labapp.errors import SessionError, StudyError
 from labapp.stimuli import library
 from labapp.study import assignment, conditions, single_dimension, warm_up
 from labapp.study.conditions import Scope
-from labapp.study.explained import Judged, Showing, StimuliOf, Unfit
+from labapp.study.explained import StimuliOf
 from labapp.study.flow import (
     BreakItem,
     ConsentItem,
@@ -24,10 +23,8 @@ from labapp.study.flow import (
     TextItem,
     TutorialItem,
     WarmUpItem,
-    placed_items,
     unrolled,
 )
-from labapp.study.judging import PlannedPhoto, PlannedRow
 from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.plan import (
@@ -48,7 +45,10 @@ from labapp.study.stages import (
     JudgingStages,
     SingleDimensionStages,
     Stages,
+    UnmaskingStages,
 )
+from labapp.study.stimulus_stages import StimulusStages
+from labapp.study.unmasking import OutputsOf, recorded_outputs
 
 
 def participant_number(loaded: LoadedStudy, participant: str) -> int:
@@ -72,15 +72,17 @@ def realise(
     space_of: SpaceOf,
     prior_of: PriorOf = lambda model: False,
     stimuli_of: StimuliOf = library.load,
+    outputs_of: OutputsOf = recorded_outputs,
     drawn: Sequence[str] = (),
     seed: int | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
     space_of, prior_of: see `Representations`; stimuli_of: gives the stimulus sets, by default those
-    that are installed; drawn: names of the cells that were drawn, for a study that draws (see
-    `labapp.session.allotment`); seed: replaces the study's own (simulations). Equal arguments give
-    the equal plan.
+    that are installed; outputs_of: what the explained model makes of masked pictures, by default
+    what the sets themselves say; drawn: names of the cells that were drawn, for a study that draws
+    (see `labapp.session.allotment`); seed: replaces the study's own (simulations). Equal arguments
+    give the equal plan.
     """
     study = loaded.study
     number = participant_number(loaded, participant)
@@ -90,7 +92,9 @@ def realise(
         )
     used = study.seed if seed is None else seed
     shown = Representations(space_of, prior_of, str(loaded.path))
-    planner = _Planner(loaded, participant, number, used, shown, stimuli_of, tuple(drawn))
+    planner = _Planner(
+        loaded, participant, number, used, shown, stimuli_of, outputs_of, tuple(drawn)
+    )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
@@ -104,6 +108,7 @@ class _Planner:
         seed: int,
         shown: Representations,
         stimuli_of: StimuliOf,
+        outputs_of: OutputsOf,
         drawn: tuple[str, ...],
     ) -> None:
         self.loaded = loaded
@@ -112,7 +117,6 @@ class _Planner:
         self.number = number
         self.seed = seed
         self.shown = shown
-        self.stimuli_of = stimuli_of
         cells = conditions.cells_of(study.assignment)
         if len(drawn) != (cells[1].draw if cells else 0):
             raise ValueError(f"{study.id} does not draw {len(drawn)} cells")
@@ -125,7 +129,9 @@ class _Planner:
         self.stages_in_all = sum(
             len(stages.models) if isinstance(stages, AnyStages) else 1 for stages in self.groups
         )
-        self._judged: dict[int, Judged] = {}
+        self.stimuli = StimulusStages(
+            loaded, self.flow, participant, number, seed, stimuli_of, outputs_of
+        )
         self.stage = 0
         self._ids: dict[str, int] = {}
 
@@ -151,10 +157,12 @@ class _Planner:
                     yield from self._practice(item, scope)
                 case StagesItem(stages=JudgingStages() as stages):
                     yield from self._judging(stages, scope, place)
+                case StagesItem(stages=UnmaskingStages() as stages):
+                    yield from self._unmasking(stages, scope, place)
                 case StagesItem(stages=Stages() | SingleDimensionStages() as stages):
                     yield from self._stages(stages, scope)
                 case MethodItem():
-                    if (told := self._judged_near(place, ahead=True)) is None:
+                    if (told := self.stimuli.judged_near(place, ahead=True)) is None:
                         raise self._nothing_to_introduce(item, scope)
                     yield told.method(self._id("method"), self._document(item, scope))
                 case WarmUpItem():
@@ -163,14 +171,17 @@ class _Planner:
                     part_id = self._id("questionnaire", numbered=True)
                     yield self._ask(item.questionnaire, part_id, None, place, item.above)
                 case BreakItem():
-                    yield BreakPart(
-                        id=self._id("break", numbered=True),
-                        title="Break",
-                        document=self._text(item.break_, scope),
-                        at_least_s=item.at_least_s,
-                    )
+                    yield self._break(item.break_, item.at_least_s, scope)
                 case TextItem() | DebriefItem():
-                    yield self._pages(item, scope)
+                    yield self._pages(item, scope, place)
+
+    def _break(self, document: str, at_least_s: float, scope: Scope) -> BreakPart:
+        return BreakPart(
+            id=self._id("break", numbered=True),
+            title="Break",
+            document=self._text(document, scope),
+            at_least_s=at_least_s,
+        )
 
     def _nothing_to_introduce(self, item: MethodItem, scope: Scope) -> StudyError:
         said = ", ".join(f"{name} = {value}" for name, value in scope.items())
@@ -187,7 +198,7 @@ class _Planner:
     def _incentive(self, scope: Scope, place: int) -> Iterator[PagesPart]:
         """What is paid is told before anything is done for it."""
         if (paid := self.study.incentive) is not None:
-            judged = self._judged_near(place, ahead=True)
+            judged = self.stimuli.judged_near(place, ahead=True)
             guessed = {} if judged is None else {n: judged.values[n] for n in ("options", "chance")}
             yield PagesPart(
                 part="text",
@@ -213,13 +224,14 @@ class _Planner:
             name: paid.amount(getattr(paid, name)) if does else "" for name, does in earns.items()
         }
 
-    def _pages(self, item: TextItem | DebriefItem, scope: Scope) -> PagesPart:
+    def _pages(self, item: TextItem | DebriefItem, scope: Scope, place: int) -> PagesPart:
         if isinstance(item, DebriefItem):
             name = self._text(item.debrief, scope)
             return PagesPart(part="debrief", id="debrief", title="Debrief", document=name)
         name = self._text(item.text, scope)
         part_id = self._id("text", numbered=True)
-        return PagesPart(part="text", id=part_id, title="Text", document=name)
+        told = self.stimuli.told_at(place)
+        return PagesPart(part="text", id=part_id, title="Text", document=name, values=told)
 
     def _document(self, item: Item, scope: Scope) -> str:
         return self._text(item.texts()[0], scope)
@@ -276,104 +288,70 @@ class _Planner:
         for index, model in enumerate(models):
             self.stage += 1
             part, values = self._stage(stages, model)
-            yield PagesPart(
-                part="text",
-                id=f"{part.id}-intro",
-                title=f"Before stage {self.stage}",
-                document=self._text(stages.between if index else stages.intro, scope),
-                values={
-                    "stage": str(self.stage),
-                    "stages": str(self.stages_in_all),
-                    "trials": str(part.trials),
-                    **values,
-                },
-            )
+            told = {"trials": str(part.trials), **values}
+            yield self._before_stage(stages.between if index else stages.intro, scope, told)
             yield part
             for instrument in stages.after:
                 yield self._ask(instrument, f"{part.id}-{instrument}", part.id)
 
     def _judging(self, stages: JudgingStages, scope: Scope, place: int) -> Iterator[PlannedPart]:
-        judged = self._judged_at(place)
+        judged = self.stimuli.judged_at(place)
         self.stage += 1
-        for name, value in (
-            ("stimuli", judged.explained.stimuli),
-            ("sets", judged.set),
-            ("manifests", judged.explained.manifest_sha256),
-        ):
-            self.choices.setdefault(name, []).append(value)
+        shown = judged.explained
+        self._chose(shown.stimuli, judged.set, shown.manifest_sha256)
         description = self._text(stages.description, scope)
         part = judged.stage(self.stage, self.stages_in_all, description)
         limit = stages.time_limit_min
-        yield PagesPart(
-            part="text",
-            id=f"{part.id}-intro",
-            title=f"Before stage {self.stage}",
-            document=self._text(stages.intro, scope),
-            values={
-                "stage": str(self.stage),
-                "stages": str(self.stages_in_all),
-                **judged.values,
-                "per_above_chance": self._amounts()["per_above_chance"],
-                **({} if limit is None else {"minutes": f"{limit:g}"}),
-            },
-        )
+        told = judged.values | {"per_above_chance": self._amounts()["per_above_chance"]}
+        if limit is not None:
+            told["minutes"] = f"{limit:g}"
+        yield self._before_stage(stages.intro, scope, told)
         yield part
         for instrument in stages.after:
             yield self._ask(instrument, f"{part.id}-{instrument}", part.id, place)
 
-    def _judged_near(self, place: int, *, ahead: bool) -> Judged | None:
-        """What an item of the flow tells of: the stage ahead of it or, for what follows a stage,
-        the one before it; where there is none on that side, the nearest on the other."""
-        at = [
-            index
-            for index, (item, _) in enumerate(self.flow)
-            if isinstance(item, StagesItem) and isinstance(item.stages, JudgingStages)
-        ]
-        before, behind = [i for i in at if i <= place][-1:], [i for i in at if i > place][:1]
-        near = behind + before if ahead else before + behind
-        return self._judged_at(near[0]) if near else None
+    def _unmasking(
+        self, stages: UnmaskingStages, scope: Scope, place: int
+    ) -> Iterator[PlannedPart]:
+        """The example, and the stage in its blocks with breaks between them."""
+        self.stage += 1
+        showing, at = self.stimuli.unmasked_at(place), (self.stage, self.stages_in_all)
+        shared = showing.unmasked
+        self._chose(shared.stimuli, shared.set, shared.manifest_sha256)
+        told = self.stimuli.told_at(place)
+        if stages.example is not None and (part := showing.practice(self._id("practice"), *at)):
+            yield PagesPart(
+                part="text",
+                id=f"{part.id}-intro",
+                title="Before the example",
+                document=self._text(stages.example, scope),
+                values=told,
+            )
+            yield part
+        blocks = showing.blocks(self.stimuli.sequences_at(place), *at)
+        yield self._before_stage(stages.intro, scope, told)
+        for number, part in enumerate(blocks):
+            if number and stages.breaks is not None:
+                yield self._break(stages.breaks.text, stages.breaks.at_least_s, scope)
+            yield part
+        for instrument in stages.after:
+            asked = f"stage-{self.stage}-{instrument}"
+            yield self._ask(instrument, asked, blocks[-1].id, place)
 
-    def _judged_at(self, place: int) -> Judged:
-        """The stage at a place of the flow, with every choice made."""
-        if place not in self._judged:
-            item, scope = self.flow[place]
-            assert isinstance(item, StagesItem)
-            assert isinstance(item.stages, JudgingStages)
-            self._judged[place] = self._judge(item.stages, scope, f"judging {place}")
-        return self._judged[place]
+    def _before_stage(self, document: str, scope: Scope, told: dict[str, str]) -> PagesPart:
+        """The text before the present stage. told: what it may say besides its number."""
+        return PagesPart(
+            part="text",
+            id=f"stage-{self.stage}-intro",
+            title=f"Before stage {self.stage}",
+            document=self._text(document, scope),
+            values={"stage": str(self.stage), "stages": str(self.stages_in_all), **told},
+        )
 
-    def _judge(self, stages: JudgingStages, scope: Scope, purpose: str) -> Judged:
-        draws = (self.seed, self.study.id, self.participant, purpose)
-
-        def rows(some: Sequence[PlannedRow], of: str) -> tuple[PlannedRow, ...]:
-            return assignment.shuffled(some, *draws, "rows", of)
-
-        def order(photos: tuple[PlannedPhoto, ...]) -> tuple[PlannedPhoto, ...]:
-            if stages.order == "as_listed":
-                return photos
-            return assignment.shuffled(photos, *draws, "photos")
-
-        number = conditions.fill(str(stages.set), scope)
-        found = self.stimuli_of(conditions.fill(stages.stimuli, scope))
-        try:
-            if not number.isdecimal():
-                raise Unfit("set", f"{number!r} is no number of a set", "Give a whole number.")
-            return Judged.of(Showing(stages, found, self.loaded.words), int(number), rows, order)
-        except Unfit as unfit:
-            raise StudyError(
-                f"{self.loaded.path}, line {self._line(stages, unfit.about)}, {unfit.about}: "
-                f"{unfit}.",
-                todo=unfit.todo,
-            ) from unfit
-
-    def _line(self, stages: JudgingStages, key: str) -> int:
-        """The line in the study file of what stages say, or of the stages where they do not."""
-        path = self.loaded.path
-        located = parse_yaml(path, self.loaded.files[path.name])
-        for place, item in placed_items(self.study.flow):
-            if isinstance(item, StagesItem) and item.stages is stages:
-                return located.line((*place, "stages", key))
-        return 1
+    def _chose(self, stimuli: str, number: int, manifest_sha256: str) -> None:
+        """Write down which stimuli a stage shows."""
+        for name, value in (("stimuli", stimuli), ("sets", number), ("manifests", manifest_sha256)):
+            self.choices.setdefault(name, []).append(value)
 
     def _stage(
         self, stages: Stages | SingleDimensionStages, model: str
@@ -400,7 +378,7 @@ class _Planner:
         above: str | None = None,
     ) -> QuestionnairePart:
         """place: where it stands in the flow; above: the text above its questions."""
-        judged = None if place is None else self._judged_near(place, ahead=False)
+        judged = None if place is None else self.stimuli.judged_near(place, ahead=False)
         if judged is None and self.loaded.instruments[instrument].about_accuracy:
             raise StudyError(
                 f"{self.loaded.path}: the questionnaire {instrument!r} asks about the accuracy of "

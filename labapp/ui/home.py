@@ -24,9 +24,9 @@ from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.flow import ConsentItem
-from labapp.study.judging import pictures_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
+from labapp.study.pictures import pictures_of
 from labapp.study.schema import Study
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist

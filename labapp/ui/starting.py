@@ -139,8 +139,8 @@ def open_new(
     from labapp.simulation.fitting import check_fits
     from labapp.stimuli import gallery
     from labapp.study import loading, planner
-    from labapp.study.judging import pictures_of
     from labapp.study.overview import prior_of, space_of
+    from labapp.study.pictures import pictures_of
     from labapp.ui.strings import strings_of
 
     loaded = loading.load(study)

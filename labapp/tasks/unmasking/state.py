@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from labapp.events.durations import Pauses
 
+ANSWERED = "answered"
+INTERRUPTED = "interrupted"
+"""Outcomes of a stimulus, beside those of any trial that is skipped."""
+
 
 @dataclass(frozen=True, slots=True)
 class StimulusTrial:

@@ -1,0 +1,54 @@
+"""Folding events into the state of the unmasking task. Total: an event that does not concern the
+part leaves it as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from labapp.events import Body, Event
+from labapp.events.lifecycle import PartEnded
+from labapp.events.trials import TrialEnded
+from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.state import INTERRUPTED, StimulusTrial, UnmaskingState
+
+
+def apply_event(part: str, state: UnmaskingState, event: Event, body: Body) -> UnmaskingState:
+    """The state after an event of the session (pauses too); part: id of the part."""
+    pauses = state.pauses.apply(event)
+    if pauses is not state.pauses:
+        begins = pauses.paused and not state.pauses.paused
+        state = replace(state, pauses=pauses)
+        return _interrupted(state) if begins else state
+    if event.stage != part:
+        return state
+    match body:
+        case StimulusDrawn():
+            attempt = event.attempt or 1
+            drawn = StimulusTrial(event.trial or 1, attempt, body.due_ns)
+            return replace(state, trial=drawn, highest=max(state.highest, attempt))
+        case PartEnded():
+            return replace(state, outcome=body.outcome)
+    if (trial := state.trial) is None:
+        return state
+    match body:
+        case StimulusShown():
+            started = state.stage_started_ns
+            if started is None:
+                started = pauses.working_ns(event.t_ns)
+            trial = replace(trial, painted_ns=body.painted_ns)
+            return replace(state, trial=trial, stage_started_ns=started)
+        case ResponseGiven():
+            return replace(state, trial=replace(trial, response=body.response))
+        case TrialEnded():
+            done = () if body.outcome == INTERRUPTED else (body.outcome,)
+            trial = replace(trial, outcome=body.outcome)
+            return replace(state, trial=trial, outcomes=(*state.outcomes, *done))
+    return state
+
+
+def _interrupted(state: UnmaskingState) -> UnmaskingState:
+    """A pause, or the end of the program, falls into the stimulus that waits for a response."""
+    trial = state.trial
+    if trial is None or trial.outcome is not None:
+        return state
+    return replace(state, trial=replace(trial, interrupted=True))
