@@ -55,13 +55,13 @@ def pictures() -> UInt8:
     return painted(data.load().test, 10).pictures
 
 
-def untrained(method: dict[str, object]) -> Classifier:
+def untrained(method: dict[str, object], dataset: str = "birds") -> Classifier:
     """A classifier with its first weights, whose card says so."""
     recipe = ClassifierRecipe.model_validate(
         {
-            "id": f"birds/{method['name']}",
+            "id": f"{dataset}/{method['name']}",
             "title": "Untrained",
-            "data": {"dataset": "birds", "seed": 8, "train": 1, "validation": 1, "test": 1},
+            "data": {"dataset": dataset, "seed": 8, "train": 1, "validation": 1, "test": 1},
             "method": method,
             "schedule": {"steps": 1, "peak": 0.001},
             "seed": 0,
@@ -88,3 +88,8 @@ def resnet() -> Classifier:
 @pytest.fixture(scope="session")
 def bagnet() -> Classifier:
     return untrained({"name": "bagnet", "field": 25})
+
+
+@pytest.fixture(scope="session")
+def faces_cnn() -> Classifier:
+    return untrained({"name": "cnn"}, "faces")
