@@ -167,7 +167,8 @@ class Driver:
 
     def _send(self, command: Command, then_s: float) -> None:
         self._runner.send(command, Source.SIMULATED)
-        self._later(then_s)
+        # A stimulus comes by itself, and is not waited for longer than it takes to be painted.
+        self._later(0.0 if isinstance(self._runner.part, UnmaskingPart) else then_s)
 
     def _play(self, part: TutorialPart) -> None:
         box = int(self._rng.integers(len(part.boxes)))
@@ -256,8 +257,12 @@ class Driver:
     def _annotates(self) -> Annotator:
         """Who says what the pictures of this study show."""
         if self._annotator is None:
-            stages = [one for one in self._runner.machine.parts if isinstance(one, UnmaskingPart)]
-            images = {one.image for stage in stages for one in stage.sequences}
+            images = {
+                one.image
+                for part in self._runner.machine.parts
+                if isinstance(part, UnmaskingPart) and part.role == "stage"
+                for one in part.sequences
+            }
             self._annotator = Annotator(self._seed, self._name, images, self._observer)
         return self._annotator
 

@@ -16,6 +16,7 @@ from labapp.session.scheduling import VirtualScheduler
 from labapp.session.stimuli import stimuli_of
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
+from labapp.simulation.unmasking import Observer
 from labapp.study import loading, planner
 from labapp.study.assignment import generator
 from labapp.study.conditions import cells_of
@@ -35,11 +36,13 @@ def simulate_study(
     progress: Callable[[str], None] = lambda participant: None,
     *,
     careless: float = 0.0,
+    observer: Observer | None = None,
 ) -> list[Path]:
     """Sessions of the first participants under `out`, which must not exist; returns their folders.
 
     participants: how many; fewer where the study is full before, None for until it is full.
     careless: share of participants who do not try (see `Driver`), drawn by seed and label.
+    observer: how those of `understanding` see masked pictures.
     """
     if out.exists():
         raise ExportExists(
@@ -75,6 +78,7 @@ def simulate_study(
             strategy=strategy,
             seed=seed,
             careless=bool(lot.random() < careless),
+            observer=observer,
         )
         folders.append(path)
         progress(label)

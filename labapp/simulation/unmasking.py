@@ -117,7 +117,8 @@ class Reply:
 class Annotator:
     """One participant: the same seed answers the same, also after an interruption.
 
-    images: all of the study's, for each of them is as hard as its place among them says.
+    images: all that the stages show, for each of them is as hard as its place among them says;
+    that of an example is in the middle.
     """
 
     def __init__(
