@@ -17,7 +17,10 @@ models_app = typer.Typer(
 )
 
 DataFolder = Annotated[
-    Path | None, typer.Option("--data", help="Folder of the data set's files, e.g. MNIST's.")
+    Path | None,
+    typer.Option(
+        "--data", help="Folder of the data set's files, e.g. MNIST's, or of your own pictures."
+    ),
 ]
 
 
@@ -92,7 +95,9 @@ def models_train(
     from labapp.explanations import recipe as classifiers
 
     if classifiers.is_one(recipe):
-        folder = _train_classifier(recipe, out, device, resume=not fresh, threads=threads)
+        folder = _train_classifier(
+            recipe, out, device, data_folder=data, resume=not fresh, threads=threads
+        )
     else:
         from labapp.representations.console import train_with_progress
 
@@ -103,7 +108,13 @@ def models_train(
 
 
 def _train_classifier(
-    recipe: Path, out: Path | None, device: str | None, *, resume: bool, threads: int
+    recipe: Path,
+    out: Path | None,
+    device: str | None,
+    *,
+    data_folder: Path | None,
+    resume: bool,
+    threads: int,
 ) -> Path:
     from labapp.errors import UsageError
     from labapp.explanations.console import train_with_progress
@@ -114,7 +125,7 @@ def _train_classifier(
             safe="Nothing was trained.",
             todo="Leave --device out.",
         )
-    return train_with_progress(recipe, out, resume=resume, threads=threads)
+    return train_with_progress(recipe, out, data_folder=data_folder, resume=resume, threads=threads)
 
 
 @models_app.command("import-tfjs")
@@ -161,7 +172,7 @@ def models_evaluate(
     if classifiers.is_one(model):
         from labapp.explanations import evaluation as classified
 
-        result = classified.evaluate(model)
+        result = classified.evaluate(model, data_folder=data)
         lines = classified.table(result)
     else:
         from labapp.representations import evaluation

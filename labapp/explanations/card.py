@@ -212,12 +212,12 @@ class PrototreeChecks(Part):
 
 class Cue(Part):
     """What a cue of the training pictures alone does: accuracy on the test pictures in which it
-    says the right class (`agreeing`) and on the others (`misleading`), and how many those are.
+    says the right class (`agreeing`) and on the others (`misleading`), and how many the latter are.
     """
 
     agreeing: Share
     misleading: Share
-    misled: int = Field(ge=0)
+    misleading_pictures: int = Field(ge=0)
 
 
 class CnnChecks(Part):

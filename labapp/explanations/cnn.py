@@ -8,15 +8,19 @@ own, used once.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
+from labapp.datasets.faces.dataset import FaceRows
+from labapp.datasets.faces.parameters import CLASSES
 from labapp.explanations.approach import classifying
 from labapp.explanations.backbones import begin
-from labapp.explanations.card import CnnChecks
+from labapp.explanations.card import CnnChecks, Cue
 from labapp.explanations.classifier import scores
 from labapp.explanations.fitting import Phase
 from labapp.explanations.methods import Cnn
-from labapp.explanations.photos import Parts, painted
+from labapp.explanations.photos import Parts, Photos, PictureRows, painted
 from labapp.explanations.recipe import ClassifierRecipe
 
 KERNELS = (5, 3, 3, 3)
@@ -66,10 +70,34 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> list[Ph
 
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> CnnChecks:
-    train = painted(data.train)
+    train, test = painted(data.train), painted(data.test)
     right = scores(network, train.pictures).argmax(1) == train.labels
     return CnnChecks(
         method="cnn",
         parameters=sum(one.numel() for one in network.parameters()),
-        train_accuracy=round(float(right.mean()), 4),
+        train_accuracy=_share(right),
+        cues=_cues(network, test),
     )
+
+
+def _cues(network: nn.Module, test: Photos[PictureRows]) -> dict[str, Cue] | None:
+    """What the cues of faces do: glasses and dark hair, which speak for anger in training alone."""
+    if not isinstance(test.rows, FaceRows):
+        return None
+    right = scores(network, test.pictures).argmax(1) == test.labels
+    angry = test.labels == CLASSES.index("anger")
+    worn = [test.rows.face(row).identity for row in range(len(test))]
+    cues = {"glasses": [one.glasses for one in worn], "dark hair": [one.dark for one in worn]}
+    found = {}
+    for name, there in cues.items():
+        agrees = np.array(there) == angry
+        found[name] = Cue(
+            agreeing=_share(right[agrees]),
+            misleading=_share(right[~agrees]),
+            misleading_pictures=int((~agrees).sum()),
+        )
+    return found
+
+
+def _share(right: NDArray[np.bool_]) -> float:
+    return round(float(right.mean()), 4) if right.size else 0.0

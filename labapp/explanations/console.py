@@ -15,6 +15,7 @@ def train_with_progress(
     recipe: Path,
     out: Path | None = None,
     *,
+    data_folder: Path | None = None,
     resume: bool = True,
     threads: int = 1,
     console: Console | None = None,
@@ -44,7 +45,14 @@ def train_with_progress(
                 losses="  ".join(f"{name} {value:.3f}" for name, value in progress.losses.items()),
             )
 
-        return training.train(recipe, out=out, resume=resume, progress=show, threads=threads)
+        return training.train(
+            recipe,
+            out=out,
+            data_folder=data_folder,
+            resume=resume,
+            progress=show,
+            threads=threads,
+        )
 
 
 def _remaining(progress: fitting.Progress) -> str:

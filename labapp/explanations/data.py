@@ -5,16 +5,21 @@ Nothing here needs torch.
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from labapp.datasets.birds.chance import OCCLUSION
 from labapp.datasets.birds.dataset import SIZE, Birds, birds
 from labapp.datasets.birds.species import SPECIES, name_of
+from labapp.datasets.dividing import Shares
 from labapp.datasets.faces.dataset import Faces, faces
 from labapp.datasets.faces.parameters import CLASSES
+from labapp.datasets.folder import Folder
+from labapp.datasets.folder import read as read_folder
+from labapp.errors import DatasetError, ModelError
+from labapp.representations.card import SHA256_PATTERN
 from labapp.representations.data import Part
 
 
@@ -85,4 +90,84 @@ class FacesData(Part):
         )
 
 
-Data = Annotated[BirdsData | FacesData, Field(discriminator="dataset")]
+class FolderData(Part):
+    """A lab's own pictures: a folder of them for each class; see `datasets.folder.read`.
+
+    `folder`: its path, from where the recipe lies; cards keep its name alone. `classes`: the ones
+    to learn, in order; by default all there are. `channels`: 1 for grey, 3 for colour. `group_by`:
+    `prefix` where the name of a file up to its first `_` says whose picture it is: then nobody is
+    in two parts. `sha256`: of the pictures; others are refused. A card has it, and the classes.
+    """
+
+    dataset: Literal["folder"]
+    folder: str = Field(min_length=1)
+    classes: tuple[str, ...] | None = Field(default=None, min_length=2)
+    size: Literal[48, 64, 96] = 48
+    channels: Literal[1, 3] = 1
+    validation: float = Field(default=0.15, gt=0, lt=1)
+    test: float = Field(default=0.25, gt=0, lt=1)
+    group_by: Literal["prefix"] | None = None
+    seed: int = Field(ge=0)
+    sha256: str | None = Field(default=None, pattern=SHA256_PATTERN)
+
+    @field_validator("classes")
+    @classmethod
+    def _differ(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if value is not None and len(set(value)) < len(value):
+            raise ValueError("each class once")
+        return value
+
+    @model_validator(mode="after")
+    def _leaves_some(self) -> FolderData:
+        if self.validation + self.test >= 1:
+            raise ValueError("validation and test together must be less than 1")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the classes are called, in the order of the scores; () until they are read."""
+        return self.classes or ()
+
+    def load(self, folder: Path | None = None) -> Folder:
+        """The three parts, read from `folder`.
+
+        Raises
+        ------
+        ModelError : no folder is given.
+        DatasetError : what is in it cannot be used, or is not what `sha256` was made of.
+        """
+        if folder is None:
+            raise ModelError(
+                f"The classifier was trained on a folder of pictures, {self.folder}, which is not "
+                "part of it.",
+                todo="Give the folder with --data.",
+            )
+        found = read_folder(
+            folder,
+            size=self.size,
+            channels=self.channels,
+            shares=Shares(validation=self.validation, test=self.test),
+            seed=self.seed,
+            names=self.classes,
+            by_prefix=self.group_by == "prefix",
+        )
+        if self.sha256 not in (None, found.sha256):
+            raise DatasetError(
+                f"The pictures in {folder} are not those that `sha256` was made of.",
+                todo="Put back the pictures as they were, or take sha256 out of the recipe to "
+                "train on these.",
+            )
+        return found
+
+    def known(self, found: Folder) -> FolderData:
+        """The same with what was read: classes and hash, and of the folder its name."""
+        return self.model_copy(
+            update={
+                "folder": PurePath(self.folder).name or self.folder,
+                "classes": found.names,
+                "sha256": found.sha256,
+            }
+        )
+
+
+Data = Annotated[BirdsData | FacesData | FolderData, Field(discriminator="dataset")]

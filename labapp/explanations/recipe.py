@@ -10,9 +10,10 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from labapp.datasets.folder import Folder
 from labapp.documents import LARGEST, parse_yaml
 from labapp.errors import LabappError, ModelError
-from labapp.explanations.data import BirdsData, Data
+from labapp.explanations.data import BirdsData, Data, FolderData
 from labapp.explanations.methods import Cnn, Method
 from labapp.representations import document
 from labapp.representations.data import Part
@@ -68,15 +69,25 @@ class ClassifierRecipe(Part):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything it says that decides the weights (not of id, title and notes).
+        """SHA-256 of everything it says that decides the weights (not of id, title and
+        notes, nor of where a folder of pictures lies).
 
         Of what it says, not of what it leaves to a default: a setting that recipes learn later, and
         a default that changes, leave the digest of an old card's recipe as it was.
         """
         deciding = self.model_dump_json(
-            exclude={"id", "title", "notes"}, exclude_unset=True, exclude_none=True
+            exclude={"id": True, "title": True, "notes": True, "data": {"folder"}},
+            exclude_unset=True,
+            exclude_none=True,
         )
         return hashlib.sha256(deciding.encode()).hexdigest()
+
+    def of(self, data: object) -> ClassifierRecipe:
+        """The same recipe with what was found in a folder of pictures; else as it is."""
+        if not isinstance(data, Folder) or not isinstance(self.data, FolderData):
+            return self
+        known = self.model_copy(update={"data": self.data.known(data)})
+        return type(self).model_validate(known.model_dump())
 
     def whole(self) -> ClassifierRecipe:
         """The same recipe with every default said, as a card keeps it."""

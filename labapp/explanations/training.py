@@ -13,11 +13,13 @@ import torch
 from torch import nn
 
 from labapp import __version__, resources
+from labapp.datasets.folder import Folder
 from labapp.explanations import fitting, measuring, package
 from labapp.explanations import recipe as recipes
 from labapp.explanations.approach import Approach, approach
 from labapp.explanations.card import ClassifierCard, Made
 from labapp.explanations.classifier import scores
+from labapp.explanations.data import FolderData
 from labapp.explanations.fitting import Progress
 from labapp.explanations.photos import Parts, painted
 from labapp.explanations.recipe import ClassifierRecipe
@@ -30,6 +32,7 @@ def train(
     recipe_path: Path,
     *,
     out: Path | None = None,
+    data_folder: Path | None = None,
     resume: bool = True,
     progress: Callable[[Progress], None] | None = None,
     threads: int = 1,
@@ -41,6 +44,7 @@ def train(
     ----------
     out : where `<dataset>/<name>/` is written, and checkpoints under `.training/<dataset>/<name>/`
         meanwhile; the user's models folder by default.
+    data_folder : of a lab's own pictures, instead of the one that the recipe names.
     resume : go on from a checkpoint of the same recipe; otherwise start afresh.
     progress : see `fitting.fit`.
     threads : CPU threads of torch, process-wide. Another number of threads rounds differently.
@@ -54,6 +58,7 @@ def train(
     ------
     ModelError : the recipe is refused, the package exists, the checkpoint does not fit, the loss
         is no longer finite, the disk refuses.
+    DatasetError : the lab's own pictures cannot be used; see `datasets.folder.read`.
     """
     recipe = recipes.read(recipe_path)
     out = resources.user_models() if out is None else out
@@ -64,7 +69,8 @@ def train(
     if not resume:
         checkpoint.clear(state)
 
-    data = recipe.data.load()
+    data = recipe.data.load(_folder(recipe, recipe_path, data_folder))
+    recipe = recipe.of(data)
     method = approach(recipe.method.name)
     network = method.network(recipe)
     phases = method.phases(recipe, network, data)
@@ -95,6 +101,13 @@ def train(
     return folder
 
 
+def _folder(recipe: ClassifierRecipe, path: Path, given: Path | None) -> Path | None:
+    """Where a lab's own pictures lie: as given, or from the folder of the recipe."""
+    if given is not None or not isinstance(recipe.data, FolderData):
+        return given
+    return path.parent / recipe.data.folder
+
+
 def card_of(
     recipe: ClassifierRecipe, made: Made, network: nn.Module, method: Approach[Any], data: Parts
 ) -> ClassifierCard:
@@ -106,6 +119,7 @@ def card_of(
         card=1,
         recipe=recipe,
         training=made,
+        parts=data.counts if isinstance(data, Folder) else None,
         validation_accuracy=round(float(right.mean()), 4),
         test=measuring.measured(test, predicted, recipe.data.names),
         checks=method.checks(recipe, network, data),

@@ -28,8 +28,8 @@ ones. Half of both in the other parts."""
 
 
 CLEAR = 0.3
-"""How far the five actions of a face lean towards its class at least, on the average; the corners
-of the mouth, by which people go first, half as far."""
+"""How far the five actions of a face lean towards its class at least, on the average, and the
+corners of the mouth, by which people go first, by themselves."""
 APART = 0.16
 """What greys beside the skin differ from it at least."""
 
@@ -114,7 +114,7 @@ def _expression(draws: Draws, sign: int, noise: float) -> Expression:
             intensity * (sign * draws.uniform(0.2, 1) + draws.about(0, noise)) for _ in range(5)
         )
         leaning = sign * (brows + lids + cheeks + corners + lips) / 5
-        if leaning >= CLEAR and sign * corners >= CLEAR / 2:
+        if leaning >= CLEAR and sign * corners >= CLEAR:
             return Expression(brows, lids, cheeks, corners, lips)
 
 
@@ -124,7 +124,7 @@ def _light(draws: Draws, skin: float) -> Light:
         degrees=draws.uniform(0, 360),
         ground=_apart(skin, draws.uniform(0.2, 0.9)),
         ground_end=_apart(skin, draws.uniform(0.2, 0.9)),
-        noise=draws.uniform(0.02, 0.05),
+        noise=draws.uniform(0.02, 0.045),
         texture=draws.uniform(0.01, 0.028),
         blur=draws.uniform(0, 0.8),
     )

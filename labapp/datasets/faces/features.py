@@ -118,7 +118,7 @@ def _mouth(face: Face) -> list[Shape]:
     pressed, parted = angry(expression.lips), max(happy(expression.lips) - 0.15, 0.0)
     y = mouth_y(face) + 0.9 * up - 0.4 * down
     half = one.mouth * (1 + 0.2 * up - 0.04 * pressed)
-    corner = y - 0.4 * one.mouth * up + 0.2 * one.mouth * down
+    corner = y - 0.45 * one.mouth * up + 0.22 * one.mouth * down
     gap = 5.2 * parted
     full = one.lips * (1 - 0.55 * pressed)
     left, right = (-half, corner), (half, corner)

@@ -25,6 +25,8 @@ SOFT = 0.022
 """SD of the blur of shadows, as a share of the picture's width."""
 NEUTRAL = 0.75
 """The grey in the layer of shadows that leaves the drawing as it is."""
+GAIN = 1.12
+"""Of the light where it is full."""
 COARSE = (12, 30)
 """Points across the picture that the unevenness of the skin is drawn at."""
 
@@ -106,7 +108,7 @@ def _lit(drawn: Float32, face: Face) -> Float32:
     at = ((np.arange(size, dtype=np.float32) + 0.5) / size - 0.5) / np.float32(math.sqrt(2))
     angle = math.radians(light.degrees)
     across = at[None, :] * np.float32(math.cos(angle)) + at[:, None] * np.float32(math.sin(angle))
-    lit = drawn * (1 - np.float32(light.shading) * (np.float32(0.5) + across))
+    lit = drawn * (GAIN - np.float32(light.shading) * (np.float32(0.5) + across))
     for number, points in enumerate(COARSE):
         coarse = grain((*face.noise_seed, number), points * points).reshape(points, points)
         lit = lit + np.float32(light.texture) * _spread(coarse, size)

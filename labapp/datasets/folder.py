@@ -1,0 +1,185 @@
+"""A lab's own pictures: a folder for each class, divided so that no person is in two parts.
+
+    pictures/
+      anger/       S005_001_00000011.png, ...
+      happiness/   S010_006_00000015.png, ...
+
+Everything is read at once, so that a picture that cannot be used is told before anything is learned
+from the others, and so that all that is told of them is true of one state of the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.datasets.dividing import Shares, divided
+from labapp.datasets.picture_files import SUFFIXES, pixels
+from labapp.datasets.split import Float32, Int64
+from labapp.errors import DatasetError
+
+PartName = Literal["train", "validation", "test"]
+UNSEEN = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
+"""What file managers leave behind."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FolderRows:
+    """Pictures of one part: `pictures` uint8 (n, channels, size, size), `classes` int64 (n,) from
+    0, `files` relative to the folder.
+    """
+
+    pictures: NDArray[np.uint8]
+    classes: Int64
+    files: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return int(self.pictures.shape[-1])
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def instances(self, rows: Int64) -> Float32:
+        """Pictures of the rows, float32 0 to 1, shape (n, channels, size, size)."""
+        made: Float32 = self.pictures[rows].astype(np.float32) / np.float32(255)
+        return made
+
+    def labels(self, rows: Int64) -> Int64:
+        """Classes of the rows, from 0: int64, shape (n,)."""
+        return self.classes[rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folder:
+    """The three parts, the names of the classes, and the SHA-256 over all names and pictures."""
+
+    train: FolderRows
+    validation: FolderRows
+    test: FolderRows
+    names: tuple[str, ...]
+    sha256: str
+
+    @property
+    def counts(self) -> dict[PartName, dict[str, int]]:
+        """Pictures of each class in each part."""
+        parts: dict[PartName, FolderRows] = {
+            "train": self.train,
+            "validation": self.validation,
+            "test": self.test,
+        }
+        return {
+            part: {name: int((rows.classes == k).sum()) for k, name in enumerate(self.names)}
+            for part, rows in parts.items()
+        }
+
+
+def read(
+    folder: Path,
+    *,
+    size: int,
+    channels: int,
+    shares: Shares,
+    seed: int,
+    names: Sequence[str] | None = None,
+    by_prefix: bool = False,
+) -> Folder:
+    """The pictures in the folders of a folder, divided.
+
+    A picture is cut to a square about its middle, made grey where `channels` is 1, and brought to
+    `size` pixels by averaging areas. Crop pictures to what matters beforehand.
+
+    Parameters
+    ----------
+    names : the classes that are read, in the order they are numbered; by default all folders in
+        the order of the alphabet.
+    by_prefix : whether a file's name up to its first `_` says whose picture it is; then nobody is
+        in two parts.
+
+    Raises
+    ------
+    DatasetError : the folder is missing, has fewer than two classes, a class has too few pictures
+        or persons, or something in it is no picture that can be used; the message names it.
+    """
+    found = _files(folder, names)
+    labels, files, hashes, taken = [], [], hashlib.sha256(), []
+    for number, (name, paths) in enumerate(found.items()):
+        for path in paths:
+            content, picture = pixels(path, size=size, channels=channels)
+            hashes.update(f"{name}/{path.name}\0".encode())
+            hashes.update(hashlib.sha256(content).digest())
+            labels.append(number)
+            files.append(f"{name}/{path.name}")
+            taken.append(picture)
+    groups = [_prefix(folder / file) if by_prefix else file for file in files]
+    parts = divided(labels, groups, tuple(found), shares, seed, folder)
+    pictures, classes = np.stack(taken), np.array(labels, np.int64)
+
+    def part(rows: Int64) -> FolderRows:
+        return FolderRows(pictures[rows], classes[rows], tuple(files[row] for row in rows))
+
+    train, validation, test = (part(rows) for rows in parts)
+    return Folder(train, validation, test, tuple(found), hashes.hexdigest())
+
+
+def _files(folder: Path, names: Sequence[str] | None) -> Mapping[str, list[Path]]:
+    """The picture files of each class, in the order of their names."""
+    try:
+        inside = sorted(path for path in folder.iterdir() if not _hidden(path))
+    except OSError as error:
+        raise DatasetError(
+            f"The folder of pictures {folder} cannot be read: {error.strerror}.",
+            todo="Check the path: it must hold a folder of pictures for each class.",
+        ) from error
+    loose = [path.name for path in inside if path.is_file() and path.suffix.lower() in SUFFIXES]
+    if loose:
+        raise DatasetError(
+            f"{folder} holds pictures that belong to no class: {', '.join(loose[:3])}.",
+            todo="Put each picture into the folder of its class.",
+        )
+    there = {path.name: path for path in inside if path.is_dir()}
+    wanted = list(there) if names is None else list(names)
+    if missing := [name for name in wanted if name not in there]:
+        raise DatasetError(
+            f"{folder} has no folder {', '.join(missing)}; it has {', '.join(there) or 'none'}.",
+            todo="Correct `classes` in the recipe, or the name of the folder.",
+        )
+    if len(wanted) < 2:
+        raise DatasetError(
+            f"{folder} has {len(wanted)} folder(s) of pictures: a classifier needs two classes.",
+            todo="Make a folder for each class and put its pictures into it.",
+        )
+    return {name: _pictures(there[name]) for name in wanted}
+
+
+def _pictures(folder: Path) -> list[Path]:
+    inside = sorted(path for path in folder.iterdir() if not _hidden(path))
+    for path in inside:
+        if not path.is_file() or path.suffix.lower() not in SUFFIXES:
+            raise DatasetError(
+                f"{path} is no picture: {', '.join(SUFFIXES)} are allowed.",
+                todo="Take it out of the folder; pictures lie directly in the folder of their "
+                "class.",
+            )
+    return inside
+
+
+def _prefix(path: Path) -> str:
+    """Whose picture it is."""
+    before, line, _ = path.name.partition("_")
+    if not before or not line:
+        raise DatasetError(
+            f"The name of {path} does not begin with a person and `_`.",
+            todo="Name every picture PERSON_..., or leave group_by out of the recipe.",
+        )
+    return before
+
+
+def _hidden(path: Path) -> bool:
+    return path.name.startswith(".") or path.name.lower() in UNSEEN
