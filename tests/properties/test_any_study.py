@@ -90,10 +90,39 @@ judging = merged(
     ),
 )
 
+unmasking = merged(
+    st.fixed_dictionaries(
+        {
+            "task": st.just("unmasking"),
+            "stimuli": st.just("tiny-scores"),
+            "masks": st.sampled_from([[5.0], [5.0, 60.0], {"count": 3}]),
+            "intro": st.just(TEXT),
+        }
+    ),
+    some(
+        set=st.sampled_from([1, 2]),
+        methods=st.sampled_from([["edge"], ["edge", "middle"]]),
+        fill=st.sampled_from(["mean", "black", "grey", "white"]),
+        sign=st.sampled_from(["signed", "absolute"]),
+        order=st.sampled_from(["as_listed", "random"]),
+        question=st.just("What is it?"),
+        buttons=st.sampled_from(["as_listed", "counterbalanced"]),
+        keys=st.just(["A", "B", "C"]),
+        blank_ms=st.sampled_from([0, 300]),
+        breaks=merged(
+            st.fixed_dictionaries({"every": st.integers(1, 9), "text": st.just(TEXT)}),
+            some(at_least_s=st.just(2)),
+        ),
+        example=st.just(TEXT),
+        think_aloud=st.booleans(),
+        after=st.lists(st.sampled_from(INSTRUMENTS), max_size=2, unique=True),
+    ),
+)
+
 
 def stages(models: st.SearchStrategy[list[str]]) -> st.SearchStrategy[Tree]:
     group = merged(st.one_of(reconstruction, single), st.fixed_dictionaries({"models": models}))
-    return st.fixed_dictionaries({"stages": st.one_of(group, group, judging)})
+    return st.fixed_dictionaries({"stages": st.one_of(group, group, judging, unmasking)})
 
 
 def items(models: st.SearchStrategy[list[str]], variables: Tree) -> st.SearchStrategy[Tree]:
