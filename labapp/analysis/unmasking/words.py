@@ -1,10 +1,15 @@
-"""Words that the figures and the sections of the unmasking study share."""
+"""Words and numbers as the figures and the sections of the unmasking study say them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import pandas as pd
 
-from labapp.analysis.formats import count
+from labapp.analysis.formats import count, decimal
+from labapp.analysis.listing import NONE
+from labapp.analysis.rows import Row
 from labapp.analysis.unmasking.results import Group
 
 INTERVAL = (
@@ -36,3 +41,38 @@ def annotations_of(counts: pd.Series[int]) -> str:
         return "n = 0"
     least, most = int(known.min()), int(known.max())
     return f"n = {least:,}" if least == most else f"n = {least:,} to {most:,}"
+
+
+def rows_of(frame: pd.DataFrame) -> list[Row]:
+    """The rows of a frame by column; numbers that are missing stay NaN."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def percent(share: float) -> str:
+    """Of a share from 0 to 1: 63.2 %."""
+    return f"{decimal(100 * share, 1)} %"
+
+
+def ms(value: float) -> str:
+    """1,310 ms."""
+    return f"{decimal(value, 0)} ms"
+
+
+def with_interval(value: float, low: float, high: float, form: Callable[[float], str]) -> str:
+    """63.2 % [60.1, 66.0]; a dash without a value."""
+    if not np.isfinite(value):
+        return NONE
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return form(value)
+    ends = (form(end).split(" ")[0] for end in (low, high))
+    return f"{form(value)} [{', '.join(ends)}]"
+
+
+def one_digit(value: float) -> str:
+    """10.3."""
+    return decimal(value, 1)
+
+
+def two_digits(value: float) -> str:
+    """1.32."""
+    return decimal(value, 2)
