@@ -21,7 +21,6 @@ from labapp.study.explained import Unfit
 from labapp.study.stages import UnmaskingStages
 from labapp.study.unmasking import (
     Button,
-    Logits,
     OutputsOf,
     PlannedMask,
     PlannedSequence,
@@ -62,7 +61,7 @@ class Unmasking:
         round. Raises Unfit for what does not fit together."""
         _check_kind(found)
         methods = _methods(stages, found.manifest)
-        photos = _photos(found.manifest, number, methods)
+        photos = _photos(found.manifest, number)
         example = None if stages.example is None else _example(stages, found.manifest, methods)
         scored = [(photo, method) for photo in photos for method in methods]
         grid = _grid(found, [*scored, *([] if example is None else [example])])
@@ -95,26 +94,19 @@ class Unmasking:
             method=method,
             truth=photo.truth,
             prediction=photo.prediction,
-            logits=self._in_order(photo, photo.logits),
+            logits=photo.logits,
             masks=tuple(
                 PlannedMask(
                     percent=percent,
                     pixels=masking.pixels(percent, rows * columns),
                     picture=str(MaskedRef(*ref, percent)),
-                    logits=self._in_order(photo, logits),
+                    logits=tuple(logits),
                 )
                 for percent, logits in zip(
                     shared.percents, outputs or ((),) * len(shared.percents), strict=True
                 )
             ),
         )
-
-    def _in_order(self, photo: Photo, logits: Logits) -> Logits:
-        """Logits, one an option of the photo, in the order of the classes."""
-        if not logits:
-            return ()
-        known = dict(zip(photo.options, logits, strict=True))
-        return tuple(known[one] for one in self.unmasked.classes)
 
     def values(self, words: Mapping[str, str]) -> dict[str, str]:
         """What the texts around the task may say in braces. words: of the window, by key."""
@@ -231,7 +223,7 @@ def _check_method(method: str, manifest: Manifest, key: str) -> None:
         )
 
 
-def _photos(manifest: Manifest, number: int, methods: Iterable[str]) -> tuple[Photo, ...]:
+def _photos(manifest: Manifest, number: int) -> tuple[Photo, ...]:
     photos = manifest.of_set(number)
     if not photos:
         there = ", ".join(map(str, manifest.sets)) or "none"
@@ -240,19 +232,7 @@ def _photos(manifest: Manifest, number: int, methods: Iterable[str]) -> tuple[Ph
             f"the stimulus set {manifest.id} has no set {number}; there are: {there}",
             "Correct the number, or the variable under `assignment`.",
         )
-    for photo in photos:
-        _check_scored(photo, methods, manifest)
     return photos
-
-
-def _check_scored(photo: Photo, methods: Iterable[str], manifest: Manifest) -> None:
-    if lacking := [method for method in methods if method not in photo.scores]:
-        raise Unfit(
-            "stimuli",
-            f"the photo {photo.id} of the stimulus set {manifest.id} has no scores of "
-            f"{', '.join(lacking)}",
-            "Make the set again, or name other methods.",
-        )
 
 
 def _example(
@@ -268,7 +248,6 @@ def _example(
         )
     method = stages.example_method or next(iter(methods))
     _check_method(method, manifest, "example_method")
-    _check_scored(photo, (method,), manifest)
     return photo, method
 
 

@@ -13,6 +13,7 @@ from labapp.study import loading
 from labapp.study.overview import check
 from tests.helpers import hive
 from tests.helpers.packages import copied
+from tests.helpers.unmasking import install_faces
 
 GOOD = """\
 id: mine
@@ -51,6 +52,7 @@ def test_the_good_one_is_in_order(tmp_path: Path) -> None:
 
 def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hive.install(tmp_path)
+    install_faces(tmp_path)
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path))
     assert loading.shipped()
     for path in loading.shipped():
