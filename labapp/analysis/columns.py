@@ -18,7 +18,7 @@ from labapp.analysis.judging.columns import (
     WHO,
 )
 from labapp.analysis.movement import DEVICES
-from labapp.analysis.unmasking.columns import ANNOTATIONS, MASKED_PREDICTIONS
+from labapp.analysis.unmasking.columns import ANNOTATIONS, MASKED_PREDICTIONS, POOL
 
 WHERE = (
     text("stage", "id of the plan's part"),
@@ -346,6 +346,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "similarities": SIMILARITIES,
     "annotations": ANNOTATIONS,
     "masked_predictions": MASKED_PREDICTIONS,
+    "pool": POOL,
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "snapshots": SNAPSHOTS,

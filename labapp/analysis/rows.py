@@ -30,7 +30,7 @@ from labapp.analysis.single_dimension import (
 from labapp.analysis.single_dimension import stage_row as single_stage_row
 from labapp.analysis.stages import SEQ, StageRecord, stage_record
 from labapp.analysis.trials import TrialRecord, fold_trials
-from labapp.analysis.unmasking.rows import annotation_row, masked_prediction_rows
+from labapp.analysis.unmasking.rows import annotation_row, masked_prediction_rows, pool_rows
 from labapp.analysis.unmasking.rows import stage_row as unmasking_stage_row
 from labapp.analysis.unmasking.rows import trial_row as unmasking_trial_row
 from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
@@ -164,6 +164,7 @@ class SessionRecords:
             "similarities": [row for one in self.photos for row in similarity_rows(one)],
             "annotations": list(map(annotation_row, self.stimuli)),
             "masked_predictions": list(masked_prediction_rows(self.parts.unmasked.values())),
+            "pool": list(pool_rows(self.parts.unmasked.values())),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "snapshots": [row for trial in self.trials for row in _snapshot_rows(trial)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -20,13 +21,14 @@ _DTYPES: dict[Kind, str] = {
     "boolean": "boolean",
     "numbers": "object",
 }
-_OF_ALL = frozenset({"participants", "deviations", "masked_predictions"})
+_SET = ("study", "stimuli", "manifest_sha256", "classifier")
+_DISTINCT = {
+    "masked_predictions": (*_SET, "fill", "sign", "image", "method_number", "percent"),
+    "pool": (*_SET, "truth", "prediction"),
+}
+"""Tables of what is the same for every session, and what tells their rows apart."""
+_OF_ALL = frozenset({"participants", "deviations", *_DISTINCT})
 """Tables that tell of all sessions, or of no session."""
-_MASKED_PICTURE = (
-    *("study", "stimuli", "manifest_sha256", "classifier", "fill", "sign"),
-    *("image", "method", "percent"),
-)
-"""What tells the rows of the masked predictions apart."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Tables:
     an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name;
     marks: one a mark of a calibration; judgements: one an attempt at judging an explanation;
     similarities: one a row of prototypes that was rated; annotations: one an attempt at a masked
-    picture; masked_predictions: one a masked picture, whoever saw it; participants: one a session;
+    picture; masked_predictions: one a masked picture, whoever saw it; pool: one a pair of classes,
+    of the photos from which masked pictures were chosen; participants: one a session;
     deviations: one a thing that did not go as planned; snapshots: the published study's record of
     each question.
     notes: what the reader should know about the sources (a session given twice).
@@ -54,6 +57,7 @@ class Tables:
     similarities: pd.DataFrame
     annotations: pd.DataFrame
     masked_predictions: pd.DataFrame
+    pool: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
     snapshots: pd.DataFrame
@@ -69,8 +73,8 @@ class Tables:
         return Tables(**own, notes=self.notes)
 
     def included(self) -> Tables:
-        """The rows of the sessions that count; all of the sessions, of deviations and of what
-        the model makes of masked pictures."""
+        """The rows of the sessions that count; all of the sessions, of deviations and of what is
+        the same for every session."""
         kept = self.participants[self.participants["included"]]
         who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
         frames = self.by_name()
@@ -108,21 +112,19 @@ def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> 
     for session in ordered:
         for name, some in session.rows().items():
             rows[name].extend(some)
-    rows["masked_predictions"] = _distinct(rows["masked_predictions"])
+    for name, keys in _DISTINCT.items():
+        rows[name] = _distinct(rows[name], keys)
     return Tables(**frames(rows), notes=tuple(notes))
 
 
-def _distinct(rows: Sequence[Row]) -> list[Row]:
-    """Masked pictures, each once however many sessions planned it, by study and set."""
-    found: dict[tuple[str, ...], Row] = {}
+def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
+    """Each row once, however many sessions have it: by study and set, then as they come."""
+    found: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        found.setdefault(tuple(str(row[name]) for name in _MASKED_PICTURE), row)
-    return sorted(
-        found.values(),
-        key=lambda row: tuple(
-            row[name] if name == "percent" else str(row[name]) for name in _MASKED_PICTURE
-        ),
-    )
+        found.setdefault(tuple(row[name] for name in keys), row)
+    return [
+        found[key] for key in sorted(found, key=lambda key: [(one is None, one) for one in key])
+    ]
 
 
 def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:

@@ -5,16 +5,24 @@ from __future__ import annotations
 from labapp.analysis.column import number, seconds, text, whole, yes
 from labapp.analysis.judging.columns import INCLUDED, WHO
 
-_MASK = (
+_SET = (
     text("stimuli", "id of the stimulus set"),
     text("manifest_sha256", "hash of the set's manifest"),
     text("classifier", "model package of the explained model; empty where the set names none"),
+    number("model_accuracy", "accuracy of the explained model on its test photos", "%"),
+    text("classes", "ids of the classes that the model tells apart, with ; between them"),
+)
+_MASK = (
+    *_SET,
     text("image", "id of the image"),
     text("truth", "id of the true class"),
     text("method", "id of the explanation method that ranks the pixels"),
     text("method_name", "its name"),
+    whole("method_number", "its place among the methods of the set, from 1"),
     number("percent", "share of the pixels that are shown", "%"),
     whole("pixels", "pixels of the scores' grid that are shown", "pixels"),
+    whole("grid_rows", "rows of the scores' grid", "pixels"),
+    whole("grid_columns", "columns of the scores' grid", "pixels"),
     text("fill", "what masked pixels become: mean (of the set's pictures), black, grey or white"),
     text("sign", "pixels are ranked by their scores (signed) or the absolute values (absolute)"),
     text("prediction", "id of the class that the model predicts for the whole image"),
@@ -85,4 +93,13 @@ MASKED_PREDICTIONS = (
 )
 """What the explained model makes of each masked image that was planned, practice aside: no human
 in the loop. A row an image, method and mask, whoever saw it."""
-MASK_NAMES = tuple(column.name for column in _MASK)
+
+POOL = (
+    text("study", "id of the study"),
+    *_SET,
+    text("truth", "id of the true class"),
+    text("prediction", "id of the class that the model predicts"),
+    whole("count", "photos of that class of which the model predicts that", "photos"),
+)
+"""How the explained model does on all photos from which the images of a stimulus set were chosen
+(tables 1 and 2); a row for every pair of classes."""

@@ -130,12 +130,16 @@ class UnmaskingPart:
             grid=(int(rows), int(columns)),
             pool=tuple(Confusion.model_validate(one) for one in shared.get("pool", ())),
             buttons=tuple(one["of"] for one in row["buttons"]),
-            sequences=tuple(_sequence(one, classes) for one in row["sequences"]),
+            sequences=tuple(_sequence(one, classes, shared["methods"]) for one in row["sequences"]),
             first=int(row["first"]),
         )
 
 
-def _sequence(row: Mapping[str, Any], classes: Sequence[str]) -> Sequence_:
+def _sequence(
+    row: Mapping[str, Any], classes: Sequence[str], methods: Mapping[str, str]
+) -> Sequence_:
+    if row["method"] not in methods:
+        raise ValueError(f"{row['method']!r} is none of the methods")
     for named in (row["truth"], row["prediction"]):
         if named not in classes:
             raise ValueError(f"{named!r} is none of the classes")

@@ -4,6 +4,7 @@ predictions."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from math import exp
 from statistics import fmean
 from typing import Any
@@ -17,20 +18,31 @@ from labapp.clock import NS
 Row = dict[str, Any]
 
 
+def _set_columns(part: UnmaskingPart) -> Row:
+    return {
+        "stimuli": part.stimuli,
+        "manifest_sha256": part.manifest_sha256,
+        "classifier": part.classifier,
+        "model_accuracy": part.accuracy,
+        "classes": ";".join(part.classes),
+    }
+
+
 def _mask_columns(part: UnmaskingPart, sequence: Sequence_, mask: Mask) -> Row:
     """The columns that annotations and masked predictions share."""
     masked = mask.output
     predicted = None if masked is None else masked.prediction
     return {
-        "stimuli": part.stimuli,
-        "manifest_sha256": part.manifest_sha256,
-        "classifier": part.classifier,
+        **_set_columns(part),
         "image": sequence.image,
         "truth": sequence.truth,
         "method": sequence.method,
-        "method_name": part.methods.get(sequence.method, sequence.method),
+        "method_name": part.methods[sequence.method],
+        "method_number": list(part.methods).index(sequence.method) + 1,
         "percent": mask.percent,
         "pixels": mask.pixels,
+        "grid_rows": part.grid[0],
+        "grid_columns": part.grid[1],
         "fill": part.fill,
         "sign": part.sign,
         "prediction": sequence.prediction,
@@ -90,6 +102,17 @@ def masked_prediction_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
         if part.role != PRACTICE:
             for _, _, sequence, mask in part.stimuli_planned():
                 yield _mask_columns(part, sequence, mask)
+
+
+def pool_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
+    """The columns of the table of the pool: a row of it for each pair of classes."""
+    for part in parts:
+        counts = {(one.truth, one.prediction): one.count for one in part.pool}
+        if counts:
+            for truth, prediction in product(part.classes, repeat=2):
+                count = counts.get((truth, prediction), 0)
+                about = {"truth": truth, "prediction": prediction, "count": count}
+                yield _set_columns(part) | about
 
 
 def trial_row(record: StimulusRecord) -> Row:

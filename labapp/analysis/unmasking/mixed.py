@@ -1,0 +1,88 @@
+"""A mixed logistic model of correct annotations (ours), as statsmodels fits it.
+
+Correct (with "I don't know" as not correct) on method and the natural logarithm of the percentage
+shown, with random intercepts of participants and of images: the mode of the posterior with the
+priors of statsmodels, and Laplace's approximation there; intervals are mode ± 1.96 sd. Annotations
+of one sequence are taken as independent beyond that, which they hardly are: the intervals are
+narrower than those over participants.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from labapp.analysis.unmasking.cells import Cells
+
+COLUMNS = ("effect", "n", "estimate", "sd", "low", "high")
+INTERCEPT, LOG_PERCENT = "intercept", "log percent"
+FEW = "it needs two participants, two images and two masks"
+FLAT = "all annotations are correct, or none is"
+FAILED = "the fit did not converge"
+QUANTILE = 1.959963984540054
+
+
+def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
+    """Fixed effects in log odds, and why there are none. The first method, and the middle of the
+    masks' logarithms, are what the intercept is of."""
+    none = pd.DataFrame(columns=list(COLUMNS))
+    person, image, method, mask = cells.where
+    if min(np.unique(one).size for one in (person, image, mask)) < 2:
+        return none, FEW
+    if cells.correct.all() or not cells.correct.any():
+        return none, FLAT
+    x = np.log(np.array(cells.percents))
+    there = np.unique(method)
+    fixed = np.column_stack(
+        [
+            np.ones(method.size),
+            *(method == one for one in there[1:]),
+            (x - x.mean())[mask],
+        ]
+    ).astype(np.float64)
+    names = [INTERCEPT, *(cells.methods[one] for one in there[1:]), LOG_PERCENT]
+    people, images = len(cells.participants), len(cells.images)
+    rows = np.tile(np.arange(method.size), 2)
+    random = sparse.csr_matrix(
+        (np.ones(rows.size), (rows, np.concatenate([person, people + image]))),
+        shape=(method.size, people + images),
+    )
+    found = _fitted(cells.correct.astype(np.float64), fixed, random, people, images)
+    if found is None:
+        return none, FAILED
+    mean, sd = found
+    return pd.DataFrame(
+        {
+            "effect": names,
+            "n": method.size,
+            "estimate": mean,
+            "sd": sd,
+            "low": mean - QUANTILE * sd,
+            "high": mean + QUANTILE * sd,
+        }
+    ), ""
+
+
+def _fitted(
+    correct: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    fixed: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    random: sparse.csr_matrix,
+    people: int,
+    images: int,
+) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...] | None:
+    """Posterior modes and sds of the fixed effects; None where the fit does not converge."""
+    from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
+
+    kinds = np.repeat([0, 1], [people, images])
+    model = BinomialBayesMixedGLM(correct, fixed, random, kinds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = model.fit_map(method="BFGS")
+        except (UserWarning, RuntimeWarning, np.linalg.LinAlgError):
+            return None
+    known = np.isfinite(found.fe_mean).all() and np.isfinite(found.fe_sd).all()
+    return (found.fe_mean, found.fe_sd) if known and found.optim_retvals.success else None
