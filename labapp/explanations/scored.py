@@ -1,7 +1,10 @@
-"""The methods that give every pixel a score, by name. Nothing here needs torch."""
+"""Methods that give every pixel a score, and classes, by name. Nothing here needs torch."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 Scoring = Literal["gradient", "guided_backprop", "lrp"]
@@ -12,3 +15,16 @@ NAMES: dict[Scoring, str] = {
     "lrp": "LRP",
 }
 """As tables and figures call them (paper 004, figure 1)."""
+
+
+def ids_of(names: Sequence[str]) -> tuple[str, ...]:
+    """What the classes of a model are called in manifests and tables: `Anger (CK+)` is anger-ck."""
+    plain = [_plain(name) for name in names]
+    return tuple(
+        one if one and plain.count(one) == 1 else f"class-{n}" for n, one in enumerate(plain, 1)
+    )
+
+
+def _plain(name: str) -> str:
+    ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", ascii_).strip("-._").lower()[:100]

@@ -1,6 +1,6 @@
 """How much each pixel of a picture speaks for a class: gradient, guided backpropagation and LRP.
 
-Source: paper 004, section 3.2, which takes the three from iNNvestigate with its defaults: the
+Source: paper 004, section 3.3, which takes the three from iNNvestigate with its defaults: the
 signed gradient; guided backpropagation (Springenberg et al. 2015), signed too; and LRP by its
 preset A for sequential networks, epsilon 0.1 for dense layers and alpha 1, beta 0 for convolutions.
 All explain the score of a class before any softmax, which here is what the network gives.

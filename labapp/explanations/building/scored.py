@@ -1,0 +1,242 @@
+"""Building a set of pixel scores: predict the test part, choose images, score their pixels, write.
+
+Every image is explained for the class the model predicts, as in paper 004. The images are of the
+model's own test part, in the pixels that it sees; painted faces that it sees in half the size are
+shown as they were painted, and what is masked is whole pixels of the model's all the same. The same
+model, pictures and seed give the same folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from labapp import __version__
+from labapp.datasets.faces.dataset import FaceRows
+from labapp.datasets.faces.picture import SIZE as FACE_PX
+from labapp.datasets.split import Float32, Int64
+from labapp.errors import StimuliError
+from labapp.explanations import package, scores
+from labapp.explanations.building.build import Built, Progress
+from labapp.explanations.classifier import Classifier
+from labapp.explanations.photos import Parts, PictureRows, UInt8, as_bytes, painted
+from labapp.explanations.scored import NAMES, SCORINGS, ids_of
+from labapp.stimuli import score_files
+from labapp.stimuli.manifest import Class_, Confusion, Manifest, Method, Photo, ScoredMethod
+from labapp.stimuli.pictures import png
+
+READABLE, ACTIONS = 0.3, 4
+"""How far a face's actions must go towards its class in the mean, and how many of five at all, for
+people to be sure of it when they see the whole face."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSpec:
+    """A set of pixel scores to build. each, wrong: images of a class, and how many of them the
+    model takes for another (paper 004 shows five of each; its model erred in 41 % of all)."""
+
+    id: str
+    title: str
+    model: str
+    each: int = 5
+    wrong: int = 2
+
+
+SCORED_SPECS = {
+    one.id: one
+    for one in (ScoredSpec("faces-unmasking", "Faces: anger and happiness", "faces/cnn"),)
+}
+
+
+def build_scored(
+    spec: ScoredSpec,
+    *,
+    seed: int,
+    data_folder: Path | None = None,
+    progress: Progress | None = None,
+) -> Built:
+    """Build a set, in memory. data_folder: of the pictures of a model trained on a folder.
+
+    Raises
+    ------
+    ModelError : the model is missing, damaged, or its pixels cannot be scored; no folder is given.
+    DatasetError : the folder's pictures are not those it was trained on.
+    StimuliError : too few images are predicted right, or wrong.
+    """
+    classifier = package.load(spec.model)
+    parts = classifier.card.recipe.data.load(data_folder)
+    return scored_of(classifier, parts, spec, seed=seed, progress=progress)
+
+
+def scored_of(
+    classifier: Classifier,
+    parts: Parts,
+    spec: ScoredSpec,
+    *,
+    seed: int,
+    progress: Progress | None = None,
+) -> Built:
+    """Build a set from a classifier and the data that its card tells of; see `build_scored`."""
+    told = progress or (lambda *_: None)
+    scores.sequential(classifier)
+    told("looking at pictures", 0, len(parts.test))
+    test = painted(parts.test)
+    logits = classifier.scores(test.pictures)
+    told("looking at pictures", len(test), len(test))
+    predicted = np.asarray(logits.argmax(1), np.int64)
+    chosen = select(parts.test, test.labels, predicted, classifier.names, spec, seed)
+    told("explaining", 0, len(chosen))
+    made = _Making(classifier, parts.test, test.labels, predicted, logits)
+    photos, files, levels = made.photos(chosen)
+    told("explaining", len(chosen), len(chosen))
+    ids = ids_of(classifier.names)
+    card = classifier.card
+    manifest = Manifest(
+        id=spec.id,
+        title=spec.title,
+        source=_source(parts.test, card.recipe.data.dataset),
+        licence="MIT" if isinstance(parts.test, FaceRows) else "",
+        kind="scores",
+        method=Method(
+            name=card.recipe.title,
+            accuracy=round(100 * card.test.accuracy, 2),
+            classifier=card.id,
+            sha256=card.weights_sha256,
+        ),
+        classes_are="objects",
+        classes=tuple(
+            Class_(id=one, name=name) for one, name in zip(ids, classifier.names, strict=True)
+        ),
+        photos=photos[:-1],
+        correct_example=photos[-1],
+        methods=tuple(ScoredMethod(id=one, name=NAMES[one]) for one in SCORINGS),
+        mean_level=_mean(levels[:-1]),
+        pool=tuple(
+            Confusion(
+                truth=ids[truth],
+                prediction=ids[said],
+                count=int(((test.labels == truth) & (predicted == said)).sum()),
+            )
+            for truth in range(len(ids))
+            for said in range(len(ids))
+        ),
+        seed=seed,
+        made_with=f"labapp {__version__}, labapp stimuli build",
+    )
+    return Built(manifest, files, len(test))
+
+
+def select(
+    rows: PictureRows,
+    labels: Int64,
+    predicted: Int64,
+    names: Sequence[str],
+    spec: ScoredSpec,
+    seed: int,
+) -> Int64:
+    """Rows of the images in the order they are listed, the last one for the example, which is
+    predicted right: int64. Raises StimuliError where there are too few."""
+    random = np.random.default_rng([seed, 0])
+    order = random.permutation(len(labels))
+    seen = np.array([row for row in order.tolist() if readable(rows, row)], np.int64)
+    images: list[int] = []
+    spare: list[int] = []
+    for label, name in enumerate(names):
+        of_class = seen[labels[seen] == label]
+        right = of_class[predicted[of_class] == label].tolist()
+        wrong = of_class[predicted[of_class] != label].tolist()
+        if len(wrong) < spec.wrong or len(right) < spec.each - spec.wrong:
+            raise StimuliError(
+                f"There are too few images of {name!r} for {spec.id}: of {len(of_class)} in the "
+                f"test part that can be shown, {len(right)} are predicted right and {len(wrong)} "
+                f"wrong; {spec.each - spec.wrong} and {spec.wrong} are needed.",
+                todo="Ask for fewer images of a class, or fewer wrong ones, or use a model with a "
+                "larger test part.",
+            )
+        images += right[: spec.each - spec.wrong] + wrong[: spec.wrong]
+        spare += right[spec.each - spec.wrong :][:1]
+    if not spare:
+        raise StimuliError(
+            f"All images that the model has right are in {spec.id}; none is left for the example.",
+            todo="Ask for fewer images of a class.",
+        )
+    mixed = [images[n] for n in random.permutation(len(images))]
+    return np.array([*mixed, spare[int(random.integers(len(spare)))]], np.int64)
+
+
+def readable(rows: PictureRows, row: int) -> bool:
+    """Whether people can be expected to see the class in the whole image: known of painted faces
+    alone, of which some show hardly anything, or as much of the other class."""
+    if not isinstance(rows, FaceRows):
+        return True
+    face = rows.face(row)
+    way = -1 if rows.labels(np.array([row]))[0] == 0 else 1
+    one = face.expression
+    actions = np.array([one.brows, one.lids, one.cheeks, one.corners, one.lips]) * way
+    return bool(actions.mean() >= READABLE and (actions > 0).sum() >= ACTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """What photos of the manifest are made of."""
+
+    classifier: Classifier
+    rows: PictureRows
+    labels: Int64
+    predicted: Int64
+    logits: Float32
+
+    def photos(self, chosen: Int64) -> tuple[tuple[Photo, ...], dict[str, bytes], list[UInt8]]:
+        """Photos of the manifest, the last one in no set; their files; their pixels."""
+        ids = ids_of(self.classifier.names)
+        network_sees = as_bytes(self.rows.instances(chosen))
+        shown = as_bytes(as_shown(self.rows).instances(chosen))
+        maps = {
+            one: scores.scores(self.classifier, one, network_sees, self.predicted[chosen])
+            for one in SCORINGS
+        }
+        photos, files, levels = [], {}, []
+        for place, row in enumerate(chosen.tolist()):
+            truth = int(self.labels[row])
+            number = int((self.labels[:row] == truth).sum())
+            name = f"{ids[truth]}-{number:03}"
+            pixels = shown[place, 0] if shown.shape[1] == 1 else shown[place].transpose(1, 2, 0)
+            files[f"{name}.png"] = png(np.ascontiguousarray(pixels))
+            levels.append(shown[place])
+            for one in SCORINGS:
+                files[f"{name}-{one}.npy"] = score_files.encoded(maps[one][place])
+            photos.append(
+                Photo(
+                    id=name,
+                    set=1 if place < len(chosen) - 1 else None,
+                    photo=f"{name}.png",
+                    truth=ids[truth],
+                    prediction=ids[int(self.predicted[row])],
+                    options=ids,
+                    logits=tuple(round(float(one), 4) for one in self.logits[row]),
+                    scores={one: f"{name}-{one}.npy" for one in SCORINGS},
+                )
+            )
+        return tuple(photos), files, levels
+
+
+def as_shown(rows: PictureRows) -> PictureRows:
+    """The rows in the size that people see; the model sees the mean of whole blocks of it."""
+    if isinstance(rows, FaceRows) and FACE_PX % rows.size == 0:
+        return replace(rows, size=FACE_PX)
+    return rows
+
+
+def _mean(levels: Sequence[UInt8]) -> tuple[float] | tuple[float, float, float]:
+    """Mean of grey, or of red, green and blue, 0 to 1."""
+    means = [round(float(one), 4) for one in np.stack(levels).mean((0, 2, 3)) / 255]
+    return (means[0],) if len(means) == 1 else (means[0], means[1], means[2])
+
+
+def _source(rows: PictureRows, dataset: str) -> str:
+    if isinstance(rows, FaceRows):
+        return f"Faces painted from seed {rows.seed} (labapp.datasets.faces), their test part"
+    return f"Test part of the pictures that the model was trained on ({dataset})"

@@ -1,0 +1,135 @@
+"""What the explained model makes of masked pictures: no human in the loop (paper 004, section 4).
+
+The model is given the very bytes that people see, brought to the size that it takes by the mean of
+whole blocks. Nothing here imports torch before a model is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.datasets.averaging import averaged
+from labapp.errors import StimuliError
+from labapp.explanations import package
+from labapp.explanations.card import CARD, WEIGHTS
+from labapp.explanations.scored import ids_of
+from labapp.stimuli import masked
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import Photo
+from labapp.stimuli.masking import MaskedRef, Masking
+from labapp.study.unmasking import Logits, recorded_outputs
+
+if TYPE_CHECKING:
+    from labapp.explanations.classifier import Classifier
+
+UInt8 = NDArray[np.uint8]
+
+DIGITS = 4
+"""Decimals of a logit, as manifests have them: machines differ in what comes after."""
+
+
+def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> Sequence[Logits]:
+    """What the set's model makes of a photo masked by a method's scores: its logits, in the order
+    of the classes, for each percentage of the masking.
+
+    Where the set names no model, or one that is not installed, it is what the set itself says of
+    its masked photos, if it does.
+
+    Raises
+    ------
+    StimuliError : the model is another one than the set was made with, has other classes, or cannot
+        take the pictures; a file of the set is missing or damaged.
+    ModelError : the model's package is damaged.
+    """
+    name = found.manifest.method.classifier
+    if name is None or name not in package.list_packages():
+        return recorded_outputs(found, masking, photo, method)
+    folder = package.find(name)
+    written = tuple((folder / file).stat().st_mtime_ns for file in (CARD, WEIGHTS))
+    return _asked(_Question(found.sha256, masking, photo.id, method, folder, written, found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What decides the answer, and the set to look it up in."""
+
+    manifest_sha256: str
+    masking: Masking
+    photo: str
+    method: str
+    model: Path
+    written: tuple[int, ...]
+    found: StimulusSet = field(compare=False)
+
+
+@lru_cache(maxsize=1024)
+def _asked(question: _Question) -> tuple[Logits, ...]:
+    found, masking = question.found, question.masking
+    classifier = _loaded(question.model, question.written)
+    _refuse_another(found, classifier)
+    pictures = [
+        masked.picture(
+            found,
+            MaskedRef(
+                found.id, question.photo, question.method, masking.fill, masking.sign, percent
+            ),
+        )
+        for percent in masking.percents
+    ]
+    seen = np.stack([as_seen(picture, classifier) for picture in pictures])
+    return tuple(
+        tuple(round(float(one), DIGITS) for one in logits) for logits in classifier.scores(seen)
+    )
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: Path, written: tuple[int, ...]) -> Classifier:
+    return package.load(folder)
+
+
+def _refuse_another(found: StimulusSet, classifier: Classifier) -> None:
+    """Raises StimuliError where the set is not about this model as it is."""
+    card, said = classifier.card, found.manifest
+    if said.method.sha256 not in (None, card.weights_sha256):
+        raise StimuliError(
+            f"The stimulus set {found.id} was made with another {card.id} than the one that is "
+            "installed: the weights differ.",
+            todo="Put back the model it was made with, or build the set anew.",
+        )
+    classes = tuple(one.id for one in said.classes)
+    if classes != ids_of(classifier.names):
+        raise StimuliError(
+            f"The stimulus set {found.id} has the classes {', '.join(classes)}, but {card.id} tells "
+            f"{', '.join(ids_of(classifier.names))}.",
+            todo="Name the model that the set was made with, or none, in method.classifier.",
+        )
+
+
+def as_seen(picture: UInt8, classifier: Classifier) -> UInt8:
+    """A picture as the model takes it: uint8, shape (channels, size, size).
+
+    picture : uint8, shape (height, width) or (height, width, 3).
+
+    Raises StimuliError: it is not square, no whole multiple of the model's size, or in colour where
+    the model sees grey.
+    """
+    size, channels = classifier.size, classifier.card.recipe.data.channels
+    height, width = picture.shape[:2]
+    if height != width or height % size or (picture.ndim == 3 and channels == 1):
+        kind = "grey" if picture.ndim == 2 else "coloured"
+        wanted = "grey" if channels == 1 else "grey or coloured"
+        raise StimuliError(
+            f"{classifier.card.id} cannot take a {kind} picture of {width} × {height} pixels.",
+            todo=f"Its pictures are {wanted}, {size} × {size} or a whole multiple of that.",
+        )
+    planes = picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1)
+    if len(planes) < channels:
+        planes = planes.repeat(channels, 0)
+    return averaged(planes[None], size)[0]
