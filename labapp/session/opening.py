@@ -26,7 +26,7 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.voice import AudioOff
-from labapp.session import allotment, environment, folder, private, resuming, stimuli
+from labapp.session import allotment, environment, folder, outputs, private, resuming, stimuli
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
@@ -40,6 +40,7 @@ from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import ConsentPart, PlannedPart, ReconstructionPart, TutorialPart
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
+from labapp.study.unmasking import OutputsOf
 
 EmitBody = Callable[[Body], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
@@ -56,8 +57,9 @@ class Surroundings:
     decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
     sound, with the reason in no_sound; extra: what else environment.json is to say (screens);
     decode_at_once: never in the worker (a virtual clock does not wait for it); stimuli_of: a
-    stimulus set by id or folder; keeps_pictures: of photos to judge, for there are windows;
-    outlasts_power: of the journal, see `Journal.create`.
+    stimulus set by id or folder; outputs_of: asks the explained model about masked pictures;
+    keeps_pictures: of photos to judge and masked ones, for there are windows; outlasts_power: of
+    the journal, see `Journal.create`.
     """
 
     decoders: Mapping[str, Decoder]
@@ -70,6 +72,7 @@ class Surroundings:
     patience_s: float = 0.05
     decode_at_once: bool = False
     stimuli_of: stimuli.StimuliOf = stimuli.stimuli_of
+    outputs_of: OutputsOf = outputs.outputs_of
     keeps_pictures: bool = True
     outlasts_power: bool = True
 
@@ -224,6 +227,7 @@ def _create(
         space_of=lambda m: around.decoders[m].space,
         prior_of=lambda m: around.decoders[m].from_prior,
         stimuli_of=stimuli_of,
+        outputs_of=around.outputs_of,
         drawn=drawn,
         seed=seed,
     )

@@ -9,12 +9,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.errors import StudyError
-from labapp.stimuli import library
+from labapp.stimuli import library, score_files
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import MaskedRef, Masking
@@ -358,7 +359,7 @@ def test_a_set_that_lacks_something_is_refused(
 
 def test_scores_of_different_sizes_are_refused(tmp_path: Path) -> None:
     found = stimuli.write(tmp_path / "sets", "scores")
-    coarse = stimuli.score_files.encoded(stimuli.np.ones((12, 12)))
+    coarse = score_files.encoded(np.ones((12, 12)))
     (found.folder / "p00-edge.npy").write_bytes(coarse)
     with pytest.raises(StudyError, match=r"differ in size: .* has 24 x 24 and p00 \(edge\) 12"):
         overview.check(write_unmasking_study(tmp_path, library.load(found.folder)))

@@ -1,0 +1,29 @@
+"""What the explained model makes of the masked pictures of a plan.
+
+It is asked before a session begins, and torch is imported then; once the session runs nobody is
+asked any more, for its plan has the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import Photo
+from labapp.stimuli.masking import Masking
+from labapp.study.unmasking import Logits, recorded_outputs
+
+
+def outputs_of(
+    found: StimulusSet, masking: Masking, photo: Photo, method: str
+) -> Sequence[Logits]:
+    """What the set itself says of its masked pictures; where it does not, its model is asked, if it
+    is installed (see `labapp.explanations.masked.outputs`).
+
+    Raises StimuliError or ModelError where that model is another one, or is damaged.
+    """
+    if said := recorded_outputs(found, masking, photo, method):
+        return said
+    from labapp.explanations import masked
+
+    return masked.outputs(found, masking, photo, method)
