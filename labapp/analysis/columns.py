@@ -275,6 +275,7 @@ PARTICIPANTS = (
     whole("n_solved", "reconstruction questions solved, practice not counted"),
     whole("n_correct", "single-dimension questions answered correctly, practice not counted"),
     whole("n_photos", "photos whose explanations were judged, practice not counted"),
+    whole("n_stimuli", "masked pictures that got a response, practice not counted"),
     number(
         "above_chance",
         "photos answered rightly beyond the number that guessing gets right, of each question that "

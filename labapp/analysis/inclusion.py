@@ -35,8 +35,7 @@ KINDS = frozenset(
         *("session.planned", "session.completed", "session.ended"),
         *("inclusion.decided", "payment.computed"),
         *("part.started", "part.restarted", "part.ended"),
-        *("trial.solved", "answer.given", "photo.judged"),
-        "photo.judged",
+        *("trial.solved", "answer.given", "photo.judged", "response.given"),
     }
 )
 """The kinds of events that `fold_standing` looks at; others may be left out."""
@@ -62,6 +61,7 @@ class Standing:
             "n_solved": self.achieved.solved,
             "n_correct": self.achieved.correct,
             "n_photos": self.achieved.photos,
+            "n_stimuli": self.achieved.stimuli,
             "above_chance": self.achieved.above_chance,
             "payment_total": None if self.payment is None else self.payment.total,
             "payment_currency": None if self.payment is None else self.payment.currency,

@@ -159,25 +159,45 @@ believed."""
 
 STATISTICS = (
     text("study", "id of the study; several with + between them where they are compared or pooled"),
-    text("design", "method, task and labels, as the published studies are told apart"),
-    text("item", "what it belongs to, by the list of analyses: 1 accuracy to 12 forced score"),
+    text(
+        "design",
+        "of judged explanations method, task and labels, as the published studies are told apart; "
+        "of masked pictures unmasking",
+    ),
+    text(
+        "item",
+        "what it belongs to. Judged explanations: by the list of analyses, 1 accuracy to 12 forced "
+        "score. Masked pictures: 1, 2 tables and 3 to 9 figures of the paper, 10 psychometric "
+        "functions, 11 tests between methods, 12 the mixed logistic model",
+    ),
     text("quantity", "what was measured"),
+    text("method", "of masked pictures: id of the explanation method; empty where all count"),
+    number("percent", "of masked pictures: share of the pixels shown; empty where all count", "%"),
     text("unit", "its unit"),
-    text("test", "mean, or the name of the test or interval"),
+    text("test", "mean, another measure (share, median), or the name of the test or interval"),
     yes("ours", "not among the analyses of the paper"),
-    whole("n", "values"),
-    number("mean", "their mean"),
-    number("sd", "their sample standard deviation (n - 1)"),
-    text("compared_with", "the other group"),
+    whole("n", "values: of masked pictures annotations, or images where no participant is asked"),
+    whole("n_participants", "of masked pictures: the participants whose annotations they are"),
+    number("mean", "their mean, share or median, or what was fitted"),
+    number("sd", "their sample standard deviation (n - 1); of a mixed model the posterior sd"),
+    text("compared_with", "the other group or method"),
     whole("n_2", "values of the other group"),
     number("mean_2", "their mean"),
     number("sd_2", "their sample standard deviation"),
     number("against", "the value tested against"),
-    number("statistic", "t, r, rho, W, U or F; empty where it has no value"),
-    number("df", "degrees of freedom of t"),
-    number("p", "two-sided p"),
-    yes("significant", "p < .001, as in the paper, and n of at least 5 in every group"),
-    number("low", "lower end of a 95 % interval"),
-    number("high", "upper end of a 95 % interval"),
+    number("statistic", "t, r, rho, tau, W, U, F or chi-square; empty where it has no value"),
+    number("df", "degrees of freedom of t or chi-square"),
+    number("p", "two-sided p; of masked pictures with Holm's correction"),
+    yes(
+        "significant",
+        "n of at least 5 in every group, and p < .001 as in the paper; of masked pictures, whose "
+        "paper names no level, p < .05 with Holm's correction",
+    ),
+    number(
+        "low",
+        "lower end of a 95 % interval; of masked pictures by bootstrap over participants, or over "
+        "images where no participant is asked",
+    ),
+    number("high", "upper end of that interval"),
     text("published", "the paper's value"),
 )
