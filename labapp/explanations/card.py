@@ -75,7 +75,7 @@ class ClassNumbers(Part):
     support: int = Field(ge=0)
 
 
-class TestedClasses(Part):
+class ByClass(Part):
     """How it does on the test part, where classes have neither genus nor marks.
 
     `classes` by name, in the order of the scores, and their `average` weighted by support, as in
@@ -92,7 +92,7 @@ class TestedClasses(Part):
     errors: int = Field(ge=0)
 
     @model_validator(mode="after")
-    def _consistent(self) -> TestedClasses:
+    def _consistent(self) -> ByClass:
         _adds_up(self)
         rows = [sum(row) for row in self.confusion]
         if rows != [one.support for one in self.classes.values()]:
@@ -103,7 +103,7 @@ class TestedClasses(Part):
         return self
 
 
-def _adds_up(test: Tested | TestedClasses) -> None:
+def _adds_up(test: Tested | ByClass) -> None:
     right = sum(test.hits)
     if right != test.pictures - test.errors:
         raise ValueError(
@@ -115,12 +115,12 @@ def _adds_up(test: Tested | TestedClasses) -> None:
 
 def _kind_of_test(test: object) -> str:
     """Which of the two a block of a card is meant to be."""
-    by_class = isinstance(test, TestedClasses) or (isinstance(test, dict) and "classes" in test)
+    by_class = isinstance(test, ByClass) or (isinstance(test, dict) and "classes" in test)
     return "classes" if by_class else "birds"
 
 
 Test = Annotated[
-    Annotated[Tested, Tag("birds")] | Annotated[TestedClasses, Tag("classes")],
+    Annotated[Tested, Tag("birds")] | Annotated[ByClass, Tag("classes")],
     Discriminator(_kind_of_test),
 ]
 

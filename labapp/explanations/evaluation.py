@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labapp.explanations import measuring, package
-from labapp.explanations.card import Tested, TestedClasses
+from labapp.explanations.card import ByClass, Tested
 from labapp.explanations.photos import painted
 
 TOLERANCE = 3
@@ -65,7 +65,7 @@ def table(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def _plain(tested: Tested | TestedClasses) -> dict[str, Any]:
+def _plain(tested: Tested | ByClass) -> dict[str, Any]:
     return tested.model_dump(mode="json", exclude={"pictures", "hits"})
 
 
@@ -85,15 +85,15 @@ def _cell(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
-def _agree(computed: Tested | TestedClasses, stated: Tested | TestedClasses) -> bool:
+def _agree(computed: Tested | ByClass, stated: Tested | ByClass) -> bool:
     if computed.pictures != stated.pictures:
         return False
     allowed = max(TOLERANCE * stated.pictures / 1_000, 1)
     apart = sum(abs(a - b) for a, b in zip(computed.hits, stated.hits, strict=True))
-    if isinstance(computed, TestedClasses) or isinstance(stated, TestedClasses):
+    if isinstance(computed, ByClass) or isinstance(stated, ByClass):
         return (
-            isinstance(computed, TestedClasses)
-            and isinstance(stated, TestedClasses)
+            isinstance(computed, ByClass)
+            and isinstance(stated, ByClass)
             and apart <= allowed
             and _moved(computed.confusion, stated.confusion) <= allowed
         )

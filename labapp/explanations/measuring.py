@@ -19,10 +19,10 @@ from labapp.datasets.split import Float32, Float64, Int64
 from labapp.explanations.card import (
     HUNDRED,
     VISIBLE,
+    ByClass,
     ClassNumbers,
     Pointing,
     Tested,
-    TestedClasses,
 )
 from labapp.explanations.photos import Photos
 
@@ -30,7 +30,7 @@ CELL = 1 / 12
 """How near a peak must come to a mark, as a share of the picture: a cell of a 12 x 12 map."""
 
 
-def measured(photos: Photos[Any], predicted: Int64, names: Sequence[str]) -> Tested | TestedClasses:
+def measured(photos: Photos[Any], predicted: Int64, names: Sequence[str]) -> Tested | ByClass:
     """The card's numbers: of birds with genera and marks, of others by class.
 
     names : of all classes, in the order of their numbers.
@@ -60,7 +60,7 @@ def tested(photos: Photos[BirdRows], predicted: Int64) -> Tested:
     )
 
 
-def tested_classes(labels: Int64, predicted: Int64, names: Sequence[str]) -> TestedClasses:
+def tested_classes(labels: Int64, predicted: Int64, names: Sequence[str]) -> ByClass:
     """The card's numbers of classes that are told apart by their name alone.
 
     labels, predicted : classes from 0, shape (n,); names : of all classes, in that order.
@@ -73,7 +73,7 @@ def tested_classes(labels: Int64, predicted: Int64, names: Sequence[str]) -> Tes
     averaged = precision_recall_fscore_support(
         labels, predicted, labels=every, average="weighted", zero_division=0
     )
-    return TestedClasses(
+    return ByClass(
         pictures=len(labels),
         accuracy=_share(right),
         classes={name: _numbers(*column) for name, column in zip(names, scored.T, strict=True)},
