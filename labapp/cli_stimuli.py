@@ -1,17 +1,20 @@
-"""`labapp stimuli`: list, check, import and build stimulus sets."""
+"""`labapp stimuli`: list, check, import and build stimulus sets, and look at them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli_options import Json, show_json
+from labapp.cli_options import Json, Out, show_json
+
+if TYPE_CHECKING:
+    from labapp.stimuli.masking import Masking
 
 stimuli_app = typer.Typer(
-    help="Stimulus sets: list, check, import, build. Example: labapp stimuli list",
-    short_help="Stimulus sets: list, check, import, build.",
+    help="Stimulus sets: list, check, import, build, sheet, masks. Example: labapp stimuli list",
+    short_help="Stimulus sets: list, check, import, build, sheet, masks.",
     no_args_is_help=True,
 )
 
@@ -74,13 +77,13 @@ def stimuli_schema() -> None:
 @stimuli_app.command("build")
 def stimuli_build(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="SET",
+            metavar="[SET]",
             help="birds-gradcam, birds-bagnet, birds-protopnet or birds-prototree, or one of the "
-            "last two with -distinction behind it.",
+            "last two with -distinction behind it; or faces-unmasking. None with --id.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
@@ -89,15 +92,119 @@ def stimuli_build(
     model: Annotated[
         str | None, typer.Option("--model", help="A classifier's id or folder of the same method.")
     ] = None,
+    set_id: Annotated[
+        str | None,
+        typer.Option("--id", help="Of a set of pixel scores from --model, instead of SET."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="Pictures the model was trained on."),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="With --id. Default: the id.")
+    ] = None,
+    each: Annotated[
+        int | None, typer.Option("--images-per-class", min=1, help="Of pixel scores. Default: 5.")
+    ] = None,
+    wrong: Annotated[
+        int | None,
+        typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong. Default: 2."),
+    ] = None,
 ) -> None:
-    """Build ten sets of photos and their explanations from a trained classifier.
+    """Build photos and their explanations from a trained classifier.
 
     Example: labapp stimuli build birds-gradcam --seed 2 --out my-birds
-    """
-    from labapp.explanations.building.console import build_with_progress
 
-    for line in build_with_progress(name, out, seed, model).lines():
+    Example: labapp stimuli build --model my-faces/cnn --data my-images --id my-faces
+    """
+    from labapp.explanations.building import console
+
+    if set_id is None and name is not None and name not in console.scored_sets():
+        console.refuse_scored_options(name, data=data, title=title, each=each, wrong=wrong)
+        done = console.build_with_progress(name, out, seed, model)
+    else:
+        done = console.build_scored_with_progress(
+            console.scored_spec(name, set_id, model, title=title, each=each, wrong=wrong),
+            out,
+            seed,
+            data,
+        )
+    for line in done.lines():
         typer.echo(line)
+
+
+Set = Annotated[str, typer.Argument(metavar="SET", help="A set of pixel scores, by id or folder.")]
+Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels shown first.")]
+Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
+Count = Annotated[int, typer.Option("--count", min=1, help="Masks from the first to the last.")]
+Filled = Annotated[str, typer.Option("--fill", help="Masked pixels: mean, black, grey or white.")]
+Signed = Annotated[str, typer.Option("--sign", help="Rank by scores: signed or absolute.")]
+
+
+@stimuli_app.command("sheet")
+def stimuli_sheet(
+    name: Set,
+    out: Out,
+    smallest: Smallest = 5,
+    largest: Largest = 60,
+    count: Count = 10,
+    fill: Filled = "mean",
+    sign: Signed = "signed",
+) -> None:
+    """Draw a set of pixel scores: its explanations, and masked pictures of every class and method.
+
+    Example: labapp stimuli sheet faces-unmasking --out sheets
+    """
+    from labapp.stimuli import library, sheet
+
+    made = sheet.write(library.load(name), _masking(smallest, largest, count, fill, sign), out)
+    for path in made:
+        typer.echo(f"sheet: {path}")
+
+
+@stimuli_app.command("masks")
+def stimuli_masks(
+    name: Set,
+    out: Out,
+    smallest: Smallest = 5,
+    largest: Largest = 60,
+    count: Count = 10,
+    fill: Filled = "mean",
+    sign: Signed = "signed",
+) -> None:
+    """Write every masked picture of a set, and a table for what a model of your own makes of them.
+
+    Example: labapp stimuli masks my-set --out masked
+    """
+    from labapp.stimuli import library, masks
+
+    masking = _masking(smallest, largest, count, fill, sign)
+    written = masks.write(library.load(name), masking, out)
+    typer.echo(f"pictures: {written} in {out}")
+    typer.echo(f"table:    {out / masks.TABLE}, its column logits to be filled in")
+
+
+def _masking(smallest: float, largest: float, count: int, fill: str, sign: str) -> Masking:
+    """Raises UsageError where something is not allowed."""
+    from labapp.errors import UsageError
+    from labapp.stimuli import masking
+
+    if not 0 < smallest <= largest <= 100:
+        raise UsageError(
+            f"Found --smallest {smallest:g} --largest {largest:g}.",
+            todo="Percentages of pixels shown lie above 0, up to 100, the smallest first.",
+        )
+    if fill not in masking.FILLS or sign not in masking.SIGNS:
+        raise UsageError(
+            f"Found --fill {fill} --sign {sign}.",
+            todo=f"Fill is one of {', '.join(masking.FILLS)}; sign is one of "
+            f"{', '.join(masking.SIGNS)}.",
+        )
+    try:
+        percents = masking.sizes(smallest, largest, count)
+    except ValueError as error:
+        raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
+    return masking.Masking(percents, masking.FILLS[fill], masking.SIGNS[sign])
 
 
 def _warn(warnings: list[str]) -> None:

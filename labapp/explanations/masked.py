@@ -103,11 +103,11 @@ def _refuse_another(found: StimulusSet, classifier: Classifier) -> None:
             "installed: the weights differ.",
             todo="Put back the model it was made with, or build the set anew.",
         )
-    classes = tuple(one.id for one in said.classes)
-    if classes != ids_of(classifier.names):
+    classes, told = tuple(one.id for one in said.classes), ids_of(classifier.names)
+    if classes != told:
         raise StimuliError(
-            f"The stimulus set {found.id} has the classes {', '.join(classes)}, but {card.id} tells "
-            f"{', '.join(ids_of(classifier.names))}.",
+            f"The stimulus set {found.id} has the classes {', '.join(classes)}, but {card.id} "
+            f"tells {', '.join(told)}.",
             todo="Name the model that the set was made with, or none, in method.classifier.",
         )
 
@@ -132,4 +132,5 @@ def as_seen(picture: UInt8, classifier: Classifier) -> UInt8:
     planes = picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1)
     if len(planes) < channels:
         planes = planes.repeat(channels, 0)
-    return averaged(planes[None], size)[0]
+    seen: UInt8 = averaged(planes[None], size)[0]
+    return seen

@@ -25,6 +25,10 @@ PREFIX = "masked:"
 TIES = 20180801
 """Seed of the order among pixels of equal score, the same for all pictures of a size."""
 
+FILLS: dict[str, Fill] = {one: one for one in ("mean", "black", "grey", "white")}
+SIGNS: dict[str, Sign] = {one: one for one in ("signed", "absolute")}
+"""By what they are called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Masking:
@@ -57,14 +61,12 @@ class MaskedRef:
         if not is_masked(ref) or len(parts) != 6:
             raise ValueError(f"{ref!r} names no masked picture")
         stimuli, photo, method, fill, sign, percent = parts
-        fills: dict[str, Fill] = {one: one for one in ("mean", "black", "grey", "white")}
-        signs: dict[str, Sign] = {one: one for one in ("signed", "absolute")}
-        if fill not in fills or sign not in signs:
+        if fill not in FILLS or sign not in SIGNS:
             raise ValueError(f"{ref!r} names no masked picture")
         shown = float(percent)
         if not 0 < shown <= 100:
             raise ValueError(f"{ref!r} shows no percentage above 0, up to 100")
-        return cls(stimuli, photo, method, fills[fill], signs[sign], shown)
+        return cls(stimuli, photo, method, FILLS[fill], SIGNS[sign], shown)
 
 
 def is_masked(ref: str) -> bool:

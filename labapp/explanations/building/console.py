@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
-from labapp.errors import StimuliError
+from labapp.errors import StimuliError, UsageError
 from labapp.explanations.building import build, sets
+from labapp.explanations.building.scored import build_scored
+from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.stimuli import library
+from labapp.stimuli.manifest import PATTERNS, SET_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,75 @@ class Done:
         ]
 
 
+def scored_sets() -> tuple[str, ...]:
+    """Ids of the shipped sets of pixel scores."""
+    return tuple(SCORED_SPECS)
+
+
+def scored_spec(
+    name: str | None,
+    set_id: str | None,
+    model: str | None,
+    *,
+    title: str | None = None,
+    each: int | None = None,
+    wrong: int | None = None,
+) -> ScoredSpec:
+    """The set of pixel scores that is meant: a shipped one, or one of an own model by `set_id`.
+
+    Raises UsageError: neither or both are named, there is no model, or no such numbers of images.
+    """
+    if name is not None and set_id is not None:
+        raise UsageError(
+            f"Both the set {name} and --id {set_id} are named.", todo="Leave one of them out."
+        )
+    if name is not None:
+        spec = SCORED_SPECS[name]
+        if model is not None:
+            spec = replace(spec, model=model)
+    else:
+        if set_id is None or model is None:
+            raise UsageError(
+                "What is to be built?",
+                todo="Name a set, or a model with --model and the id of its new set with --id.",
+            )
+        if not re.fullmatch(SET_ID, set_id):
+            raise UsageError(f"{set_id!r} is no id of a set: {PATTERNS[SET_ID]}.")
+        spec = ScoredSpec(set_id, set_id, model)
+    spec = replace(
+        spec,
+        title=title or spec.title,
+        each=spec.each if each is None else each,
+        wrong=min(spec.wrong, (each or spec.each) // 2) if wrong is None else wrong,
+    )
+    if spec.wrong > spec.each:
+        raise UsageError(f"{spec.wrong} of {spec.each} images of a class cannot be wrong.")
+    return spec
+
+
+def refuse_scored_options(name: str, **options: object) -> None:
+    """Raises UsageError where an option is given that only sets of pixel scores have."""
+    given = [key for key, value in options.items() if value is not None]
+    if given and name in sets.SPECS:
+        raise UsageError(
+            f"{name} is not made of pixel scores; it has no options for its images.",
+            todo="Leave out --data, --title, --images-per-class and --wrong-per-class.",
+        )
+
+
+def build_scored_with_progress(
+    spec: ScoredSpec, out: Path | None, seed: int, data_folder: Path | None = None
+) -> Done:
+    """Build a set of pixel scores into a new folder, by default among one's own; see
+    `scored.build_scored` for what it raises, and StimuliError as `build_with_progress`.
+    """
+    return _done(
+        spec.id,
+        out,
+        lambda told: build_scored(spec, seed=seed, data_folder=data_folder, progress=told),
+    )
+
+
 def build_with_progress(
     name: str, out: Path | None, seed: int, model: str | Path | None = None
 ) -> Done:
@@ -49,10 +123,17 @@ def build_with_progress(
     ModelError : the model cannot be used.
     """
     spec = sets.spec(name)
-    folder = library.own() / spec.id if out is None else out
-    if out is None and (library.shipped() / spec.id).exists():
+    return _done(
+        spec.id, out, lambda told: build.build(spec, seed=seed, model=model, progress=told)
+    )
+
+
+def _done(name: str, out: Path | None, making: Callable[[build.Progress], build.Built]) -> Done:
+    """What is made, written into a new folder."""
+    folder = library.own() / name if out is None else out
+    if out is None and (library.shipped() / name).exists():
         raise StimuliError(
-            f"{spec.id} comes with the program; studies that name it show that one.",
+            f"{name} comes with the program; studies that name it show that one.",
             todo="Say with --out where yours goes, and name its folder in your study.",
         )
     if folder.exists():
@@ -68,7 +149,7 @@ def build_with_progress(
                 jobs[what] = bar.add_task(what)
             bar.update(jobs[what], completed=done, total=of)
 
-        built = build.build(spec, seed=seed, model=model, progress=told)
+        built = making(told)
     build.write(built, folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return Done(

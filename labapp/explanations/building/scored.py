@@ -21,6 +21,7 @@ from labapp.datasets.split import Float32, Int64
 from labapp.errors import StimuliError
 from labapp.explanations import package, scores
 from labapp.explanations.building.build import Built, Progress
+from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import Parts, PictureRows, UInt8, as_bytes, painted
 from labapp.explanations.scored import NAMES, SCORINGS, ids_of
@@ -31,24 +32,6 @@ from labapp.stimuli.pictures import png
 READABLE, ACTIONS = 0.3, 4
 """How far a face's actions must go towards its class in the mean, and how many of five at all, for
 people to be sure of it when they see the whole face."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredSpec:
-    """A set of pixel scores to build. each, wrong: images of a class, and how many of them the
-    model takes for another (paper 004 shows five of each; its model erred in 41 % of all)."""
-
-    id: str
-    title: str
-    model: str
-    each: int = 5
-    wrong: int = 2
-
-
-SCORED_SPECS = {
-    one.id: one
-    for one in (ScoredSpec("faces-unmasking", "Faces: anger and happiness", "faces/cnn"),)
-}
 
 
 def build_scored(
@@ -124,7 +107,7 @@ def scored_of(
             for said in range(len(ids))
         ),
         seed=seed,
-        made_with=f"labapp {__version__}, labapp stimuli build",
+        made_with=f"labapp {__version__}, {_command(spec, seed)}",
     )
     return Built(manifest, files, len(test))
 
@@ -234,6 +217,13 @@ def _mean(levels: Sequence[UInt8]) -> tuple[float] | tuple[float, float, float]:
     """Mean of grey, or of red, green and blue, 0 to 1."""
     means = [round(float(one), 4) for one in np.stack(levels).mean((0, 2, 3)) / 255]
     return (means[0],) if len(means) == 1 else (means[0], means[1], means[2])
+
+
+def _command(spec: ScoredSpec, seed: int) -> str:
+    known = spec == SCORED_SPECS.get(spec.id)
+    what = spec.id if known else f"--model {spec.model} --id {spec.id}"
+    numbers = "" if known else f" --images-per-class {spec.each} --wrong-per-class {spec.wrong}"
+    return f"labapp stimuli build {what} --seed {seed}{numbers}"
 
 
 def _source(rows: PictureRows, dataset: str) -> str:

@@ -1,0 +1,80 @@
+"""Every masked picture of a set as a file, for a model that this program cannot ask.
+
+masked.csv           a line for each, its logits to be filled in; `stimuli import` reads it
+PHOTO-METHOD-5.png   the picture as people see it
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from labapp.errors import StimuliError
+from labapp.stimuli import masked
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.masking import MaskedRef, Masking
+from labapp.stimuli.sources import COLUMNS
+
+TABLE = "masked.csv"
+
+
+def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
+    """Write all masked pictures, those of the example too, and the table, into a new folder, whole
+    or not at all. How many there are.
+
+    Raises StimuliError: the set has no scores, a file of it is missing or damaged, or the folder
+    exists or cannot be written.
+    """
+    if found.manifest.kind != "scores":
+        raise StimuliError(
+            f"The stimulus set {found.id} is of the kind {found.manifest.kind}: it has no scores "
+            "by which pictures are masked.",
+            todo="Name a set whose kind is scores.",
+        )
+    if folder.exists():
+        raise StimuliError(
+            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
+        )
+    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+    table = io.StringIO()
+    lines = csv.DictWriter(table, COLUMNS[TABLE], lineterminator="\n")
+    lines.writeheader()
+    count = 0
+    try:
+        draft.mkdir(parents=True)
+        for ref in _refs(found, masking):
+            name = f"{ref.photo}-{ref.method}-{ref.percent:g}.png"
+            (draft / name).write_bytes(masked.png(found, ref))
+            lines.writerow(
+                {
+                    "photo": ref.photo,
+                    "method": ref.method,
+                    "percent": f"{ref.percent:g}",
+                    "fill": ref.fill,
+                    "sign": ref.sign,
+                    "file": name,
+                }
+            )
+            count += 1
+        (draft / TABLE).write_text(table.getvalue(), "utf-8")
+        draft.rename(folder)
+    except OSError as error:
+        raise StimuliError(
+            f"{folder} cannot be written: {error.strerror}.",
+            todo="Make room, or choose a folder that can be written.",
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return count
+
+
+def _refs(found: StimulusSet, masking: Masking) -> Iterator[MaskedRef]:
+    examples = (found.manifest.correct_example, found.manifest.incorrect_example)
+    for photo in (*found.manifest.photos, *(one for one in examples if one is not None)):
+        for method in photo.scores:
+            for percent in masking.percents:
+                yield MaskedRef(found.id, photo.id, method, masking.fill, masking.sign, percent)
