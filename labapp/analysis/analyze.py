@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from labapp.analysis.judging.comparisons import Findings, findings
+from labapp.analysis.findings import Findings, findings
 from labapp.analysis.report import report
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables, load
 from labapp.analysis.writing import file_names, refuse_existing, unwritable, write
 
+if TYPE_CHECKING:
+    from labapp.analysis.plate import Plate
+
 REPORT = "report.html"
 FIGURES = "figures"
-"""Folder of the figures of judged explanations, as SVG and PNG."""
+"""Folder of the figures of judged explanations and of masked pictures, as SVG and PNG."""
 
 
 def analyze(
@@ -58,11 +62,33 @@ def analyze(
 
 
 def _draw(counted: Tables, found: Findings, folder: Path) -> None:
-    """The figures of judged explanations, where there are any. Raises OSError."""
-    if not found.groups:
+    """The figures that are files, where there are any. Raises OSError."""
+    plates = [*_of_judged(counted, found), *_of_unmasked(found)]
+    if not plates:
         return
+    folder.mkdir()
+    for plate in plates:
+        plate.save(folder)
+
+
+def _of_judged(counted: Tables, found: Findings) -> list[Plate]:
+    if not found.judged.groups:
+        return []
     from labapp.analysis.judging.figures import plates
 
-    folder.mkdir()
-    for plate in plates(counted, found.groups):
-        plate.save(folder)
+    return plates(counted, found.judged.groups)
+
+
+def _of_unmasked(found: Findings) -> list[Plate]:
+    """Those of each group; their names tell groups apart where there are several."""
+    if not found.unmasked:
+        return []
+    from labapp.analysis.unmasking.figures import plates
+
+    if len(found.unmasked) == 1:
+        return plates(found.unmasked[0])
+    return [
+        plate
+        for number, one in enumerate(found.unmasked, start=1)
+        for plate in plates(one, f"unmasking-{number}-{one.group.study}")
+    ]

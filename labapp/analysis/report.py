@@ -10,9 +10,9 @@ from importlib.metadata import version
 from labapp import __version__
 from labapp.analysis import sections
 from labapp.analysis.definitions import DEFINITIONS
+from labapp.analysis.findings import Findings, findings
 from labapp.analysis.formats import count
 from labapp.analysis.judging import sections as judging_sections
-from labapp.analysis.judging.comparisons import Findings, findings
 from labapp.analysis.page import Html, definitions, heading, page, paragraph, text
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
@@ -29,8 +29,8 @@ def report(
     progress: Progress | None = None,
     found: Findings | None = None,
 ) -> str:
-    """The page as text. made: the time printed on it (now, if not given); found: what the judged
-    explanations say, where that is known already."""
+    """The page as text. made: the time printed on it (now, if not given); found: what the sessions
+    that count say, where that is known already."""
     made = made or datetime.now(UTC)
     counted = tables.included()
     found = findings(counted) if found is None else found
@@ -40,12 +40,12 @@ def report(
         if progress is not None:
             progress(done / len(studies), f"report on {study}")
         parts.extend(sections.study(tables.of_study(study), study, f"s{done + 1}", found))
-    parts.extend(judging_sections.together(counted, found, JUDGED))
+    parts.extend(judging_sections.together(counted, found.judged, JUDGED))
     parts.append(heading(2, "How the numbers are defined", "definitions"))
     parts.append(definitions(DEFINITIONS.items()))
     title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
-    header = "".join(_header(tables, title, studies, made, judged=bool(found.groups)))
+    header = "".join(_header(tables, title, studies, made, judged=bool(found.judged.groups)))
     return page(title, header, "".join(parts), _footer(tables))
 
 

@@ -13,9 +13,9 @@ from labapp.analysis import figures
 from labapp.analysis.calibration_section import calibration
 from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
+from labapp.analysis.findings import Findings
 from labapp.analysis.formats import clock, count, decimal, either
 from labapp.analysis.judging import sections as judging_sections
-from labapp.analysis.judging.comparisons import Findings
 from labapp.analysis.judging.parts import TASKS as JUDGING
 from labapp.analysis.listing import NONE, limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
@@ -24,6 +24,8 @@ from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
+from labapp.analysis.unmasking import sections as unmasking_sections
+from labapp.analysis.unmasking.parts import PART as UNMASKING
 
 SHOWN_SESSIONS = 12
 """Small multiples are drawn for so many sessions of a study; the tables hold the others."""
@@ -39,7 +41,7 @@ METRICS_OF = {RECONSTRUCTION: METRICS, CALIBRATION: CALIBRATION_METRICS}
 
 def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[Html]:
     """Everything about one study; tables: its rows; anchor: prefix of the page's ids; found: what
-    the judged explanations of all studies say."""
+    the sessions of all studies say that count."""
     own = tables.participants
     yield heading(2, f"Study {name}", anchor)
     versions = sorted({str(number) for number in own["study_version"].dropna()})
@@ -55,8 +57,8 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
     counted = tables.included()
     if counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
-    judged = counted.stages["task"].isin(JUDGING)
-    for task, stages in counted.stages[~judged].groupby("task", sort=True):
+    apart = counted.stages["task"].isin([*JUDGING, UNMASKING])
+    for task, stages in counted.stages[~apart].groupby("task", sort=True):
         reconstructs, aligns = task == RECONSTRUCTION, task in METRICS_OF
         # What a study does not ask (SEQ, in a calibration) is no empty column.
         known = METRICS_OF.get(str(task), SINGLE_METRICS)
@@ -76,7 +78,8 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
         yield from changes(stages, metrics)
         if not aligns:
             yield by_dimension(counted.trials[counted.trials["task"] == task])
-    yield from judging_sections.of_study(name, found)
+    yield from judging_sections.of_study(name, found.judged)
+    yield from unmasking_sections.of_study(name, found.unmasked, anchor)
     yield from calibration(counted, anchor)
     yield from questions(tables, anchor)
     yield from questionnaires(counted, anchor)

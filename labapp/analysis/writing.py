@@ -9,8 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from labapp.analysis.columns import COLUMNS
+from labapp.analysis.findings import Findings, findings
 from labapp.analysis.judging.columns import STATISTICS
-from labapp.analysis.judging.comparisons import Findings, findings, statistics
+from labapp.analysis.judging.comparisons import statistics
 from labapp.analysis.tables import Tables
 from labapp.errors import DataFolderError, ExportExists
 
@@ -29,7 +30,7 @@ def file_names() -> tuple[str, ...]:
 def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path]:
     """Write every table as .csv and .parquet, and columns.csv, into the folder `out`.
 
-    found: the statistics of the tables, where they are there already.
+    found: what the sessions that count say, where that is known already.
 
     In CSV a cell with one number a dimension is a JSON list and a missing value is empty; in
     Parquet it is a list. Nothing is overwritten: raises ExportExists when one of the files is
@@ -53,7 +54,7 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
 
 def _frames(tables: Tables, found: Findings | None) -> dict[str, pd.DataFrame]:
     found = findings(tables.included()) if found is None else found
-    return {**tables.by_name(), DERIVED: statistics(found.all)}
+    return {**tables.by_name(), DERIVED: statistics(found.judged.all)}
 
 
 def refuse_existing(out: Path, names: Iterable[str]) -> None:
