@@ -14,9 +14,7 @@ from labapp.stimuli.masking import Masking
 from labapp.study.unmasking import Logits, recorded_outputs
 
 
-def outputs_of(
-    found: StimulusSet, masking: Masking, photo: Photo, method: str
-) -> Sequence[Logits]:
+def outputs_of(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> Sequence[Logits]:
     """What the set itself says of its masked pictures; where it does not, its model is asked, if it
     is installed (see `labapp.explanations.masked.outputs`).
 

@@ -101,11 +101,11 @@ def _flow_line(part: PlannedPart) -> str:
         of = f"set {part.set} of {part.explained.stimuli}"
         return f"{part.title}: {part.trials} photos, {part.task}, {of}{_limit(part)}"
     if isinstance(part, UnmaskingPart):
-        counted = (len(part.sequences), len(part.unmasked.percents), len(part.buttons))
+        if part.role == "practice":
+            return f"{part.title}: {part.trials} masked pictures of one image"
         of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
-        return "{}: {} stimuli ({} sequences of {} masks), {} buttons, {}".format(
-            part.title, part.trials, *counted, of
-        )
+        within = f"{len(part.sequences)} sequences of {len(part.unmasked.percents)} masks"
+        return f"{part.title}: {part.trials} masked pictures ({within}), {of}"
     if isinstance(part, WarmUpPart):
         return f"{part.title}: {part.trials} exercises"
     if isinstance(part, QuestionnairePart):

@@ -120,6 +120,7 @@ def main(data: str, participant: str, pace: str, study: str, folder: str | None 
         session.planned.seed,
         participant,
         PACES[pace],
+        paints=True,
     )
     driver.start()
     scheduler = runner.scheduler
