@@ -160,7 +160,7 @@ class Unmasking:
         for block, start in enumerate(starts, start=1):
             part_id, title = f"stage-{number}", f"Stage {number}"
             if len(starts) > 1:
-                part_id, title = f"{part_id}-block-{block}", f"{title}, block {block}"
+                part_id, title = f"{part_id}-block-{block}", f"Stage {number}, block {block}"
             place = Place(
                 part_id, title, "stage", number, of, start * masks, len(sequences) * masks
             )

@@ -2,7 +2,8 @@
 
 Everything on it is the runner's state or a fold over the journal's events. Events and changes only
 leave a mark; one timer, 20 times a second, brings the widgets that are concerned up to date, so
-that the console never stands between a dial and its picture.
+that the console never stands between a dial and its picture. Both windows share a thread: while a
+masked picture is about to appear on the participant's screen, the console waits.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from labapp.study.judging import JudgingPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import QuestionsPart
 from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.language import tr
@@ -57,6 +59,11 @@ DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
 BINS_A_TICK = 2
 """The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
+
+AHEAD_NS, LATE_NS = 80_000_000, 300_000_000
+"""From when to when, before and after a masked picture is due, the console waits for it. Drawing
+takes up to 60 ms on a slow machine; a picture that is late beyond that is not coming (its window is
+covered, say), and must not blind the moderator."""
 
 LevelSource = Callable[[], Level | None]
 
@@ -130,7 +137,7 @@ class ConsoleWindow(QMainWindow):
         self.state.changed |= {"alarms", "notes", "deviations", "curve", "timeline"}
         self.refresh()
         self._timer = QTimer(self)
-        self._timer.timeout.connect(self.refresh)
+        self._timer.timeout.connect(self._tick)
         self._timer.start(TICK_MS)
 
     def _body(self) -> QWidget:
@@ -263,6 +270,19 @@ class ConsoleWindow(QMainWindow):
 
     def _changed(self) -> None:
         self._dirty = True
+
+    def _tick(self) -> None:
+        if not self.stands_aside():
+            self.refresh()
+
+    def stands_aside(self) -> bool:
+        """Whether a masked picture is to appear right now, which drawing here would delay."""
+        now = self._runner.state.part_state
+        trial = now.trial if isinstance(now, UnmaskingState) else None
+        if trial is None or not trial.due or self._runner.state.pauses.paused:
+            return False
+        ahead_ns = trial.due_ns - self._runner.clock.now_ns()
+        return -LATE_NS < ahead_ns < AHEAD_NS
 
     def refresh(self) -> None:
         """Bring everything that changed up to date."""

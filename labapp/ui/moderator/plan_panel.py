@@ -62,7 +62,8 @@ class PlanList(QWidget):
 
     def _has_room(self, view: PlanView, room: float) -> bool:
         """Whether a row can show its time beside its whole title; that tells stages apart."""
-        small, title = metrics(theme.SECONDARY_PX), metrics(theme.BODY_PX - 1)
+        small = metrics(theme.SECONDARY_PX)
+        title = metrics(theme.BODY_PX - 1, view.state == "current")
         bold = metrics(theme.SECONDARY_PX, True)
         words = title.horizontalAdvance(wording.part_title(view.row.title))
         told = small.horizontalAdvance(self._time(view)) + bold.horizontalAdvance(view.progress)
@@ -91,7 +92,7 @@ class PlanList(QWidget):
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(small))
         painter.setPen(p.color("secondary"))
-        if (time := self._time(view)) and (current or self._has_room(view, box.width())):
+        if (time := self._time(view)) and self._has_room(view, box.width()):
             width = metrics(small).horizontalAdvance(time)
             where = QRectF(right - width, box.top(), width, ROW_PX)
             painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, time)

@@ -159,7 +159,6 @@ def facts_unmasked(blocks: Sequence[UnmaskingPart]) -> str:
     }
     percents = ", ".join(number(f"{one:g}") for one in shared.percents)
     facts = [
-        tr("stimulus set {id}", id=shared.stimuli),
         tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
         tr("{percents} % of the pixels shown", percents=percents),
         tr(FILLS[shared.fill]),

@@ -44,12 +44,15 @@ PART_TITLES = (
     N_("Before practice"),
     N_("Practice"),
     N_("Before stage {number}"),
+    N_("Stage {number}, block {block}"),
     N_("Stage {number}"),
     N_("Break"),
     N_("Text"),
     N_("Debrief"),
     N_("Method"),
     N_("Warm-up"),
+    N_("Before the example"),
+    N_("Example"),
 )
 """As a plan names its parts; questionnaires bring their own titles."""
 
@@ -72,9 +75,11 @@ def set_and_methods(part: UnmaskingPart) -> str:
     return tr("{set}, set {number}: {methods}", **named)
 
 
-def pictures_of(part: UnmaskingPart) -> str:
-    """Which of the stage's pictures a block has."""
-    return tr("pictures {first}–{last}", first=part.first + 1, last=part.first + part.trials)
+def numbers_of(part: UnmaskingPart) -> str:
+    """Which of the stage's pictures a block has: 101–200; nothing where it has all of them."""
+    if part.trials == part.total:
+        return ""
+    return f"{part.first + 1}–{part.first + part.trials}"
 
 
 def answered(part: UnmaskingPart, response: int) -> str:

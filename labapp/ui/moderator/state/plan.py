@@ -74,7 +74,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             if isinstance(part, JudgingPart) and not blind:
                 detail = wording.method_and_set(part)
             if isinstance(part, UnmaskingPart):
-                detail = wording.pictures_of(part)
+                detail = wording.numbers_of(part)
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)

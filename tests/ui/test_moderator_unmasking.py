@@ -1,0 +1,376 @@
+"""The console while pictures are unmasked: what is on the screen, and what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp.clock import FakeClock
+from labapp.events import Event
+from labapp.events.commands import Next, Pause, Respond, Resume, StimulusPainted
+from labapp.study import loading, planner
+from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
+from labapp.ui.language import speak
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.console import AHEAD_NS, LATE_NS, ConsoleWindow
+from labapp.ui.moderator.mirror import QUIET, STIMULUS
+from labapp.ui.moderator.session_card import SessionCard
+from labapp.ui.moderator.state.plan import rows_of
+from labapp.ui.moderator.state.stimuli import Given, Stimuli
+from labapp.ui.moderator.study_page import facts_unmasked, unmasked_of
+from labapp.ui.moderator.timeline_view import TimelineView
+from labapp.ui.moderator.unmasking_mirror import packed
+from labapp.ui.theme import LIGHT
+from tests.helpers.rooms import Room
+from tests.helpers.unmasking import made, unmasking_part, write_unmasking_study
+
+MS = 1_000_000
+BLANK_MS = 500
+
+
+class Watched:
+    """A console beside a session of masked pictures, whose screen is played by hand."""
+
+    def __init__(self, room: Room, clock: FakeClock, *, blind: bool = False) -> None:
+        self.room, self.clock, self.runner = room, clock, room.runner
+        self.console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None, blind=blind)
+        self.console.resize(1366, 768)
+        self.console.show()
+        room.session.begin()
+        self.refresh()
+
+    @property
+    def part(self) -> UnmaskingPart:
+        assert isinstance(self.runner.part, UnmaskingPart)
+        return self.runner.part
+
+    @property
+    def mirror(self):
+        return self.console.mirror.stimulus
+
+    def refresh(self) -> None:
+        self.console.refresh()
+
+    def read(self) -> None:
+        """Go through the texts, and the breaks, before the next pictures."""
+        while not isinstance(self.runner.part, UnmaskingPart):
+            self.clock.advance(5)
+            self.runner.send(Next())
+        self.refresh()
+
+    def paint(self) -> None:
+        trial = self.runner.state.part_state.trial
+        self.clock.set_ns(max(self.clock.now_ns(), trial.due_ns))
+        self.runner.send(StimulusPainted(self.clock.now_ns(), "flush", 16.7))
+        self.refresh()
+
+    def answer(self, *responses: int, after_ms: int = 812) -> None:
+        for response in responses:
+            self.paint()
+            self.clock.set_ns(self.clock.now_ns() + after_ms * MS)
+            self.runner.send(Respond(response, "key", self.clock.now_ns(), "event"))
+        self.refresh()
+
+    def marks(self) -> list[str]:
+        return [cell.mark for cell in self.mirror.masks.cells]
+
+    def blocks(self) -> list[tuple[str, str | None]]:
+        return [(one.label, one.outcome) for one in self.console.state.timeline.trials]
+
+
+Watch = Callable[..., Watched]
+
+
+@pytest.fixture
+def watch(open_room: Callable[..., Room], tmp_path: Path) -> Iterator[Watch]:
+    consoles: list[ConsoleWindow] = []
+
+    def open_one(*, blind: bool = False, **stages) -> Watched:
+        stages = {"blank_ms": BLANK_MS, "order": "as_listed", **stages}
+        study = write_unmasking_study(tmp_path / "study", made(tmp_path), **stages)
+        clock = FakeClock()
+        watched = Watched(open_room(study, clock=clock), clock, blind=blind)
+        consoles.append(watched.console)
+        return watched
+
+    yield open_one
+    for console in consoles:
+        console.shut()
+        console.deleteLater()
+
+
+def right(part: UnmaskingPart, trial: int) -> int:
+    sequence, _ = part.stimulus(trial)
+    return [button.of for button in part.buttons].index(sequence.truth) + 1
+
+
+def test_a_picture_its_truth_and_its_answers(watch):
+    watched = watch()
+    watched.read()
+    mirror, part = watched.mirror, watched.part
+    assert part.role == "practice"
+    watched.answer(0, 0, 0)
+    watched.read()
+    part = watched.part
+    sequence, mask = part.stimulus(1)
+    watched.paint()
+    assert watched.console.mirror.stack.currentIndex() == STIMULUS
+    assert watched.console.mirror.title.full() == "Stage 1 · picture 1 of 24"
+    kept = watched.runner.gallery.rgb(mask.picture)
+    assert np.array_equal(mirror.picture.pixels, packed(kept))
+    assert mirror.now.text() == "5\N{NO-BREAK SPACE}% shown"
+    named = {button.of: button.name for button in part.buttons}
+    assert mirror.told.text().splitlines() == [
+        f"Correct: {named[sequence.truth]}",
+        f"Predicted: {named[sequence.prediction]}",
+        f"Picture: {sequence.image}",
+        f"Method: {part.unmasked.methods[sequence.method]}",
+    ]
+    assert watched.marks() == ["current", "todo", "todo"]
+    assert mirror.last.text() == "No answer yet"
+    watched.answer(DONT_KNOW)
+    assert mirror.last.text() == "Last answer: don’t know, after 812\N{NO-BREAK SPACE}ms"
+    wanted = right(part, 2)
+    watched.answer(3 - wanted, after_ms=1204)
+    wrong = part.buttons[2 - wanted].name
+    assert mirror.last.text() == f"Last answer: {wrong} ✗, after 1,204\N{NO-BREAK SPACE}ms"
+    assert watched.marks() == ["unsure", "wrong", "current"]
+    watched.answer(right(part, 3))
+    assert " ✓" in mirror.last.text()
+    assert watched.marks() == ["current", "todo", "todo"]
+    assert mirror.masks.accessibleName().startswith("5\N{NO-BREAK SPACE}% now; 15")
+
+
+def test_a_picture_that_the_model_has_wrong_says_so(watch):
+    watched = watch(example=None)
+    watched.read()
+    part, said = watched.part, []
+    while watched.runner.part is part:
+        watched.paint()
+        said.append("(wrong)" in watched.mirror.told.text())
+        watched.answer(1)
+    planned = [part.stimulus(trial)[0] for trial in range(1, part.trials + 1)]
+    assert said == [one.truth != one.prediction for one in planned]
+    assert any(said)
+
+
+def test_the_field_is_empty_in_the_blank(watch):
+    watched = watch(example=None)
+    watched.read()
+    watched.answer(1)
+    assert watched.mirror.now.text() == "Blank"
+    assert np.unique(watched.mirror.picture.pixels).size == 1
+    watched.paint()
+    assert watched.mirror.now.text().endswith("shown")
+    assert np.unique(watched.mirror.picture.pixels).size > 1
+
+
+def test_the_picture_takes_whole_pixels_and_leaves_room_for_words(watch, qapp):
+    watched = watch(example=None)
+    watched.read()
+    watched.paint()
+    for _ in range(3):
+        qapp.processEvents()
+    mirror = watched.mirror
+    view = mirror.picture
+    drawn, pixels = view.target_rect(), view.pixels.shape[0]
+    times = drawn.width() * view.devicePixelRatioF() / pixels
+    assert times == int(times) >= 3
+    for one in (mirror.told, mirror.masks, mirror.last):
+        assert mirror.rect().contains(one.geometry())
+        assert not one.geometry().intersects(view.geometry())
+    assert mirror.masks.height() >= mirror.masks.heightForWidth(mirror.masks.width())
+
+
+def test_a_blind_moderator_is_not_told_the_method(watch):
+    watched = watch(example=None, blind=True)
+    watched.read()
+    watched.paint()
+    assert "Method" not in watched.mirror.told.text()
+    names = watched.part.unmasked.methods.values()
+    assert not any(name in watched.mirror.told.text() for name in names)
+
+
+def test_a_pause_takes_the_picture_away_and_it_is_shown_again(watch):
+    watched = watch(example=None)
+    watched.read()
+    watched.answer(1)
+    watched.paint()
+    watched.runner.send(Pause("break"))
+    watched.refresh()
+    assert watched.console.mirror.stack.currentIndex() == QUIET
+    watched.clock.advance(30)
+    watched.runner.send(Resume("moderator"))
+    watched.answer(2, 1)
+    assert watched.blocks()[0] == ("Sequence 1 of 8", "answered")
+    assert len(watched.blocks()) == 1
+    assert watched.room.count("stimulus.shown") == 4
+    watched.paint()
+    assert watched.blocks()[-1] == ("Sequence 2 of 8", None)
+
+
+def test_the_plan_counts_pictures_over_the_blocks(watch):
+    watched = watch(breaks={"every": 3, "text": "rest.md"})
+    rows = [view.row for view in watched.console.plan.list.views]
+    assert [(row.title, row.detail) for row in rows] == [
+        ("Example", ""),
+        ("Stage 1, block 1", "1–9"),
+        ("Break", ""),
+        ("Stage 1, block 2", "10–18"),
+        ("Break", ""),
+        ("Stage 1, block 3", "19–24"),
+    ]
+    watched.read()
+    watched.answer(1, 1, 1)
+    watched.read()
+    watched.answer(*[1] * 9)
+    watched.read()
+    watched.answer(1, 2)
+    watched.refresh()
+    views = watched.console.plan.list.views
+    assert [view.state for view in views] == ["done", "done", "done", "current", "todo", "todo"]
+    assert views[3].progress == "12 / 24"
+    assert watched.console.mirror.title.full() == "Stage 1, block 2 · picture 12 of 24"
+    # The answers of the block before are not those of this one.
+    given = {1: "right", 2: "wrong"}[right(watched.part, 1)]
+    assert watched.marks()[0] == given
+    assert watched.marks()[2] == "current"
+
+
+def test_a_sequence_is_one_block_of_the_timeline(watch):
+    watched = watch(example=None)
+    watched.read()
+    version = watched.console.state.timeline.version
+    watched.answer(*[1] * 7)
+    line = watched.console.state.timeline
+    assert watched.blocks() == [
+        ("Sequence 1 of 8", "answered"),
+        ("Sequence 2 of 8", "answered"),
+        ("Sequence 3 of 8", None),
+    ]
+    assert line.version - version == 5  # three beginnings and two ends, not fourteen
+    view = watched.console.timeline.view
+    assert isinstance(view, TimelineView)
+    text = view._block_text(line.trials[0])
+    assert text.startswith("Sequence 1 of 8: 0:0")
+    assert text.endswith(", answered")
+
+
+def event(kind: str, trial: int | None = None, **payload) -> Event:
+    return Event(1, 1, 0, "", "system", kind, 1, "stage-1", trial, 1, payload)
+
+
+def test_a_stage_that_begins_again_has_no_answers():
+    stimuli = Stimuli()
+    for trial in (1, 2):
+        stimuli.apply(event("stimulus.shown", trial, painted_ns=5))
+        stimuli.apply(event("response.given", trial, response=1, input_ns=7 + trial))
+    other = replace(event("response.given", 1, response=0, input_ns=9), stage="stage-2")
+    stimuli.apply(replace(event("stimulus.shown", 1, painted_ns=5), stage="stage-2"))
+    stimuli.apply(other)
+    assert stimuli.given == {
+        ("stage-1", 1): Given(1, 3),
+        ("stage-1", 2): Given(1, 4),
+        ("stage-2", 1): Given(0, 4),
+    }
+    stimuli.apply(replace(event("part.restarted", attempt=2), stage="stage-2"))
+    assert list(stimuli.given) == [("stage-1", 1), ("stage-1", 2)]
+    assert stimuli.last is None
+    stimuli.apply(event("part.restarted", attempt=2))
+    assert stimuli.given == {}
+
+
+def test_the_console_waits_while_a_picture_is_about_to_appear(watch):
+    watched = watch(example=None)
+    watched.read()
+    watched.answer(1)
+    console, clock = watched.console, watched.clock
+    due = watched.runner.state.part_state.trial.due_ns
+    assert due == clock.now_ns() + BLANK_MS * MS
+    assert not console.stands_aside()
+    clock.set_ns(due - AHEAD_NS + 1)
+    assert console.stands_aside()
+    clock.set_ns(due + LATE_NS - 1)
+    assert console.stands_aside()
+    clock.set_ns(due + LATE_NS)
+    assert not console.stands_aside()  # its window is covered: it may never come
+
+
+def test_the_console_waits_no_longer_once_it_is_painted_or_paused(watch):
+    watched = watch(example=None)
+    watched.read()
+    watched.answer(1)
+    watched.clock.set_ns(watched.runner.state.part_state.trial.due_ns)
+    assert watched.console.stands_aside()
+    watched.runner.send(Pause("break"))
+    assert not watched.console.stands_aside()
+    watched.runner.send(Resume("moderator"))
+    watched.paint()
+    assert not watched.console.stands_aside()
+
+
+@pytest.mark.parametrize("think_aloud", [True, False])
+def test_silence_matters_only_where_they_think_aloud(watch, think_aloud):
+    watched = watch(example=None, think_aloud=think_aloud)
+    watched.read()
+    assert watched.console._talking() == think_aloud
+
+
+def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
+    breaks = {"every": 3, "text": "rest.md"}
+    study = write_unmasking_study(tmp_path / "study", made(tmp_path), breaks=breaks, blank_ms=500)
+    plan = planner.realise(loading.load(study), "P01", space_of=lambda model: pytest.fail(model))
+    ((title, facts),) = unmasked_of(plan.parts)
+    assert title == "tiny-scores, set 1: Middle, Edge"
+    assert facts.split("  ·  ") == [
+        "4 images × 2 methods × 3 masks = 24 pictures",
+        "5, 15, 45 % of the pixels shown",
+        "the rest as light as the pictures on average",
+        "pixels ranked by their score",
+        "the model is right in 75.0\N{NO-BREAK SPACE}%",
+        "500\N{NO-BREAK SPACE}ms of blank between two pictures",
+        "in 3 blocks",
+        "keys: F disc, J ring, Space don’t know",
+    ]
+    card = SessionCard(LIGHT)
+    card.set_plan(plan.parts)
+    assert card.order.text() == "1 tiny-scores, set 1: Middle, Edge"
+    card.blind.setChecked(True)
+    assert card.order.text() == "1 stage, hidden while blind"
+    card.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"fill": "black"}, "the rest black"),
+        ({"fill": "grey"}, "the rest grey"),
+        ({"fill": "white"}, "the rest white"),
+        ({"sign": "absolute"}, "pixels ranked by the size of their score, whatever its sign"),
+    ],
+)
+def test_every_way_of_masking_is_told(changes, said):
+    part = unmasking_part()
+    part = part.model_copy(update={"unmasked": part.unmasked.model_copy(update=changes)})
+    assert said in facts_unmasked([part])
+    assert "blank" not in facts_unmasked([part])
+
+
+def test_one_block_needs_no_numbers():
+    part = unmasking_part()
+    assert wording.numbers_of(part) == ""
+    (row,) = rows_of((part,))
+    assert (row.title, row.detail) == ("Stage 1", "")
+
+
+def test_titles_of_blocks_are_translated():
+    speak("de")
+    try:
+        assert wording.part_title("Stage 1, block 2") == "Abschnitt 1, Block 2"
+        assert wording.part_title("Example") == "Beispiel"
+    finally:
+        speak("en")
