@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from labapp.bundle.verify import verify
+from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import Event, Source, body_of
 from labapp.events.commands import Next, Pause, Respond, Resume, StimulusPainted
@@ -138,7 +139,9 @@ def test_a_session_goes_on_with_the_stimulus_that_was_on_the_screen(
     session = begin(part=FIRST, study=study)
     play_unmasking(session.runner, [1] * 5)
     painted = trial_of(session).due_ns
-    session.runner.clock.set_ns(painted)
+    clock = session.runner.clock
+    assert isinstance(clock, FakeClock)
+    clock.set_ns(painted)
     session.runner.send(StimulusPainted(painted, "frame", None))
     before = trial_of(session)
     assert before.open
