@@ -170,6 +170,12 @@ class StimulusPainted(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class StimulusHidden(Command):
+    """The stimulus left the screen before there was a response: the participant asks to leave, or
+    another window lies over it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Respond(Command):
     """Say what the stimulus shows; see `labapp.events.unmasking.ResponseGiven`."""
 

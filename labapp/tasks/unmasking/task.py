@@ -1,9 +1,9 @@
 """Decisions of the unmasking task (paper 004, section 3.5).
 
 A stimulus is drawn, the screen says when it painted it, one response answers it for good, and the
-next one is drawn at once: it is due after the blank. Nothing runs out of time. What a pause or the
-end of the program interrupts is shown again from its beginning, as a further attempt at the same
-stimulus: its reaction time would be none.
+next one is drawn at once: it is due after the blank. Nothing runs out of time. What a pause, the
+end of the program or another window interrupts is shown again from its beginning, as a further
+attempt at the same stimulus: its reaction time would be none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import Begin, Command, Respond, SkipStage, StimulusPainted
+from labapp.events.commands import (
+    Begin,
+    Command,
+    Respond,
+    SkipStage,
+    StimulusHidden,
+    StimulusPainted,
+)
 from labapp.events.durations import Pauses
 from labapp.events.trials import TrialEnded
 from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
@@ -56,6 +63,8 @@ class UnmaskingTask:
         match command:
             case StimulusPainted() if trial is not None and trial.due:
                 return self._shown(trial, command, now_ns)
+            case StimulusHidden() if trial is not None and (trial.due or trial.open):
+                return (stage.draft(self.part, trial, TrialEnded(INTERRUPTED)),)
             case Respond() if trial is not None and trial.open:
                 return self._respond(state, trial, command, now_ns)
         return ()
@@ -64,7 +73,7 @@ class UnmaskingTask:
         if not self.wants_begin(state):
             return ()
         trial, drafts = state.trial, []
-        again = trial is not None and trial.interrupted
+        again = trial is not None and (trial.interrupted or trial.outcome == INTERRUPTED)
         if trial is not None and trial.outcome is None:
             drafts.append(stage.draft(self.part, trial, TrialEnded(INTERRUPTED)))
         number = len(state.outcomes) + 1
