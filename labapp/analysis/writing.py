@@ -9,15 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from labapp.analysis.columns import COLUMNS
-from labapp.analysis.findings import Findings, findings
+from labapp.analysis.findings import Findings, findings, statistics
 from labapp.analysis.judging.columns import STATISTICS
-from labapp.analysis.judging.comparisons import statistics
 from labapp.analysis.tables import Tables
 from labapp.errors import DataFolderError, ExportExists
 
 DICTIONARY = "columns.csv"
 DERIVED = "statistics"
-"""The table that is computed from the others; only judged explanations have rows in it."""
+"""The table that is computed from the others, of judged explanations and masked pictures."""
 _COLUMNS = {**COLUMNS, DERIVED: STATISTICS}
 
 
@@ -54,7 +53,7 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
 
 def _frames(tables: Tables, found: Findings | None) -> dict[str, pd.DataFrame]:
     found = findings(tables.included()) if found is None else found
-    return {**tables.by_name(), DERIVED: statistics(found.judged.all)}
+    return {**tables.by_name(), DERIVED: statistics(found)}
 
 
 def refuse_existing(out: Path, names: Iterable[str]) -> None:

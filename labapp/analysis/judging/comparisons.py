@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import pandas as pd
-
 from labapp.analysis import inference
 from labapp.analysis.judging import published as paper
-from labapp.analysis.judging.columns import STATISTICS
 from labapp.analysis.judging.groups import Group, groups_of, plain
 from labapp.analysis.judging.opinions import of_study, people, understanding
 from labapp.analysis.judging.results import Quantity, Result, result_of
 from labapp.analysis.judging.statistics import PERCENT, RIGHT, accuracy, noted, of_group
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables
 
 HEATMAPS = "heatmap-distinction"
 TREE = frozenset({"path-agreement", "path-first-step"})
@@ -48,12 +45,6 @@ def findings(counted: Tables) -> Findings:
         by_study[study] = [*of_photos, *of_study(counted, own)]
     over_all = list(pooled(counted, groups)) if groups else []
     return Findings(tuple(groups), by_study, list(between(groups)), over_all)
-
-
-def statistics(results: Sequence[Result]) -> pd.DataFrame:
-    """The table of statistics, by item."""
-    ordered = sorted(results, key=lambda one: one.of.item)
-    return typed([one.row() for one in ordered], STATISTICS)
 
 
 def between(groups: Sequence[Group]) -> Iterator[Result]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,9 +16,9 @@ from matplotlib.figure import Figure
 from labapp.analysis.figures import WIDTH_IN
 from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes, figures_fits, figures_model
-from labapp.analysis.unmasking.panels import HEIGHT_IN, lines, two
+from labapp.analysis.unmasking.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.analysis.unmasking.results import Found
-from labapp.analysis.unmasking.words import INTERVAL, of_people
+from labapp.analysis.unmasking.words import INTERVAL
 from labapp.figure_style import INK, STYLE
 
 BAR = 0.68
@@ -54,12 +55,13 @@ def confidence(found: Found, prefix: str) -> Plate | None:
     _stacked(ax, counts)
     axes.percents(ax, found.group.percents)
     ax.set_ylabel("% of annotations")
-    ax.set_title(f"Label or “I don't know”, all methods: {of_people(found.group)}")
-    return Plate(
+    ax.set_title("A class named (dark) or “I don't know” (light), all methods")
+    return plate_of(
+        found,
         f"{prefix}-3-confidence",
         figure,
         "Confidence by mask (the paper's Figure 3)",
-        f"Dark: a class was named; light: “I don't know”. {INTERVAL}",
+        f"Above the bars: how many annotations. {INTERVAL}",
     )
 
 
@@ -114,9 +116,9 @@ def _one(
     lines(ax, found, frame, "share", "low", "high", 100.0)
     axes.percents(ax, found.group.percents)
     axes.share(ax, unit)
-    ax.set_title(of_people(found.group))
+    ax.set_title("A class was named, by method")
     axes.legend(figure, ax)
-    return Plate(name, figure, label, f"{caption} {INTERVAL}")
+    return plate_of(found, name, figure, label, f"{caption} {INTERVAL}")
 
 
 def reaction_times(found: Found, prefix: str) -> Plate | None:
@@ -131,16 +133,17 @@ def reaction_times(found: Found, prefix: str) -> Plate | None:
         axes.grid(ax)
     left.set_title("Mean, as in the paper")
     right.set_title("Median (ours)")
-    highest = max(ax.get_ylim()[1] for ax in (left, right))
+    limits = np.array([ax.get_ylim() for ax in (left, right)])
     for ax in (left, right):
-        ax.set_ylim(0, highest)
+        ax.set_ylim(max(0.0, limits[:, 0].min()), limits[:, 1].max())
     axes.legend(figure, left)
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-5-reaction-time",
         figure,
         "Reaction time by mask and method (the paper's Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
-        f"annotations; no time is left out. {of_people(found.group)}. {INTERVAL}",
+        f"annotations; no time is left out. {INTERVAL}",
     )
 
 
@@ -167,13 +170,13 @@ def accuracy(found: Found, prefix: str) -> Plate | None:
     left.set_title("“I don't know” is not correct, as in the paper")
     right.set_title("Without “I don't know” (ours)")
     axes.legend(figure, left)
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-6-accuracy",
         figure,
         "Annotation accuracy by mask and method (the paper's Figure 6)",
-        f"Correct annotations. Dashed: what guessing a class gets. On the right, few labels stand "
-        f"behind the small masks: {_few(frame)}. "
-        f"{of_people(found.group)}. {INTERVAL}",
+        "Correct annotations. Dashed: what guessing a class gets. On the right, few labels stand "
+        f"behind the small masks: {_few(frame)}. {INTERVAL}",
     )
 
 

@@ -11,9 +11,8 @@ from scipy.special import expit
 from labapp.analysis.figures import WIDTH_IN
 from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes
-from labapp.analysis.unmasking.panels import lines, two
+from labapp.analysis.unmasking.panels import lines, plate_of, two
 from labapp.analysis.unmasking.results import CORRECT, LABEL, Found
-from labapp.analysis.unmasking.words import of_people
 from labapp.figure_style import HAIRLINE, INK, SECONDARY
 
 TITLES = {LABEL: "A class is named", CORRECT: "The true class is named"}
@@ -36,14 +35,15 @@ def psychometric(found: Found, prefix: str) -> Plate | None:
         ax.set_ylim(-10, 102)
         ax.set_title(title)
     axes.legend(figure, panels[0])
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-psychometric",
         figure,
         "Psychometric functions by method (ours)",
         "Marks: what was observed; lines: logistic functions of the logarithm of the percentage, "
         "with guess and lapse rate, by maximum likelihood over all annotations. Below: the "
-        "threshold, half-way between the function's ends, with its 95 % interval (percentile "
-        f"bootstrap over participants). {of_people(found.group)}.",
+        "threshold, half-way between the function's ends, with its 95 % interval (bootstrap over "
+        "participants).",
     )
 
 
@@ -78,7 +78,8 @@ def thresholds(found: Found, prefix: str) -> Plate | None:
         _own(ax, found, own[own["of"] == of])
         ax.set_title(title)
     panels[0].set_ylabel("threshold, % of pixels (logarithmic)")
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-thresholds",
         figure,
         "Thresholds of each participant (ours)",

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from labapp.analysis.figures import WIDTH_IN
 from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes
-from labapp.analysis.unmasking.panels import HEIGHT_IN, lines, two
+from labapp.analysis.unmasking.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.analysis.unmasking.results import (
     AGREED,
     DONT_KNOW,
@@ -21,7 +21,7 @@ from labapp.analysis.unmasking.results import (
     WHOLE,
     Found,
 )
-from labapp.analysis.unmasking.words import INTERVAL, OVER_IMAGES, annotations_of, images, of_people
+from labapp.analysis.unmasking.words import INTERVAL, OVER_IMAGES, annotations_of, images
 from labapp.figure_style import HAIRLINE, INK, SECONDARY
 
 RANKERS = {PEOPLE: "people, by accuracy", MODEL: "model, by cross-entropy"}
@@ -47,7 +47,8 @@ def model(found: Found, prefix: str) -> Plate | None:
     axes.grid(right)
     right.set_title("Cross-entropy (ours; the ranks are by it)")
     axes.legend(figure, left)
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-7-model-accuracy",
         figure,
         "The model on the masked images, no human in the loop (the paper's Figure 7)",
@@ -73,15 +74,17 @@ def ranks(found: Found, prefix: str) -> Plate | None:
         ax.set_title(title)
         _best_on_top(ax, found)
     axes.legend(figure, third if third.get_legend_handles_labels()[0] else second)
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-8-ranks",
         figure,
         "Ranks of the methods by people and by the model (the paper's Figure 8)",
         "Rank 1, on top, is best: the highest mean accuracy of people (“I don't know” is not "
         "correct), the least cross-entropy of the model. Ranked for each image and mask, ties have "
         "the average of their ranks; averaged over images. n: images, on the left images × masks. "
-        "Vertical lines: 95 % intervals, percentile bootstrap, of people over participants, of "
-        "the model over images (ours).",
+        "Vertical lines: 95 % intervals (ours), bootstrap over participants, of the model over "
+        "images. Drawing participants anew adds chance and ties, which bring the ranks of people "
+        "nearer to the middle: their intervals lie to that side.",
     )
 
 
@@ -126,7 +129,7 @@ def bias(found: Found, prefix: str) -> Plate | None:
         return None
     figure, panels = two(found)
     highest = float(np.nanmax(shares[["share", "high"]].to_numpy(float)))
-    top = min(100, 20 * int(np.ceil(5 * highest + 0.1)))
+    top = min(100, 10 * int(np.ceil(10 * highest + 0.2)))
     for ax, (wrong, title) in zip(panels, WRONG.items(), strict=True):
         own = shares[shares["wrong"] == wrong]
         if (own["n"] > 0).any():
@@ -137,7 +140,8 @@ def bias(found: Found, prefix: str) -> Plate | None:
         ax.set_title(title if wrong == WHOLE else f"{title} (ours)")
     drawn = next(ax for ax in panels if ax.get_legend_handles_labels()[0])
     axes.legend(figure, drawn)
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-9-bias",
         figure,
         "Algorithmic bias: the model's wrong prediction repeated (the paper's Figure 9)",
@@ -170,12 +174,13 @@ def bias_times(found: Found, prefix: str) -> Plate | None:
         ax.set_title(title)
         ax.set_xlabel("reaction time, ms")
     panels[0].set_xlim(left=0)
-    return Plate(
+    return plate_of(
+        found,
         f"{prefix}-9-bias-times",
         figure,
         "Reaction time of repeating a wrong prediction, and of other answers (ours)",
-        "Filled: mean; open: median; lines: 95 % intervals, percentile bootstrap over "
-        f"participants. {of_people(found.group)} in all; nothing is left out.",
+        "Filled: mean; open: median; lines: 95 % intervals, bootstrap over participants; nothing "
+        "is left out.",
     )
 
 

@@ -10,11 +10,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from labapp.analysis.figures import WIDTH_IN
+from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes
 from labapp.analysis.unmasking.results import Found
-from labapp.analysis.unmasking.words import annotations_of
+from labapp.analysis.unmasking.words import annotations_of, of_people
+from labapp.figure_style import SECONDARY
 
-HEIGHT_IN = 3.9
+HEIGHT_IN = 4.1
+
+
+def plate_of(found: Found, name: str, figure: Figure, label: str, caption: str) -> Plate:
+    """The figure as a file of its own, which says above what it is of."""
+    figure.suptitle(
+        f"{label} · {found.group.name}: {of_people(found.group)}",
+        x=0.01,
+        ha="left",
+        fontsize=8.5,
+        fontweight="normal",
+        color=SECONDARY,
+    )
+    return Plate(name, figure, label, caption)
 
 
 def two(found: Found) -> tuple[Figure, Sequence[Axes]]:

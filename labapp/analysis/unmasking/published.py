@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 PARTICIPANTS = 62
 NOT_OURS = (
-    "The paper's values (paper 004) are of other faces, of another model and of 62 online "
-    "participants: they are for orientation, not to be reproduced."
+    "The paper is Biessmann and Refiano, “A psychophysics approach for quantitative comparison of "
+    "interpretable computer vision models” (paper 004). Its values are of other faces, of another "
+    "model and of 62 online participants: they are for orientation, not to be reproduced."
 )
 LABELS_AT = 6.0
 """The mask, in percent shown, of which the counts are printed (caption of Figure 3)."""

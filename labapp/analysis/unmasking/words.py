@@ -12,11 +12,8 @@ from labapp.analysis.listing import NONE
 from labapp.analysis.rows import Row
 from labapp.analysis.unmasking.results import Group
 
-INTERVAL = (
-    "Vertical lines: 95 % intervals, percentile bootstrap over participants (ours: the paper does "
-    "not say what its error bars are)."
-)
-OVER_IMAGES = "Vertical lines: 95 % intervals, percentile bootstrap over images (ours)."
+INTERVAL = "Vertical lines: 95 % intervals, bootstrap over participants (ours)."
+OVER_IMAGES = "Vertical lines: 95 % intervals, bootstrap over images (ours)."
 
 
 def of_people(group: Group) -> str:
