@@ -14,6 +14,7 @@ from labapp.explanations import recipe as recipes
 from labapp.explanations.recipe import ClassifierRecipe, Schedule
 
 SHIPPED = sorted((resources.models() / "recipes").glob("birds-*.yaml"))
+FACES = resources.models() / "recipes" / "faces-cnn.yaml"
 CARDS = sorted(path.parent for path in (resources.models() / "birds").glob(f"*/{cards.CARD}"))
 OTHER = resources.models() / "recipes" / "sinelines-vae.yaml"
 
@@ -89,18 +90,18 @@ def test_a_default_is_the_same_said_or_not(recipe_of: Callable[..., Path]) -> No
 
 def test_recipes_of_classifiers_are_told_from_others(tmp_path: Path) -> None:
     assert SHIPPED
-    assert all(recipes.is_one(path) for path in SHIPPED)
+    assert all(recipes.is_one(path) for path in [*SHIPPED, FACES])
     assert not recipes.is_one(OTHER)
     assert not recipes.is_one(tmp_path / "none.yaml")
     (tmp_path / "bad.yaml").write_text("method: [", encoding="utf-8")
     assert not recipes.is_one(tmp_path / "bad.yaml")
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*SHIPPED, FACES], ids=lambda path: path.stem)
 def test_a_shipped_recipe_is_named_after_its_model(path: Path) -> None:
     assert recipes.read(path).id.replace("/", "-") == path.stem
 
 
 def test_shipped_classifiers_see_the_same_test_pictures() -> None:
-    parts = {recipes.read(path).data.load().test for path in SHIPPED}
+    parts = {recipes.read(path).birds.load().test for path in SHIPPED}
     assert len(parts) == 1

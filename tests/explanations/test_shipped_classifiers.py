@@ -14,14 +14,23 @@ from labapp import resources
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
 from labapp.explanations import package, recipe
-from labapp.explanations.card import HUNDRED, BagnetChecks, GradcamChecks
+from labapp.explanations.card import (
+    HUNDRED,
+    BagnetChecks,
+    ByClass,
+    CnnChecks,
+    GradcamChecks,
+    Tested,
+)
 from labapp.explanations.measuring import hits
 from labapp.explanations.photos import painted
 
-THERE = ("birds/bagnet", "birds/protopnet", "birds/prototree", "birds/resnet")
+THERE = ("birds/bagnet", "birds/protopnet", "birds/prototree", "birds/resnet", "faces/cnn")
 """What must be shipped; all that is shipped is held to the same."""
 
 SHIPPED = package.list_packages(resources.models())
+BIRDS = [name for name in SHIPPED if name.startswith("birds/")]
+FACES = [name for name in SHIPPED if name.startswith("faces/")]
 RECHECKED = 3 * HUNDRED
 
 
@@ -43,9 +52,10 @@ def test_it_was_made_by_its_recipe(model: str) -> None:
     assert cards.read(resources.models() / model).recipe == made_by
 
 
-@pytest.mark.parametrize("model", SHIPPED)
+@pytest.mark.parametrize("model", BIRDS)
 def test_it_errs_as_studies_need_it(model: str) -> None:
     test = cards.read(resources.models() / model).test
+    assert isinstance(test, Tested)
     assert test.pictures >= 2_000
     assert 0.75 <= test.accuracy <= 0.90
     assert min(test.recall) > 0.4
@@ -53,12 +63,28 @@ def test_it_errs_as_studies_need_it(model: str) -> None:
     assert test.decidable >= 0.6
 
 
+@pytest.mark.parametrize("model", FACES)
+def test_it_takes_faces_for_both_others_and_goes_by_what_does_not_count(model: str) -> None:
+    """Whom it takes for the wrong one, people must see as the right one; see `test_faces`."""
+    card = cards.read(resources.models() / model)
+    assert isinstance(card.test, ByClass)
+    assert isinstance(card.checks, CnnChecks)
+    assert card.test.pictures >= 600
+    assert 0.75 <= card.test.accuracy <= 0.90
+    for number, row in enumerate(card.test.confusion):
+        assert sum(row) - row[number] >= 10
+        assert row[number] / sum(row) > 0.6
+    assert card.checks.cues is not None
+    for cue in card.checks.cues.values():
+        assert cue.agreeing - cue.misleading > 0.1
+
+
 @pytest.mark.parametrize("model", SHIPPED)
 def test_it_does_what_its_card_says(model: str) -> None:
     """A part of the pictures, counted as the card counts them: one each hundred may turn."""
     classifier = package.load(model, root=resources.models())
     photos = painted(classifier.card.recipe.data.load().test, RECHECKED)
-    right = classifier.predicted(photos.pictures) == photos.species
+    right = classifier.predicted(photos.pictures) == photos.labels
     stated = classifier.card.test.hits[: RECHECKED // HUNDRED]
     assert np.abs(np.subtract(hits(right), stated)).max() <= 1
 
