@@ -121,6 +121,10 @@ class Screen(QWidget):
     def help(self) -> None:
         """The button on top was pressed that `head().help` names."""
 
+    def left_alone(self, away: bool) -> None:
+        """The participant asks to leave or another window is in front, or is back; called after
+        every change, also where nothing is new."""
+
     def entrance(self) -> QWidget | None:
         """What takes the focus when the screen comes up; None: the right button."""
         return None

@@ -36,10 +36,12 @@ from labapp.study.plan import (
 )
 from labapp.study.schema import Presentation
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
+from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
+from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.images import Images
@@ -67,6 +69,7 @@ from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from labapp.ui.participant.tutorial import TutorialScreen
+from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
@@ -120,6 +123,7 @@ class ParticipantWindow(QWidget):
         self._again = False
         self._may_close = False
         self._focused = False
+        self._elsewhere = False
         self.setWindowTitle(loaded.study.title)
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -229,6 +233,7 @@ class ParticipantWindow(QWidget):
             self._uncover(screen)
         self._render_bars(screen)
         self._fulfil()
+        self._tell_alone()
 
     def _cover_words(self, part: PlannedPart | None) -> tuple[str, str]:
         """What hides the session now, as title and text; empty for nothing."""
@@ -259,6 +264,9 @@ class ParticipantWindow(QWidget):
         if isinstance(part, WarmUpPart | JudgingPart):
             state = self._runner.state.part_state
             return isinstance(state, JudgingState) and state.trial is not None
+        if isinstance(part, UnmaskingPart):
+            state = self._runner.state.part_state
+            return isinstance(state, UnmaskingState) and state.trial is not None
         return not isinstance(part, ExamplePart) or self._runner.examples is not None
 
     def _replace(self, part: PlannedPart) -> None:
@@ -287,6 +295,8 @@ class ParticipantWindow(QWidget):
                 return WarmUpScreen(self.setting, part)
             case MethodPart():
                 return MethodScreen(self.setting, part, JUDGING[part.task])
+            case UnmaskingPart():
+                return UnmaskingScreen(self.setting, part)
             case QuestionnairePart():
                 return QuestionnaireScreen(self.setting, part)
             case ReconstructionPart():
@@ -406,6 +416,7 @@ class ParticipantWindow(QWidget):
         if not self.leave.isVisible():
             self._focus_before_leave = self._release_focus()
         self.leave.ask()
+        self._tell_alone()
 
     def _place_leave(self) -> None:
         self.leave.adjustSize()
@@ -422,6 +433,12 @@ class ParticipantWindow(QWidget):
         elif self._screen is not None and not self._covered:
             self._screen.wish = "content"
         self._fulfil()
+        self._tell_alone()
+
+    def _tell_alone(self) -> None:
+        """Tell the screen whether the participant is with it."""
+        if self._screen is not None and not self._covered:
+            self._screen.left_alone(self.leave.isVisible() or self._elsewhere)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():
@@ -451,3 +468,8 @@ class ParticipantWindow(QWidget):
         if focused != self._focused and not self._runner.finished:
             self._focused = focused
             self._runner.emit(WindowFocus(focused))
+            # The console on another screen covers nothing: the moderator takes a note there.
+            other = QApplication.activeWindow()
+            beside = other is not None and other.screen() is not self.screen()
+            self._elsewhere = not focused and not beside
+            self._tell_alone()
