@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import warnings
 from functools import lru_cache
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,11 @@ Scores = NDArray[np.float64]
 
 SCORES = "score file"
 """What such a file is called in messages."""
+UNREADABLE = (
+    ValueError, TypeError, OSError, EOFError, MemoryError, SyntaxError, OverflowError,
+    RecursionError, TokenError,
+)  # fmt: skip
+"""What numpy raises at bytes that are no array: the header is Python, and read as such."""
 LARGEST_SIDE = 4096
 """Rows or columns of a grid. A picture has no use for more, and each is ranked."""
 
@@ -40,8 +47,10 @@ def decoded(content: bytes, ref: str) -> Scores:
     (rows, columns).
     """
     try:
-        values = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, OSError, EOFError, MemoryError, SyntaxError, OverflowError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python 2, whose files are read as well
+            values = np.load(io.BytesIO(content), allow_pickle=False)
+    except UNREADABLE as error:
         raise StimuliError(
             f"The score file {ref!r} is not readable as .npy.",
             todo="Write it with numpy.save, numbers alone (no objects).",

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import shutil
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from labapp import resources
 from labapp.errors import StimuliError
-from labapp.stimuli import gallery, library, pictures
+from labapp.stimuli import gallery, library, masking, pictures
 from labapp.stimuli.gallery import Gallery
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import Fill, Sign
+from labapp.stimuli.masking import MaskedRef
 from labapp.study.explained import Judged, Showing
 from labapp.study.judging import JudgingTask
 from labapp.study.pictures import pictures_of
@@ -114,6 +119,96 @@ def test_a_shipped_set_and_an_own_one_are_listed_once(
 ) -> None:
     monkeypatch.setenv("LABAPP_STIMULI", str(library.shipped()))
     assert len(set(library.listed())) == len(library.listed())
+
+
+def refs_of(made: StimulusSet, fill: Fill = "mean", sign: Sign = "signed") -> list[MaskedRef]:
+    return [
+        MaskedRef(made.id, photo.id, method.id, fill, sign, percent)
+        for photo in made.manifest.photos
+        for method in made.manifest.methods
+        for percent in masking.sizes()
+    ]
+
+
+def test_masked_pictures_are_made_of_picture_and_scores(cache: Path, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "scores")
+    wanted = [*refs_of(made), *refs_of(made, "black", "absolute")]
+    refs = [*map(str, wanted), "p00.png"]
+    (kept,) = gallery.keep([made], refs, tmp_path / "session")
+    assert tuple(kept.files) == tuple(refs)
+    assert gallery.keep([made], refs, tmp_path / "again")[0] == kept, "the same bytes each time"
+    photos = {one.id: one for one in made.manifest.photos}
+    shown = Gallery.of(tmp_path / "session", [kept])
+    for ref in wanted[::7]:
+        photo = photos[ref.photo]
+        whole = pictures.read(made.folder, photo.photo)
+        scores = np.load(made.folder / photo.scores[ref.method])
+        values = np.abs(scores) if ref.sign == "absolute" else scores
+        least = np.sort(values, axis=None)[-masking.pixels(ref.percent, values.size)]
+        blocks = np.kron(values >= least, np.ones((2, 2))).astype(bool)
+        fill = 128 if ref.fill == "mean" else 0
+        expected = np.where(blocks[..., None], whole, fill)
+        assert np.array_equal(shown.rgb(str(ref)), expected)
+        file = (tmp_path / "session" / kept.files[str(ref)]).read_bytes()
+        with Image.open(io.BytesIO(file)) as image:
+            assert (image.format, image.mode, image.size) == ("PNG", "L", (48, 48))
+
+
+def test_masked_pictures_outlive_their_set(cache: Path, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "scores")
+    ref = str(refs_of(made)[3])
+    (kept,) = gallery.keep([made], [ref], tmp_path / "session")
+    before = Gallery.of(tmp_path / "session", [kept]).rgb(ref)
+    shutil.rmtree(made.folder)
+    assert np.array_equal(Gallery.of(tmp_path / "session", [kept]).rgb(ref), before)
+
+
+def test_coloured_photos_are_masked_in_colour(cache: Path, tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "scores")
+    whole = np.random.default_rng(1).integers(0, 256, (48, 48, 3), np.uint8)
+    (made.folder / "p00.png").write_bytes(pictures.png(whole))
+    made = stimuli.edited(made, lambda m: m.update(mean_level=[0, 0.5, 1]))
+    ref = MaskedRef(made.id, "p00", "edge", "mean", "signed", 50)
+    (kept,) = gallery.keep([made], [str(ref)], tmp_path / "session")
+    found = Gallery.of(tmp_path / "session", [kept]).rgb(str(ref))
+    filled = (found == [0, 128, 255]).all(2)
+    assert filled.mean() == pytest.approx(0.5, abs=0.01)
+    assert np.array_equal(found[~filled], whole[~filled])
+
+
+@pytest.mark.parametrize(
+    ("ref", "said"),
+    [
+        ("masked:tiny-scores:p00:middle:mean:signed", "names no masked picture"),
+        ("masked:tiny-scores:p00:middle:mean:signed:500", "shows no percentage"),
+        ("masked:other:p00:middle:mean:signed:5", "the stimulus set 'other', which is not at hand"),
+        ("masked:tiny-scores:p77:middle:mean:signed:5", "tiny-scores has no photo 'p77'"),
+        ("masked:tiny-scores:p00:lrp:mean:signed:5", "'p00' of tiny-scores has no scores of the"),
+        ("masked:tiny-scores:p01:edge:mean:signed:5", "The score file 'p01-edge.npy' cannot be"),
+        ("masked:tiny-scores:p02:edge:mean:signed:5", "The picture 'p02.png' cannot be read"),
+        ("masked:tiny-scores:p03:edge:mean:signed:5", "cannot be masked: a picture of 50 x 48"),
+    ],
+)
+def test_a_masked_picture_that_cannot_be_had_is_told(
+    ref: str, said: str, cache: Path, tmp_path: Path
+) -> None:
+    made = stimuli.write(tmp_path, "scores")
+    (made.folder / "p01-edge.npy").unlink()
+    (made.folder / "p02.png").unlink()
+    (made.folder / "p03.png").write_bytes(pictures.png(np.zeros((48, 50), np.uint8)))
+    with pytest.raises(StimuliError) as refused:
+        gallery.keep([made], [ref], tmp_path / "session")
+    assert said in refused.value.what
+    assert refused.value.todo
+
+
+def test_a_set_without_a_mean_cannot_be_filled_with_it(cache: Path, tmp_path: Path) -> None:
+    made = stimuli.edited(stimuli.write(tmp_path, "scores"), lambda m: m.pop("mean_level"))
+    refs = [str(MaskedRef(made.id, "p00", "edge", "grey", "signed", 5))]
+    assert len(gallery.keep([made], refs, tmp_path / "session")[0].files) == 1
+    refs.append(str(MaskedRef(made.id, "p00", "edge", "mean", "signed", 5)))
+    with pytest.raises(StimuliError, match="does not say its mean level"):
+        gallery.keep([made], refs, tmp_path / "session")
 
 
 @pytest.mark.parametrize(
