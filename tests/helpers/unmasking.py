@@ -179,7 +179,8 @@ class UnmaskingPlay(Play):
 
     @property
     def stimulus(self) -> StimulusTrial | None:
-        return self.unmasking.trial if self.state.running else None
+        state = self.state.part_state
+        return state.trial if self.state.running and isinstance(state, UnmaskingState) else None
 
     def respond(
         self, response: int = 1, *, after_s: float = 0.5, input_ns: int | None = None
