@@ -10,7 +10,7 @@ from __future__ import annotations
 from labapp import resources
 from labapp.explanations import card as classifier_cards
 from labapp.explanations import package as classifiers
-from labapp.explanations.card import ClassifierCard
+from labapp.explanations.card import ByClass, ClassifierCard, CnnChecks, Tested
 from labapp.representations import card as cards
 from labapp.representations import package
 from labapp.representations.card import ModelCard
@@ -22,6 +22,11 @@ HEAD = (
 CLASSIFIERS_HEAD = (
     "| classifier | trained for | accuracy | worst species | usable errors | clear | checked |",
     "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+)
+
+FACES_HEAD = (
+    "| class | precision | recall | F1 | test faces |",
+    "| --- | ---: | ---: | ---: | ---: |",
 )
 
 
@@ -37,13 +42,44 @@ def table() -> str:
 
 
 def classifiers_table() -> str:
-    """Markdown, a row a classifier."""
+    """Markdown, a row a classifier of birds."""
+    rows = [_classifier(card, card.test) for card in _cards() if isinstance(card.test, Tested)]
+    return "\n".join([*CLASSIFIERS_HEAD, *rows])
+
+
+def faces_table() -> str:
+    """Markdown, a row a class that a classifier of faces tells, and their weighted average."""
+    rows = []
+    for card in _cards():
+        if isinstance(card.test, ByClass):
+            for name, one in [*card.test.classes.items(), ("average", card.test.average)]:
+                shares = " | ".join(f"{share:.2f}" for share in (one.precision, one.recall, one.f1))
+                rows.append(f"| {name} | {shares} | {one.support} |")
+    return "\n".join([*FACES_HEAD, *rows])
+
+
+def faces_told() -> str:
+    """What cues of the training faces alone do to the test faces, in a sentence."""
+    told = []
+    for card in _cards():
+        if isinstance(card.checks, CnnChecks):
+            cues = "; ".join(
+                f"{name}, {_percent(cue.agreeing)} where it agrees and {_percent(cue.misleading)} "
+                "where it misleads"
+                for name, cue in (card.checks.cues or {}).items()
+            )
+            told.append(
+                f"`{card.recipe.id}` is right in {_percent(card.test.accuracy)}; by cue: {cues}."
+            )
+    return " ".join(told)
+
+
+def _cards() -> list[ClassifierCard]:
     root = resources.models()
-    rows = [
-        _classifier(classifier_cards.read(classifiers.find(name, root)))
+    return [
+        classifier_cards.read(classifiers.find(name, root))
         for name in classifiers.list_packages(root)
     ]
-    return "\n".join([*CLASSIFIERS_HEAD, *rows])
 
 
 def _row(card: ModelCard) -> str:
@@ -69,8 +105,7 @@ def _row(card: ModelCard) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _classifier(card: ClassifierCard) -> str:
-    test = card.test
+def _classifier(card: ClassifierCard, test: Tested) -> str:
     cells = [
         f"`{card.recipe.id}`",
         f"{card.training.seconds / 60:.0f} min",
@@ -108,6 +143,8 @@ def _held(card: ClassifierCard) -> str:
                 f"{_percent(last.soft)} over all ways, {_percent(last.greedy)} along one; "
                 f"{checks.questions} questions"
             )
+        case _:
+            raise ValueError(f"{card.recipe.id} does not tell birds")
 
 
 def _percent(share: float) -> str:
@@ -122,3 +159,7 @@ if __name__ == "__main__":
     print(table())
     print()
     print(classifiers_table())
+    print()
+    print(faces_table())
+    print()
+    print(faces_told())

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
+from labapp.explanations import recipe as classifiers
 from labapp.representations import card, package, recipe
-from scripts.models_table import classifiers_table, table
+from scripts.models_table import classifiers_table, faces_table, faces_told, table
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAINED = [
@@ -22,6 +23,19 @@ def test_the_tables_of_the_models_are_those_of_the_cards() -> None:
     readme = (ROOT / "models" / "README.md").read_text(encoding="utf-8")
     assert table() in readme
     assert classifiers_table() in readme
+    assert faces_table() in readme
+    assert faces_told() in readme
+
+
+def test_the_recipe_for_ones_own_pictures_is_one(tmp_path: Path) -> None:
+    readme = (ROOT / "models" / "README.md").read_text(encoding="utf-8")
+    path = tmp_path / "recipe.yaml"
+    path.write_text(readme.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    found = classifiers.read(path)
+    assert found.data.dataset == "folder"
+    assert found.data.names == ("anger", "happiness")
+    shipped = classifiers.read(resources.models() / "recipes" / "faces-cnn.yaml")
+    assert found.schedule == shipped.schedule
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -20,7 +20,6 @@ from labapp.explanations.card import (
     ByClass,
     CnnChecks,
     GradcamChecks,
-    Tested,
 )
 from labapp.explanations.measuring import hits
 from labapp.explanations.photos import painted
@@ -55,7 +54,7 @@ def test_it_was_made_by_its_recipe(model: str) -> None:
 @pytest.mark.parametrize("model", BIRDS)
 def test_it_errs_as_studies_need_it(model: str) -> None:
     test = cards.read(resources.models() / model).test
-    assert isinstance(test, Tested)
+    assert isinstance(test, cards.Tested)
     assert test.pictures >= 2_000
     assert 0.75 <= test.accuracy <= 0.90
     assert min(test.recall) > 0.4
