@@ -15,6 +15,7 @@ from labapp.events.commands import (
     Respond,
     Resume,
     SkipStage,
+    StimulusHidden,
     StimulusPainted,
     Tick,
 )
@@ -29,6 +30,7 @@ RARE = st.one_of(
     st.builds(Begin),
     st.builds(Tick),
     st.builds(Next),
+    st.builds(StimulusHidden),
     st.builds(StimulusPainted, moments, st.just("frame"), st.none()),
     st.builds(Respond, st.integers(-3, 9), st.just("key"), moments, st.just("event")),
     st.builds(Pause, st.just("pause")),

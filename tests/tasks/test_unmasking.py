@@ -13,6 +13,7 @@ from labapp.events.commands import (
     Respond,
     Resume,
     SkipStage,
+    StimulusHidden,
     StimulusPainted,
     Tick,
 )
@@ -171,6 +172,24 @@ def test_a_pause_in_the_blank_interrupts_too() -> None:
     play.send(Resume("pause"))
     assert keys(play, "stimulus.drawn") == [(1, 1), (2, 1), (2, 2)]
     assert len(of(play, "stimulus.shown")) == 1
+
+
+@pytest.mark.parametrize("painted", [True, False])
+def test_what_leaves_the_screen_is_shown_again(painted: bool) -> None:
+    play = UnmaskingPlay.of(blank_ms=500)
+    play.paints = painted
+    play.respond(1)
+    play.paints = False
+    play.send(StimulusHidden())
+    assert len(of(play, "stimulus.shown")) == 1 + painted
+    assert keys(play, "stimulus.drawn") == [(1, 1), (2, 1), (2, 2)]
+    assert of(play, "trial.ended")[-1].payload == {"outcome": "interrupted"}
+    assert keys(play, "trial.ended")[-1] == (2, 1)
+    assert not play.respond(1), "it is not painted yet"
+    play.paints = True
+    play.send(Tick())
+    play.through()
+    assert play.unmasking.outcomes == ("answered",) * 6
 
 
 def test_what_the_end_of_the_program_interrupts_is_shown_again() -> None:
