@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labapp.study.loading import find
 from labapp.ui import language
-from scripts import screens_moderator
+from scripts import screens_moderator, screens_unmasking_console
 from scripts.screens_moderator import Shot
 from tests.helpers.languages import translated
 
@@ -18,6 +18,11 @@ def shots(folder: Path) -> Iterator[Shot]:
     language.speak("de")
     try:
         for name, window in screens_moderator.shots(folder, str(translated(study, "de"))):
+            yield f"de-{name}", window
+        small = screens_unmasking_console.small(folder / "unmasking")
+        for name, window in screens_unmasking_console.console(folder / "unmasking-data", small):
+            yield f"de-{name}", window
+        for name, window in screens_unmasking_console.home(small):
             yield f"de-{name}", window
     finally:
         language.speak(language.ENGLISH)

@@ -119,9 +119,10 @@ class PlanList(QWidget):
             detail = small_fm.elidedText(
                 view.row.detail, Qt.TextElideMode.ElideRight, max(0.0, right - left)
             )
-            painter.setFont(font(small))
-            painter.setPen(p.color("secondary"))
-            painter.drawText(QRectF(left, box.top(), right - left, ROW_PX), middle, detail)
+            if len(detail) > 1:  # an ellipsis alone says nothing
+                painter.setFont(font(small))
+                painter.setPen(p.color("secondary"))
+                painter.drawText(QRectF(left, box.top(), right - left, ROW_PX), middle, detail)
 
 
 class PlanPanel(QFrame):
