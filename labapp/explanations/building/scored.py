@@ -16,8 +16,9 @@ import numpy as np
 
 from labapp import __version__
 from labapp.datasets.faces.dataset import FaceRows
+from labapp.datasets.faces.parameters import CLASSES
 from labapp.datasets.faces.picture import SIZE as FACE_PX
-from labapp.datasets.split import Float32, Int64
+from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import StimuliError
 from labapp.explanations import package, scores
 from labapp.explanations.building.build import Built, Progress
@@ -155,11 +156,29 @@ def readable(rows: PictureRows, row: int) -> bool:
     alone, of which some show hardly anything, or as much of the other class."""
     if not isinstance(rows, FaceRows):
         return True
-    face = rows.face(row)
-    way = -1 if rows.labels(np.array([row]))[0] == 0 else 1
-    one = face.expression
-    actions = np.array([one.brows, one.lids, one.cheeks, one.corners, one.lips]) * way
+    actions = _actions(rows, row)
     return bool(actions.mean() >= READABLE and (actions > 0).sum() >= ACTIONS)
+
+
+def _actions(rows: FaceRows, row: int) -> Float64:
+    """How far the five actions of a face go towards its class."""
+    face = rows.face(row)
+    one = face.expression
+    actions = np.array([one.brows, one.lids, one.cheeks, one.corners, one.lips])
+    return actions if CLASSES[face.label] == "happiness" else -actions
+
+
+def facts_of(rows: PictureRows, row: int) -> dict[str, float]:
+    """What is known of a painted face beside its class, for tables: `expression`, how far its
+    actions go towards its class in the mean, and the cues that mislead the model."""
+    if not isinstance(rows, FaceRows):
+        return {}
+    one = rows.face(row).identity
+    return {
+        "expression": round(float(_actions(rows, row).mean()), 3),
+        "glasses": float(one.glasses),
+        "dark_hair": float(one.dark),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +219,7 @@ class _Making:
                     prediction=ids[int(self.predicted[row])],
                     options=ids,
                     logits=tuple(round(float(one), 4) for one in self.logits[row]),
+                    facts=facts_of(self.rows, row),
                     scores={one: f"{name}-{one}.npy" for one in SCORINGS},
                 )
             )
