@@ -42,6 +42,9 @@ def _read(reference: str, manifest: str, mtime_ns: int, size: int) -> StimulusSe
 def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
     """The manifests beside the study as it was used: `study/stimuli/ID/manifest.json`.
 
+    Files of scores stay in the set: every masked picture is kept as it was shown, and the whole
+    image with it, so that the session says by itself which pixels were seen.
+
     Raises StimuliError where one is no longer what the plan was made of, or two have one id.
     """
     known: dict[str, StimulusSet] = {}
