@@ -146,6 +146,10 @@ RANKED = {
 }
 
 
+KEYS = (N_("Space"), N_("Left"), N_("Right"), N_("Up"), N_("Down"))
+"""Keys of response buttons that have a name; the others are letters and digits."""
+
+
 def facts_unmasked(blocks: Sequence[UnmaskingPart]) -> str:
     """What is known of a stage of masked pictures, in one line; blocks: all of it."""
     first = blocks[0]
@@ -187,7 +191,7 @@ def _keys(part: UnmaskingPart) -> list[str]:
     """The keys of a stage's buttons, with what they answer."""
     responses = [0 if button.of is None else n for n, button in enumerate(part.buttons, start=1)]
     return [
-        f"{button.key} {wording.answered(part, response)}"
+        f"{tr(button.key) if button.key in KEYS else button.key} {wording.answered(part, response)}"
         for button, response in zip(part.buttons, responses, strict=True)
     ]
 
