@@ -91,3 +91,20 @@ def test_sisters_with_the_same_map_agree_wholly() -> None:
     assert measuring.sisters(maps, species) == pytest.approx(1)
     maps[0, :4] = 0
     assert measuring.sisters(maps, species) == pytest.approx(2 / 3, abs=1e-4)
+
+
+def test_classes_without_genera_are_counted_by_hand() -> None:
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 2])
+    predicted = np.array([0, 0, 0, 1, 1, 1, 0, 0])
+    found = measuring.tested_classes(labels, predicted, ("a", "b", "c"))
+    assert found.confusion == [[3, 1, 0], [1, 2, 0], [1, 0, 0]]
+    assert (found.pictures, found.errors, found.hits) == (8, 3, [5])
+    assert found.accuracy == 0.625
+    a, b, c = found.classes.values()
+    assert (a.precision, a.recall, a.support) == (0.6, 0.75, 4)
+    assert a.f1 == pytest.approx(2 * 0.6 * 0.75 / 1.35, abs=1e-4)
+    assert (b.precision, b.recall, b.support) == (0.6667, 0.6667, 3)
+    assert (c.precision, c.recall, c.f1, c.support) == (0, 0, 0, 1), "never named: no division"
+    assert found.average.recall == found.accuracy
+    assert found.average.precision == pytest.approx((4 * 0.6 + 3 * 2 / 3) / 8, abs=1e-4)
+    assert found.average.support == 8

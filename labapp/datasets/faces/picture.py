@@ -1,11 +1,13 @@
-"""One face to pixels: drawn flat, shaded softly, then under its light and with its grain."""
+"""One face to pixels: drawn flat, shaded softly, then under its light and with its grain.
+
+What recipes and cards need of faces is read without scipy, which is loaded by painting alone.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from scipy import ndimage
 
 from labapp.datasets.draws import grain
 from labapp.datasets.faces import head
@@ -36,6 +38,8 @@ def picture(face: Face, size: int = SIZE) -> Float32:
 
     Raises ValueError where `size` is not positive.
     """
+    from scipy import ndimage
+
     move = placement(face)
     one = face.identity
     drawn = [
@@ -104,6 +108,8 @@ def _shadows(face: Face) -> list[Shape]:
 
 def _lit(drawn: Float32, face: Face) -> Float32:
     """A drawing with uneven skin, under its light, a little out of focus and with grain."""
+    from scipy import ndimage
+
     size, light = len(drawn), face.light
     at = ((np.arange(size, dtype=np.float32) + 0.5) / size - 0.5) / np.float32(math.sqrt(2))
     angle = math.radians(light.degrees)
@@ -121,6 +127,8 @@ def _lit(drawn: Float32, face: Face) -> Float32:
 
 def _spread(coarse: Float32, size: int) -> Float32:
     """Numbers on few points, smoothly between them: shape (size, size)."""
+    from scipy import ndimage
+
     points = len(coarse)
     at = (np.arange(size) + 0.5) / size * points - 0.5
     spread: Float32 = ndimage.map_coordinates(
