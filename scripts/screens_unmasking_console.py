@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from labapp.clock import NS
-from labapp.events.commands import Next, Pause, Respond, StimulusPainted
+from labapp.events.commands import GiveConsent, Next, Pause, Respond, StimulusPainted
 from labapp.session.runner import Runner
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
@@ -26,6 +26,7 @@ def shots(folder: Path) -> Iterator[Shot]:
     yield from console(folder / "small", small(folder / "small-study"))
     yield from blind(folder / "blind", small(folder / "blind-study"))
     yield from home(small(folder / "home-study"))
+    yield from shipped(folder / "shipped")
 
 
 def small(folder: Path) -> Path:
@@ -88,6 +89,30 @@ def home(study: Path, other: str = "quickstart") -> Iterator[Shot]:
     yield "u61-home", on_screen(window)
     window.view.tabs[2].click()
     yield "u62-home-study", window
+    window.close()
+
+
+def shipped(folder: Path, study: str = "unmasking-faces") -> Iterator[Shot]:
+    """The published study, late in its 300 pictures."""
+    with desk_of(folder, study) as desk:
+        desk.talk(20)
+        desk.runner.send(GiveConsent())
+        go_on(desk)
+        yield "u71-shipped-console-example", desk.settled()
+        answer(desk, 10)
+        go_on(desk)
+        answer(desk, 246)
+        paint(desk.runner, desk)
+        yield "u72-shipped-console", desk.settled()
+        answer(desk, 3)
+        paint(desk.runner, desk)
+        yield "u73-shipped-console-more-shown", desk.settled()
+    window = ready_home()
+    loaded = loading.load(study)
+    show(window, loaded, loaded.path)
+    yield "u74-shipped-home", on_screen(window)
+    window.view.tabs[2].click()
+    yield "u75-shipped-home-study", window
     window.close()
 
 
