@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labapp import __version__
 from labapp.datasets.faces.dataset import FaceRows
@@ -30,6 +31,9 @@ from labapp.stimuli import score_files
 from labapp.stimuli.manifest import Class_, Confusion, Manifest, Method, Photo, ScoredMethod
 from labapp.stimuli.pictures import png
 
+MARGIN = 0.1
+"""By how much the greatest logit leads the next in images that are shown, so that rounding on no
+machine turns a prediction."""
 READABLE, ACTIONS = 0.3, 4
 """How far a face's actions must go towards its class in the mean, and how many of five at all, for
 people to be sure of it when they see the whole face."""
@@ -71,7 +75,9 @@ def scored_of(
     logits = classifier.scores(test.pictures)
     told("looking at pictures", len(test), len(test))
     predicted = np.asarray(logits.argmax(1), np.int64)
-    chosen = select(parts.test, test.labels, predicted, classifier.names, spec, seed)
+    best = np.sort(logits, 1)
+    sure = best[:, -1] - best[:, -2] >= MARGIN
+    chosen = select(parts.test, test.labels, predicted, sure, classifier.names, spec, seed)
     told("explaining", 0, len(chosen))
     made = _Making(classifier, parts.test, test.labels, predicted, logits)
     photos, files, levels = made.photos(chosen)
@@ -117,15 +123,19 @@ def select(
     rows: PictureRows,
     labels: Int64,
     predicted: Int64,
+    sure: NDArray[np.bool_],
     names: Sequence[str],
     spec: ScoredSpec,
     seed: int,
 ) -> Int64:
     """Rows of the images in the order they are listed, the last one for the example, which is
-    predicted right: int64. Raises StimuliError where there are too few."""
+    predicted right: int64. Raises StimuliError where there are too few.
+
+    labels, predicted : classes, int64, shape (n,); sure : of predictions that can be shown.
+    """
     random = np.random.default_rng([seed, 0])
     order = random.permutation(len(labels))
-    seen = np.array([row for row in order.tolist() if readable(rows, row)], np.int64)
+    seen = np.array([n for n in order.tolist() if sure[n] and readable(rows, n)], np.int64)
     images: list[int] = []
     spare: list[int] = []
     for label, name in enumerate(names):
