@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from labapp.representations.sheets import Sheet
 from labapp.session import allotment, folder, opening, resuming
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import models_of
+from labapp.session.outputs import outputs_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.flow import ConsentItem
@@ -28,6 +30,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.pictures import pictures_of
 from labapp.study.schema import Study
+from labapp.study.unmasking import UnmaskingPart
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
@@ -180,7 +183,8 @@ class HomeController(QObject):
         participant, session = self.view.participant()
         try:
             drawn = allotment.preview(self.data, self._loaded, participant)
-            made = planner.realise(
+            realise = partial(
+                planner.realise,
                 self._loaded,
                 participant,
                 session,
@@ -189,6 +193,7 @@ class HomeController(QObject):
                 stimuli_of=stimuli_of,
                 drawn=drawn,
             )
+            made = realise()
         except LabappError as error:
             self.view.set_plan((), error.what)
             if isinstance(error, ModelError):  # its last part says where models are looked up
@@ -201,7 +206,10 @@ class HomeController(QObject):
             self._warm_problem = ""
             if self._levels.isActive():
                 self._warming.start(0)
-        self._pictures.want(pictures_of(made.parts))
+        # Its answers are kept for the session: what takes seconds is not left to its start.
+        asks = any(isinstance(part, UnmaskingPart) for part in made.parts)
+        ask = partial(realise, outputs_of=outputs_of) if asks else None
+        self._pictures.want(pictures_of(made.parts), ask)
         self._show_decoders()
 
     # --- decoders ---------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""The pictures of the chosen study, painted in a thread while the home is on the screen."""
+"""The pictures of the chosen study, painted in a thread while the home is on the screen; and what
+the explained model makes of masked ones, which it is asked there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 
@@ -18,7 +19,7 @@ class _Unwanted(Exception):
 
 class PictureWarmer(QObject):
     """changed: done, of or problem are others; in the GUI thread. Of the pictures only birds take
-    time: until all are there, done and of count those.
+    time: until all are there, done and of count those, or all where there are none.
 
     There is no thread before the first pictures are wanted, and none after `close`.
     """
@@ -40,8 +41,9 @@ class PictureWarmer(QObject):
         # already: what is counted last is the end, and not a picture before it.
         self._ended.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
-    def want(self, refs: Sequence[str]) -> None:
-        """Make these pictures, and no longer those that were wanted before."""
+    def want(self, refs: Sequence[str], ask: Callable[[], object] | None = None) -> None:
+        """Make these pictures, and no longer those that were wanted before. ask: what else is to be
+        known of them before a session begins, and takes its time."""
         if tuple(refs) == self._wanted:
             return
         self._wanted = tuple(refs)
@@ -55,17 +57,25 @@ class PictureWarmer(QObject):
                 self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pictures")
             # Signals are emitted in the worker and received here: Qt queues them.
             number = self._number
-            future = self._pool.submit(self._make, number, self._wanted, stop)
+            future = self._pool.submit(self._make, number, self._wanted, stop, ask)
             future.add_done_callback(lambda done: self._ended.emit(number, done))
         self.changed.emit()
 
-    def _make(self, number: int, refs: Sequence[str], stop: Event) -> None:
+    def _make(
+        self,
+        number: int,
+        refs: Sequence[str],
+        stop: Event,
+        ask: Callable[[], object] | None,
+    ) -> None:
         def progress(done: int, of: int) -> None:
             if stop.is_set():
                 raise _Unwanted
             self._progressed.emit(number, done, of)
 
         gallery.warm(refs, progress)
+        if ask is not None and not stop.is_set():
+            ask()
 
     def close(self) -> None:
         """Finish the picture that is being made, forget the others, and end the thread."""

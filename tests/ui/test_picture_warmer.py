@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -11,11 +12,17 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.audio import devices
-from labapp.errors import NoMicrophone
+from labapp.errors import NoMicrophone, StimuliError
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import Photo
+from labapp.stimuli.masking import Masking
+from labapp.study.unmasking import Logits
+from labapp.ui import home as home_module
 from labapp.ui import picture_warmer
 from labapp.ui.home import HomeController
 from labapp.ui.picture_warmer import PictureWarmer
 from tests.helpers.judging_studies import write_judging_study
+from tests.helpers.unmasking import made, write_unmasking_study
 
 BIRDS = tuple(f"bird:7:test:{species}:0" for species in range(6))
 
@@ -104,3 +111,40 @@ def test_start_waits_for_the_pictures(home: HomeController, qtbot: QtBot, tmp_pa
     home.choose_study("quickstart")
     assert rows["pictures"].isHidden()
     assert not rows["decoders"].isHidden()
+
+
+def test_what_else_is_to_be_known_is_asked_in_the_thread(
+    warmer: PictureWarmer, qtbot: QtBot
+) -> None:
+    asked: list[str] = []
+    warmer.want(["masked-1", "masked-2"], lambda: asked.append(threading.current_thread().name))
+    assert (warmer.done, warmer.of) == (0, 2)
+    qtbot.waitUntil(lambda: warmer.done == 2, timeout=30_000)
+    (name,) = asked
+    assert name.startswith("pictures")
+
+
+def test_an_answer_that_cannot_be_had_is_told(warmer: PictureWarmer, qtbot: QtBot) -> None:
+    def another() -> None:
+        raise StimuliError("The set was made with another model.")
+
+    warmer.want(["masked-1"], another)
+    qtbot.waitUntil(lambda: bool(warmer.problem), timeout=30_000)
+    assert warmer.problem == "The set was made with another model."
+
+
+def test_the_home_asks_the_model_of_masked_pictures_before_the_start(
+    home: HomeController, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> list[Logits]:
+        asked.append((photo.id, method))
+        return [(0.0, 1.0)] * len(masking.percents)
+
+    monkeypatch.setattr(home_module, "outputs_of", outputs)
+    study = write_unmasking_study(tmp_path / "study", made(tmp_path / "set"))
+    home.choose_study(str(study))
+    view = home.view
+    qtbot.waitUntil(view.ready.start_button.isEnabled, timeout=30_000)
+    assert len(asked) == len(set(asked)) == 1 + 8
