@@ -136,14 +136,19 @@ def observed(
     guess: float = 0.1,
     lapse: float = 0.02,
     sd: float = 0.2,
+    images_sd: float = 0.15,
     right: float = 0.9,
 ) -> Tables:
-    """So many observers. sd: of their thresholds' logarithms; right: share of labels that are the
-    true class. What is recognised in a sequence stays recognised, as people do."""
+    """So many observers. sd, images_sd: of the logarithms of thresholds, over observers and over
+    images (these sum to nothing); right: share of labels that are the true class. What is
+    recognised in a sequence stays recognised, as people do."""
     world = world or World()
     thresholds = thresholds or METHODS
     rng = np.random.default_rng(seed)
     given = world.rows()
+    names = list(dict.fromkeys(row["image"] for row in given))
+    drawn = rng.normal(0, images_sd, len(names))
+    hardness = dict(zip(names, drawn - drawn.mean(), strict=True))
     rows = []
     for number in range(participants):
         offset = rng.normal(0, sd)
@@ -154,6 +159,7 @@ def observed(
                 sequences[key] = (rng.uniform(), bool(rng.uniform() < right))
             draw, is_right = sequences[key]
             x = np.log(row["percent"]) - np.log(thresholds[row["method"]]) - offset
+            x -= hardness[row["image"]]
             seen = draw < 1 / (1 + np.exp(-slope * x))
             labelled = rng.uniform() < (1 - lapse if seen else guess)
             named = row["truth"] if is_right else world.other(row["truth"])

@@ -21,7 +21,7 @@ COLUMNS = ("effect", "n", "estimate", "sd", "low", "high")
 INTERCEPT, LOG_PERCENT = "intercept", "log percent"
 FEW = "it needs two participants, two images and two masks"
 FLAT = "all annotations are correct, or none is"
-FAILED = "the fit did not converge"
+FAILED = "the fit did not converge, as happens where participants or images hardly differ"
 QUANTILE = 1.959963984540054
 
 
@@ -79,10 +79,11 @@ def _fitted(
     kinds = np.repeat([0, 1], [people, images])
     model = BinomialBayesMixedGLM(correct, fixed, random, kinds)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        # On its way the search may overflow; that it has arrived is asked below.
+        warnings.simplefilter("ignore")
         try:
             found = model.fit_map(method="BFGS")
-        except (UserWarning, RuntimeWarning, np.linalg.LinAlgError):
+        except np.linalg.LinAlgError:
             return None
     known = np.isfinite(found.fe_mean).all() and np.isfinite(found.fe_sd).all()
     return (found.fe_mean, found.fe_sd) if known and found.optim_retvals.success else None

@@ -1,0 +1,53 @@
+"""The mixed logistic model against its likelihood: statsmodels' design written out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
+
+from labapp.analysis.unmasking import mixed as of_mixed
+from labapp.analysis.unmasking.mixed import INTERCEPT, LOG_PERCENT, mixed
+from tests.helpers.observers import World, annotated, cells_of, observed, tables_with
+
+
+def test_effects_are_those_of_statsmodels_formula() -> None:
+    tables = observed(8, World(images=5))
+    found, why = mixed(cells_of(tables))
+    assert why == ""
+    rows = pd.DataFrame(
+        {
+            "correct": tables.annotations["correct"].astype(float),
+            "method": tables.annotations["method"].astype(str),
+            "participant": tables.annotations["participant"].astype(str),
+            "image": tables.annotations["image"].astype(str),
+        }
+    )
+    x = np.log(tables.annotations["percent"].to_numpy(float))
+    rows["x"] = x - np.log(np.unique(tables.annotations["percent"])).mean()
+    random = {"participant": "0 + C(participant)", "image": "0 + C(image)"}
+    model = BinomialBayesMixedGLM.from_formula("correct ~ method + x", random, rows)
+    theirs = model.fit_map(method="BFGS")
+    assert found["effect"].tolist() == [INTERCEPT, "guided_backprop", "lrp", LOG_PERCENT]
+    assert found["estimate"].to_numpy() == pytest.approx(theirs.fe_mean, abs=2e-3)
+    assert found["sd"].to_numpy() == pytest.approx(theirs.fe_sd, rel=0.02)
+    assert (found["n"] == 8 * 5 * 30).all()
+    assert found["high"].to_numpy() == pytest.approx(theirs.fe_mean + 1.96 * theirs.fe_sd, abs=5e-3)
+
+
+def test_the_better_method_has_the_greater_odds() -> None:
+    effects = mixed(cells_of(observed(12)))[0].set_index("effect")
+    assert effects.loc["guided_backprop", "low"] > 0
+    assert effects.loc["guided_backprop", "estimate"] > effects.loc["lrp", "estimate"]
+    assert effects.loc[LOG_PERCENT, "low"] > 0
+
+
+def test_why_it_is_not_fitted() -> None:
+    for tables in (observed(0), observed(1), observed(3, World(images=1))):
+        found, why = mixed(cells_of(tables))
+        assert found.empty
+        assert why == of_mixed.FEW
+    world = World(images=2)
+    right = [annotated(one, who, one["truth"]) for who in ("P1", "P2") for one in world.rows()]
+    assert mixed(cells_of(tables_with(world, right)))[1] == of_mixed.FLAT
