@@ -40,7 +40,9 @@ def stage(
 ) -> Open:
     """A room and its window, on a small screen, with the first stimulus of the stage painted."""
 
-    def open_one(role: str = "stage", **stages: Any) -> tuple[Any, ...]:
+    def open_one(
+        role: str = "stage", **stages: Any
+    ) -> tuple[Room, ParticipantWindow, UnmaskingScreen]:
         room = open_room(write_unmasking_study(tmp_path / "study", made(tmp_path), **stages))
         window = open_window(room)
         window.showNormal()
@@ -94,7 +96,7 @@ def test_the_buttons_keys_answer_wherever_the_focus_is(stage: Open, qtbot: QtBot
     ):
         key(code)
         assert answers(room)[-1] == (response, "keyboard")
-        qtbot.waitUntil(lambda number=number: trial_of(room).number == number + 1)
+        assert trial_of(room).number == number + 1
         qtbot.waitUntil(lambda: trial_of(room).open)
         screen.responses.buttons[number % 3].setFocus()
 
@@ -258,7 +260,7 @@ def test_without_a_blank_one_picture_replaces_the_other(stage: Open, qtbot: QtBo
     for _ in range(4):
         key(Qt.Key.Key_F)
         qtbot.waitUntil(lambda: trial_of(room).open)
-    pictures = list(room.runner.part.pictures())
+    pictures = list(screen.part.pictures())
     assert [name for name in emptied if name not in pictures] == []
     assert emptied[-1] == pictures[4] == screen.field.shown
 
@@ -418,7 +420,10 @@ def test_pixels_are_blocks_of_whole_device_pixels(stage: Open, qtbot: QtBot) -> 
     for size in ((1366, 768), (1024, 700), (1920, 1080)):
         window.resize(*size)
         qtbot.wait(10)
-        rgb = room.runner.gallery.rgb(screen.field.shown)
+        gallery, shown = room.runner.gallery, screen.field.shown
+        assert gallery is not None
+        assert shown is not None
+        rgb = gallery.rgb(shown)
         drawn = screen.field.grab().toImage()
         where = screen.field.picture_rect()
         ratio = window.devicePixelRatioF()

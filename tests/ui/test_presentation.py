@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.ui import presentation
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 
 
@@ -147,10 +147,15 @@ def test_an_unexposed_window_shows_nothing(
 
 def test_due_is_never_early(qtbot: QtBot) -> None:
     owner = QWidget()
-    timer, late = DueTimer(owner), []
+    timer = DueTimer(owner)
+    late: list[int] = []
+
+    def came(at: int) -> None:
+        late.append(time.perf_counter_ns() - at)
+
     for wait_ms in (0, 1, 2.5, 7, 20.3):
         at = time.perf_counter_ns() + round(wait_ms * 1e6)
-        timer.call(at, lambda at=at: late.append(time.perf_counter_ns() - at))
+        timer.call(at, partial(came, at))
         qtbot.waitUntil(lambda: not timer.waits)
     assert len(late) == 5
     assert min(late) >= 0
@@ -177,7 +182,7 @@ def test_the_refresh_interval_is_the_screens_and_none_where_it_says_none(
 def test_frames_are_confirmed_where_the_platform_does_it(
     sheet: Sheet, monkeypatch: pytest.MonkeyPatch, platform: str, framed: bool
 ) -> None:
-    monkeypatch.setattr(presentation.QGuiApplication, "platformName", lambda: platform)
+    monkeypatch.setattr(QGuiApplication, "platformName", lambda: platform)
     presenter, told = Presenter(sheet), Told()
     sheet.presenter = presenter
     presenter.present(lambda: sheet.show_tone("red"), told)
