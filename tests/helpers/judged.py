@@ -155,9 +155,9 @@ class Judged:
         return folder
 
 
-def of_play(play: Play) -> SessionBuilder:
+def of_play(play: Play, participant: str = "P01") -> SessionBuilder:
     """The journal of what was played so far."""
-    made = SessionBuilder(study="judged", study_files=None)
+    made = SessionBuilder(participant, study="judged", study_files=None)
     made.plan(to_rows(play.machine.parts), study_sha256=files_digest({}))
     for event in play.events:
         _copied(made, event, 0)
