@@ -34,9 +34,6 @@ from labapp.stimuli.pictures import png
 MARGIN = 0.1
 """By how much the greatest logit leads the next in images that are shown, so that rounding on no
 machine turns a prediction."""
-READABLE, ACTIONS = 0.3, 4
-"""How far a face's actions must go towards its class in the mean, and how many of five at all, for
-people to be sure of it when they see the whole face."""
 
 
 def build_scored(
@@ -77,7 +74,7 @@ def scored_of(
     predicted = np.asarray(logits.argmax(1), np.int64)
     best = np.sort(logits, 1)
     sure = best[:, -1] - best[:, -2] >= MARGIN
-    chosen = select(parts.test, test.labels, predicted, sure, classifier.names, spec, seed)
+    chosen = select(test.labels, predicted, sure, classifier.names, spec, seed)
     told("explaining", 0, len(chosen))
     made = _Making(classifier, parts.test, test.labels, predicted, logits)
     photos, files, levels = made.photos(chosen)
@@ -120,7 +117,6 @@ def scored_of(
 
 
 def select(
-    rows: PictureRows,
     labels: Int64,
     predicted: Int64,
     sure: NDArray[np.bool_],
@@ -135,7 +131,7 @@ def select(
     """
     random = np.random.default_rng([seed, 0])
     order = random.permutation(len(labels))
-    seen = np.array([n for n in order.tolist() if sure[n] and readable(rows, n)], np.int64)
+    seen = order[sure[order]]
     images: list[int] = []
     spare: list[int] = []
     for label, name in enumerate(names):
@@ -145,8 +141,8 @@ def select(
         if len(wrong) < spec.wrong or len(right) < spec.each - spec.wrong:
             raise StimuliError(
                 f"There are too few images of {name!r} for {spec.id}: of {len(of_class)} in the "
-                f"test part that can be shown, {len(right)} are predicted right and {len(wrong)} "
-                f"wrong; {spec.each - spec.wrong} and {spec.wrong} are needed.",
+                f"test part of which the model is sure, {len(right)} are predicted right and "
+                f"{len(wrong)} wrong; {spec.each - spec.wrong} and {spec.wrong} are needed.",
                 todo="Ask for fewer images of a class, or fewer wrong ones, or use a model with a "
                 "larger test part.",
             )
@@ -159,15 +155,6 @@ def select(
         )
     mixed = [images[n] for n in random.permutation(len(images))]
     return np.array([*mixed, spare[int(random.integers(len(spare)))]], np.int64)
-
-
-def readable(rows: PictureRows, row: int) -> bool:
-    """Whether people can be expected to see the class in the whole image: known of painted faces
-    alone, of which some show hardly anything, or as much of the other class."""
-    if not isinstance(rows, FaceRows):
-        return True
-    actions = _actions(rows, row)
-    return bool(actions.mean() >= READABLE and (actions > 0).sum() >= ACTIONS)
 
 
 def _actions(rows: FaceRows, row: int) -> Float64:
