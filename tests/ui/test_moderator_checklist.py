@@ -154,3 +154,14 @@ def test_who_withdrew_or_took_part_elsewhere_is_refused() -> None:
     assert rows[0].text == "P01 withdrew from this study."
     assert rows[1].text == "P02 took part in mnist-crowd, which is related."
     assert checklist.participant_row(P, {}, "P03", "1", refused).text == "next free"
+
+
+def test_pictures_are_counted_once_how_far_they_are_is_known() -> None:
+    said = [checklist.picture_row(done, of) for done, of in ((0, 0), (0, 300), (3, 10), (300, 300))]
+    assert [(row.state, row.text) for row in said] == [
+        ("ok", ""),
+        ("busy", "They are being made ready …"),
+        ("busy", "Painting them: 3 of 10 …"),
+        ("ok", "300 pictures are there."),
+    ]
+    assert checklist.picture_row(3, 10, "it is another model").state == "missing"

@@ -104,7 +104,7 @@ def test_start_waits_for_the_pictures(home: HomeController, qtbot: QtBot, tmp_pa
     rows = view.ready.rows
     assert not rows["pictures"].isHidden()
     assert rows["decoders"].isHidden()
-    assert "Painting them: 0 of 10" in rows["pictures"].text.text()
+    assert "They are being made ready" in rows["pictures"].text.text()
     assert not view.ready.start_button.isEnabled()
     qtbot.waitUntil(lambda: "are there" in rows["pictures"].text.text(), timeout=30_000)
     qtbot.waitUntil(view.ready.start_button.isEnabled, timeout=30_000)

@@ -234,6 +234,8 @@ def picture_row(done: int, of: int, problem: str = "") -> Row:
         return Row(PICTURES, "missing", problem)
     if not of:
         return Row(PICTURES, "ok", "", required=False)
+    if not done:  # of masked pictures the model is asked, and how far that is is not known
+        return Row(PICTURES, "busy", tr("They are being made ready …"))
     if done < of:
         return Row(PICTURES, "busy", tr("Painting them: {done} of {all} …", done=done, all=of))
     text = counted(of, "{n} picture is there.", "{n} pictures are there.")
