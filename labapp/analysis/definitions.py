@@ -47,6 +47,20 @@ DEFINITIONS = {
         "the ratings, ties by lot; without the lot it is the mean over all ways to break the ties. "
         "All of it is in the table statistics."
     ),
+    "Unmasked images": (
+        "An annotation is a response to one masked image; a label names a class. Accuracy: correct "
+        "labels / all annotations, “I don't know” is not correct; without it, correct labels / "
+        "labels. Reaction time: from the first painted frame of the stimulus to the input event's "
+        "own time stamp; all of them, untrimmed. The model alone: its prediction for the masked "
+        "image against the true class, and its cross-entropy there. Ranks: for each image and mask "
+        "the methods by mean accuracy of the participants, and by the model's cross-entropy, 1 is "
+        "best, ties have their average rank. Bias: of images whose prediction is wrong, the share "
+        "of annotations equal to it, mean over images; of the whole image, or of the masked one. "
+        "Threshold: the percentage at which a psychometric function is half-way between its guess "
+        "and lapse rates. Intervals: 95 %, percentiles of 2,000 bootstrap draws of participants, "
+        "of images for the model alone. All of it is in the tables annotations, "
+        "masked_predictions and statistics."
+    ),
     "Calibration": (
         "Questions without a target, in which the participant marks “far away” and “close enough”; "
         "the alignment at each mark is in the table marks. They have no completion rate; marks of "
