@@ -53,6 +53,7 @@ def model(found: Found, prefix: str) -> Plate | None:
         figure,
         "The model on the masked images, no human in the loop (the paper's Figure 7)",
         f"n: images. Dashed: the model on the whole images. {OVER_IMAGES}",
+        of=images(int(frame["n"].max())),
     )
 
 

@@ -19,10 +19,12 @@ from labapp.figure_style import SECONDARY
 HEIGHT_IN = 4.1
 
 
-def plate_of(found: Found, name: str, figure: Figure, label: str, caption: str) -> Plate:
-    """The figure as a file of its own, which says above what it is of."""
+def plate_of(
+    found: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
+) -> Plate:
+    """The figure as a file of its own, which says above what it is of: the people, or else `of`."""
     figure.suptitle(
-        f"{label} · {found.group.name}: {of_people(found.group)}",
+        f"{label} · {found.group.name}: {of or of_people(found.group)}",
         x=0.01,
         ha="left",
         fontsize=8.5,

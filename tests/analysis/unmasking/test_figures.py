@@ -98,7 +98,8 @@ def test_every_figure_is_there_and_says_whose_it_is(drawn: dict[str, Plate]) -> 
         whose = f"(the paper's Figure {number})" if number.isdigit() else "(ours)"
         assert (whose if name != "9-bias-times" else "(ours)") in plate.label
         (title,) = [text for text in plate.figure.texts if plate.label in text.get_text()]
-        assert "unmasking-faces: 62 participants, 18,600 annotations" in title.get_text()
+        of = "10 images" if name == "7-model-accuracy" else "62 participants, 18,600 annotations"
+        assert title.get_text() == f"{plate.label} · unmasking-faces: {of}"
         assert plate.caption.endswith(".")
 
 
