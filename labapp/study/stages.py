@@ -215,6 +215,12 @@ class UnmaskingStages(Strict):
         breaks = () if self.breaks is None else (self.breaks.text,)
         return (*(() if self.example is None else (self.example,)), self.intro, *breaks)
 
+    @model_validator(mode="after")
+    def _of_an_example(self) -> UnmaskingStages:
+        if self.example_method is not None and self.example is None:
+            raise ValueError("example_method stands without an example; name its text too")
+        return self
+
     @field_validator("masks")
     @classmethod
     def _ascending(cls, masks: MaskSizes | tuple[float, ...]) -> MaskSizes | tuple[float, ...]:

@@ -325,7 +325,15 @@ def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tu
                 f"{', '.join(names)}",
                 "Correct the class's id.",
             )
-    ordered = list((names | stages.class_names).items())
+    names |= {of: name.strip() for of, name in stages.class_names.items()}
+    said = list(names.values())
+    if unclear := [name for name in said if not name or said.count(name) > 1]:
+        raise Unfit(
+            "class_names",
+            f"{unclear[0]!r} does not tell a button from the others",
+            "Give every class a name of its own.",
+        )
+    ordered = list(names.items())
     if turned:
         ordered.reverse()
     *keys, last = _keys(stages, len(names) + 1)

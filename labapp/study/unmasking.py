@@ -94,7 +94,7 @@ class UnmaskingPart(Strict):
 
     question: above the buttons, empty for the window's own words; buttons: "I don't know" is the
     last. first: stimuli of the blocks before this one; total: of all blocks. Breaks stand between
-    blocks.
+    blocks; where a study has interrupted stages begin again, it is the block that does.
     """
 
     part: Literal["unmasking"] = "unmasking"

@@ -289,6 +289,8 @@ def test_every_picture_and_the_whole_images_belong_to_the_plan(
         ({"keys": ["F", "J", "Escape"]}, "keys", ["'Escape' is no key for a button"]),
         ({"keys": ["F", "J", ""]}, "keys", ["'' is no key for a button"]),
         ({"class_names": {"dog": "a dog"}}, "class_names", ["no class 'dog'; there are: disc"]),
+        ({"class_names": {"disc": " "}}, "class_names", ["'' does not tell a button"]),
+        ({"class_names": {"disc": "ring"}}, "class_names", ["'ring' does not tell a button"]),
         ({"masks": [15, 5]}, "masks", ["must ascend"]),
         ({"masks": {"smallest": 5, "largest": 6, "count": 5}}, "masks", ["not distinct"]),
         ({"blank_ms": -1}, "blank_ms", ["greater than or equal to 0"]),
@@ -309,6 +311,24 @@ def test_what_does_not_fit_is_refused_at_its_line(
     for words in told:
         assert words in caught.value.what
     assert caught.value.todo
+
+
+def test_a_method_of_no_example_is_refused(found: StimulusSet, tmp_path: Path) -> None:
+    path = write_unmasking_study(tmp_path, found, example=None, example_method="edge")
+    with pytest.raises(StudyError, match="example_method stands without an example"):
+        overview.check(path)
+
+
+def test_the_set_may_be_drawn(found: StimulusSet, tmp_path: Path) -> None:
+    path = write_unmasking_study(tmp_path, found, set="{set}")
+    cells = "assignment: {shown: {cells: {a: {set: 1}, b: {set: 2}}}}\nflow:"
+    path.write_text(path.read_text("utf-8").replace("flow:", cells), "utf-8")
+    loaded = overview.check(path)
+    for cell, number in (("a", 1), ("b", 2)):
+        plan = planner.realise(loaded, "P01", space_of=overview.space_of, drawn=(cell,))
+        assert plan.assignment["sets"] == [number]
+        images = {one.image for one in stage(plan).sequences}
+        assert images == {photo.id for photo in found.manifest.of_set(number)}
 
 
 def without_example(manifest: stimuli.Json) -> None:
