@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 from labapp import __version__
 from labapp.analysis.rows import SessionRecords
 from labapp.bundle.folder import BundleFolder
+from labapp.bundle.model_cards import add_model_cards
 from labapp.bundle.redaction import redact, redact_environment
 from labapp.bundle.session_timeline import session_timeline
 from labapp.bundle.sound import clock_fits
@@ -17,9 +17,7 @@ from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tasks import tasks_of
 from labapp.bundle.tsv import Table, json_text
 from labapp.bundle.unmasking import Cells, Place, Stimulus, add_pictures, stimuli_of
-from labapp.errors import ModelError
 from labapp.events import Body, Event
-from labapp.events.lifecycle import DecoderWarmed
 from labapp.records.arrow import parquet_bytes
 from labapp.records.layout import (
     AUDIO,
@@ -33,7 +31,6 @@ from labapp.records.layout import (
     STUDY,
 )
 from labapp.records.record import Record
-from labapp.representations import card, package
 from labapp.study.loading import decoded
 
 _TOLD = frozenset({"text", "tutorial", "example", "method", "warm_up"})
@@ -130,53 +127,6 @@ def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> Non
         "chain": "made at export" if redacted else "of the recording",
         "events": len(record.rows),
         "head": record.rows[-1].hash,
-        "model_cards": _add_model_cards(bundle, record),
+        "model_cards": add_model_cards(bundle, record),
     }
     bundle.add_text(f"{place}/{SESSION}", json_text(facts))
-
-
-def _add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
-    """Cards of the plan's models, of this installation; only if they are the session's.
-
-    A session knows the hashes of its models' cards; where it has none, equal dials must do.
-    """
-    said = {}
-    hashes = {
-        body.model: body.card_sha256
-        for _, body in record.bodies()
-        if isinstance(body, DecoderWarmed)
-    }
-    for model, dimensions in _models(record).items():
-        name = f"{SOURCEDATA}/models/{model}/{card.CARD}"
-        said[model], content = _card_now(model, dimensions, hashes.get(model))
-        if content is not None and name not in bundle.files:
-            bundle.add_bytes(name, content)
-    return said
-
-
-def _card_now(
-    model: str, dimensions: list[dict[str, Any]], stated: str | None
-) -> tuple[str, bytes | None]:
-    """What is said of a model's card, and its content if it is the session's; stated: its hash."""
-    said = "not installed here at export"
-    try:
-        for folder in package.places(model):
-            content = (folder / card.CARD).read_bytes()
-            if card.read(folder).space.to_json() != dimensions:
-                said = "the model installed at export has other dials"
-            elif stated and sha256(content).hexdigest() != stated:
-                said = "the model installed at export is another version"
-            else:
-                return "included", content
-    except ModelError:
-        pass
-    return said, None
-
-
-def _models(record: Record) -> dict[str, list[dict[str, Any]]]:
-    found = {}
-    for row in record.planned.plan:
-        for holder in (row, *row.get("boxes", ())):
-            if "model" in holder and "dimensions" in holder:
-                found[str(holder["model"])] = [dict(d) for d in holder["dimensions"]]
-    return found

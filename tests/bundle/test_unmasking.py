@@ -19,11 +19,13 @@ from labapp.bundle.verify import verify
 from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import Pause, Resume, StimulusPainted
+from labapp.explanations import card, package
 from labapp.records.describe import describe
 from labapp.records.opening import open_record
 from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import parts_of
 from labapp.study.unmasking import UnmaskingPart
+from tests.helpers import stimuli
 from tests.helpers.rooms import Room, make_runner
 from tests.helpers.trees import flip
 from tests.helpers.unmasking import made, play_unmasking, write_unmasking_study
@@ -292,3 +294,36 @@ def test_every_column_is_in_the_codebook(bundle: Path) -> None:
 def test_the_session_is_told_in_counts(session: Path) -> None:
     (facts,) = describe(session)
     assert facts["questions"] == {"answered": 90}
+
+
+@pytest.mark.parametrize(
+    ("model", "same", "said"),
+    [
+        ("faces/cnn", True, "included"),
+        ("faces/cnn", False, "the model installed at export is another version"),
+        ("faces/none", True, "not installed here at export"),
+    ],
+)
+def test_the_card_of_the_explained_model_goes_along_if_it_is_the_sessions(
+    tmp_path: Path, model: str, same: bool, said: str
+) -> None:
+    folder = package.find("faces/cnn")
+    weights = card.read(folder).weights_sha256 if same else "0" * 64
+    found = stimuli.edited(
+        made(tmp_path), lambda manifest: manifest["method"].update(classifier=model, sha256=weights)
+    )
+    room = opened(tmp_path, found)
+    room.session.begin()
+    play_unmasking(room.runner, [1] * 4)
+    room.session.close("test over")
+    bundle = export([room.session.folder.path], tmp_path / "bundle")
+    source = bundle / "sourcedata/labapp"
+    facts = json.loads((source / "sub-P01/ses-1/session.json").read_text("utf-8"))
+    assert facts["model_cards"] == {model: said}
+    kept = source / "models" / model / card.CARD
+    if said == "included":
+        assert kept.read_bytes() == (folder / card.CARD).read_bytes()
+    else:
+        assert not kept.exists()
+    events = rows(bundle, f"{STEM}-unmasking_events")
+    assert {row["model"] for row in events} == {model}

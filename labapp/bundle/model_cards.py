@@ -1,0 +1,94 @@
+"""The cards of a session's models, of this installation: only if they are the session's."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from labapp.bundle.folder import BundleFolder
+from labapp.errors import ModelError
+from labapp.events.lifecycle import DecoderWarmed
+from labapp.explanations import card as classifier_card
+from labapp.records.layout import SOURCEDATA
+from labapp.records.record import Record
+from labapp.representations import card, package
+
+ABSENT = "not installed here at export"
+OTHER = "the model installed at export is another version"
+
+
+def add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
+    """Add the cards of the plan's models; what is said of each, by its id.
+
+    A session knows the hashes of its decoders' cards; where it has none, equal dials must do. Of
+    explained classifiers it knows the hash of the weights.
+    """
+    hashes = {
+        body.model: body.card_sha256
+        for _, body in record.bodies()
+        if isinstance(body, DecoderWarmed)
+    }
+    found = {
+        model: (card.CARD, *_decoder_now(model, dimensions, hashes.get(model)))
+        for model, dimensions in _decoders(record).items()
+    }
+    for model, weights in _classifiers(record).items():
+        found[model] = (classifier_card.CARD, *_classifier_now(model, weights))
+    for model, (file, _, content) in found.items():
+        name = f"{SOURCEDATA}/models/{model}/{file}"
+        if content is not None and name not in bundle.files:
+            bundle.add_bytes(name, content)
+    return {model: said for model, (_, said, _) in found.items()}
+
+
+def _decoder_now(
+    model: str, dimensions: list[dict[str, Any]], stated: str | None
+) -> tuple[str, bytes | None]:
+    """What is said of a decoder's card, and its content if it is the session's; stated: its
+    hash."""
+    said = ABSENT
+    try:
+        for folder in package.places(model):
+            content = (folder / card.CARD).read_bytes()
+            if card.read(folder).space.to_json() != dimensions:
+                said = "the model installed at export has other dials"
+            elif stated and sha256(content).hexdigest() != stated:
+                said = OTHER
+            else:
+                return "included", content
+    except ModelError:
+        pass
+    return said, None
+
+
+def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
+    """The same of a classifier; stated: the hash of its weights."""
+    said = ABSENT
+    try:
+        for folder in package.places(model, card=classifier_card.CARD):
+            said = OTHER
+            if classifier_card.read(folder).weights_sha256 == stated:
+                return "included", (folder / classifier_card.CARD).read_bytes()
+    except ModelError:
+        pass
+    return said, None
+
+
+def _decoders(record: Record) -> dict[str, list[dict[str, Any]]]:
+    """The dimensions of each decoder of the plan."""
+    found = {}
+    for row in record.planned.plan:
+        for holder in (row, *row.get("boxes", ())):
+            if "model" in holder and "dimensions" in holder:
+                found[str(holder["model"])] = [dict(d) for d in holder["dimensions"]]
+    return found
+
+
+def _classifiers(record: Record) -> dict[str, str | None]:
+    """The hash of the weights of each classifier that the plan explains."""
+    shared = [row.get("explained") or row.get("unmasked") for row in record.planned.plan]
+    return {
+        str(one["classifier"]): one["classifier_sha256"]
+        for one in shared
+        if one and one["classifier"]
+    }
