@@ -10,9 +10,11 @@ captum computes them. What it does (0.9), as far as it matters here:
 * `Saliency` takes absolute values unless told not to.
 * `GuidedBackprop` changes `nn.ReLU` modules alone, never a ReLU called as a function.
 * `LRP` forgets the rules of the layers after each call, and would go on with its own: they are set
-  anew for each. It propagates a share of 1 and multiplies by the score in the end, so that what
-  comes out adds up to the score where nothing is absorbed, although its documentation still says
-  that the sum is 1. A ReLU passes relevance on; a pooling gives all to the pixel it took.
+  anew for each. It gives the network its weights back in another order of memory, by which later
+  sums are rounded otherwise: it gets a copy. It propagates a share of 1 and multiplies by the score
+  in the end, so that what comes out adds up to the score where nothing is absorbed, although its
+  documentation still says that the sum is 1. A ReLU passes relevance on; a pooling gives all to the
+  pixel it took.
 * Its rule for alpha 1, beta 0 is right where inputs are not negative, as here behind every ReLU and
   in pictures from 0 to 1. The bias, of either sign, stands in the denominator, as in the preset of
   iNNvestigate; a positive one takes relevance in, a negative one gives some out.
@@ -20,6 +22,7 @@ captum computes them. What it does (0.9), as far as it matters here:
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 
@@ -100,14 +103,15 @@ def of_network(
                 warnings.filterwarnings("ignore", message="Setting backward hooks on ReLU")
                 found = GuidedBackprop(network).attribute(fresh, target)
         case "lrp":
-            _set_rules(network)
-            found = LRP(network).attribute(fresh, target)
+            copied = copy.deepcopy(network)
+            _set_rules(copied)
+            found = LRP(copied).attribute(fresh, target)
     scored: Tensor = found.detach()
     return scored
 
 
 def _set_rules(network: nn.Sequential) -> None:
-    """The rules of preset A; captum takes them off again."""
+    """The rules of preset A."""
     for layer in network:
         if isinstance(layer, nn.Conv2d):
             layer.rule = Alpha1_Beta0_Rule()

@@ -258,6 +258,8 @@ def test_pictures_are_scored_alike_alone_and_among_many(
     after = faces_cnn.network.state_dict()
     assert all(torch.equal(after[name], value) for name, value in before.items())
     assert not any(hasattr(layer, "rule") for layer in faces_cnn.network)
+    again = scores.scores(faces_cnn, method, pictures, classes)
+    assert again.tobytes() == together.tobytes(), "to the last digit, whatever was asked before"
     other = scores.scores(faces_cnn, method, pictures[:3], 1 - classes[:3])
     assert not np.allclose(other, together[:3]), "another class has other scores"
 
