@@ -25,6 +25,9 @@ from labapp.study.plan import (
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.study.unmasking import UnmaskingPart
 
+BEGINNING = 4
+"""Sequences of masked pictures that are told of a participant."""
+
 
 def next_free(loaded: LoadedStudy, data: Path, number: int) -> list[str]:
     """The next labels of participants without a session in this study or a related one."""
@@ -69,7 +72,9 @@ class Overview:
         ]
         out += [f"  {_flow_line(part)}" for part in self.parts]
         models = any("models" in made.assignment for made in self.plans.values())
+        unmasks = any(_sequences(made) for made in self.plans.values())
         order = " and their order of models" if models else ""
+        order = " and the beginning of their order of sequences" if unmasks else order
         if self.covered is None:
             out += ["", f"Next participants{order}:"]
         else:
@@ -83,7 +88,21 @@ class Overview:
     def _assigned(self, made: Plan) -> str:
         cells = [] if self.covered is None else made.assignment[self.covered.variable]
         models = made.assignment.get("models", [])
-        return ": ".join(" → ".join(one) for one in (cells, models) if one)
+        sequences = _sequences(made)
+        begin = [*sequences[:BEGINNING], *["…"] * (len(sequences) > BEGINNING)]
+        said = (cells, models, begin)
+        return ": ".join(" → ".join(one) for one in said if one)
+
+
+def _sequences(made: Plan) -> list[str]:
+    """The sequences of masked pictures, in their order."""
+    stages = [part for part in made.parts if isinstance(part, UnmaskingPart)]
+    return [
+        f"{sequence.image} {sequence.method}"
+        for part in stages
+        if part.role == "stage"
+        for sequence in part.sequences
+    ]
 
 
 def _flow_line(part: PlannedPart) -> str:

@@ -274,6 +274,12 @@ def test_lost_stimuli_are_made_again_as_they_were_or_told_of(
 
 
 def test_the_study_is_told_in_lines(tmp_path: Path, study: Path) -> None:
-    lines = overview(str(study), 2, tmp_path / "data").lines()
+    told = overview(str(study), 2, tmp_path / "data")
+    lines = told.lines()
+    assert "Next participants and the beginning of their order of sequences:" in lines
+    stage = next(part for part in told.plans["P02"].parts if part.id == "stage-1")
+    assert isinstance(stage, UnmaskingPart)
+    first = [f"{one.image} {one.method}" for one in stage.sequences[:4]]
+    assert lines[-1] == f"  P02  {' → '.join(first)} → …"
     assert "  Example: 3 masked pictures of one image" in lines
     assert "  Stage 1: 24 masked pictures (8 sequences of 3 masks), set 1 of tiny-scores" in lines
