@@ -13,7 +13,7 @@ from labapp.analysis.unmasking.overall import overall
 from labapp.analysis.unmasking.results import Found, Group
 from labapp.analysis.unmasking.sentences import main_results
 from labapp.analysis.unmasking.timing import timing
-from labapp.analysis.unmasking.words import images, of_people
+from labapp.analysis.unmasking.words import images, of_people, unbroken
 
 FILLS = {
     "mean": "the mean of the set's pictures",
@@ -53,7 +53,7 @@ def of_study(study: str, found: Sequence[Found], anchor: str) -> Iterator[Html]:
 
 def _of(found: Found, anchor: str) -> Iterator[Html]:
     group = found.group
-    yield paragraph(told(group))
+    yield paragraph(unbroken(told(group)))
     if group.participants == 0:
         yield paragraph("No annotation counts, so there is nothing of people here.", "note")
     if group.participants == 1:

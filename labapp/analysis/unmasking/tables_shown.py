@@ -13,12 +13,12 @@ from labapp.analysis.rows import Row
 from labapp.analysis.unmasking import published as paper
 from labapp.analysis.unmasking.overall import Overall
 from labapp.analysis.unmasking.results import MODEL, PEOPLE, Found
-from labapp.analysis.unmasking.words import ms, rows_of, two_digits, with_interval
+from labapp.analysis.unmasking.words import ms, rows_of, two_digits, unbroken, with_interval
 
 
 def results(found: Iterable[tuple[str, str, str]]) -> Html:
     """What was found, beside what the paper says."""
-    rows = [(name, here, said or NONE) for name, here, said in found]
+    rows = [(name, unbroken(here), unbroken(said) or NONE) for name, here, said in found]
     return table(
         ("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"),
         rows,

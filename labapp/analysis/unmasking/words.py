@@ -45,6 +45,11 @@ def rows_of(frame: pd.DataFrame) -> list[Row]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
+def unbroken(said: str) -> str:
+    """Never a line break between a number and its percent sign."""
+    return said.replace(" %", "\u00a0%")
+
+
 def percent(share: float) -> str:
     """Of a share from 0 to 1: 63.2 %."""
     return f"{decimal(100 * share, 1)} %"
