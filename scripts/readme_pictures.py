@@ -1,5 +1,5 @@
 """The pictures of the README: both windows at one moment of a session, the moderator's home, and
-what is seen of two tasks that judge explanations.
+what is seen of two tasks that judge explanations and of a picture that is unmasked.
 
     python scripts/readme_pictures.py [OUT]            OUT: assets/readme
 
@@ -26,6 +26,8 @@ SCALE = 1.25
 GAP, CAPTION, CAPTION_PX = 28, 44, 20
 SOLVED, ALMOST, HEARD = 4, 0.93, 0.3
 """Questions solved in the stage, how far the next one is, and how loud the voice is just then."""
+LITTLE, MORE = 3, 5
+"""Masks of the sequence that are passed before each picture of it."""
 CHILD = "LABAPP_README_PICTURES"
 """Set in the process that draws: Qt reads platform and scale once, when it starts."""
 
@@ -61,6 +63,7 @@ def draw(out: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         save(session(Path(folder)), out / "session.png")
         save(judging(Path(folder)), out / "judging.jpg")
+        save(unmasking(Path(folder)), out / "unmasking.jpg")
     return 0
 
 
@@ -84,6 +87,22 @@ def judging(folder: Path) -> QImage:
             window.show_recording(True)
             begun(room, window)
             judge(room.runner, given)
+            made.append((caption, picture(window)))
+    return stacked(made)
+
+
+def unmasking(folder: Path) -> QImage:
+    """A face of which little is shown, and the same one of which more is."""
+    from scripts.screens_participant import opened
+    from scripts.screens_unmasking import painted, step, until
+    from tests.helpers.rooms import skip_to
+
+    made = []
+    with opened(folder / "unmasking", study="unmasking-faces") as (room, window):
+        skip_to(room, "stage-1")
+        until(room, window, lambda: painted(room))
+        for caption, further in (("At first little is shown …", LITTLE), ("… then more", MORE)):
+            step(room, window, further)
             made.append((caption, picture(window)))
     return stacked(made)
 
