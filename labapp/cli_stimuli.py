@@ -155,7 +155,8 @@ def stimuli_sheet(
 
     Example: labapp stimuli sheet faces-unmasking --out sheets
     """
-    from labapp.stimuli import library, sheet
+    from labapp.explanations.building import sheet
+    from labapp.stimuli import library
 
     made = sheet.write(library.load(name), _masking(smallest, largest, count, fill, sign), out)
     for path in made:

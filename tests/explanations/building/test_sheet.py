@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from labapp.errors import StimuliError
-from labapp.stimuli import masked, masking, score_files, sheet
+from labapp.explanations.building import sheet
+from labapp.stimuli import masked, masking, score_files
 from labapp.stimuli.masking import MaskedRef, Masking
 from tests.helpers import stimuli
 
