@@ -152,7 +152,10 @@ class Runner:
         self._unsent = unsent or tuple
 
     def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
-        """Ask for something. What is impossible now leads to nothing."""
+        """Ask for something. What is impossible now leads to nothing.
+
+        What a screen asks for before `go` (it is shown before) is decided after the opening events.
+        """
         self._queue.append((command, source))
         self._work()
 
@@ -169,7 +172,7 @@ class Runner:
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
-        if self._busy or self._closed:
+        if self._busy or self._closed or not self._opened:
             return
         self._busy = True
         changed = False

@@ -194,6 +194,18 @@ def test_what_happens_before_the_beginning_is_stored_after_it(tmp_path: Path) ->
     assert not check_journal(session.folder.path)
 
 
+def test_what_a_screen_asks_for_before_the_beginning_waits_for_it(tmp_path: Path) -> None:
+    session = opened(tmp_path)
+    session.runner.send(Pause("away"))
+    assert read_rows(session.folder.path) == []
+    session.begin()
+    session.close("test over")
+    kinds = [row.kind for row in read_rows(session.folder.path)]
+    assert kinds[:2] == ["session.planned", "segment.started"]
+    assert kinds.count("session.paused") == 1
+    assert not check_journal(session.folder.path)
+
+
 class Recorder:
     """A recorder that fails where a test says."""
 

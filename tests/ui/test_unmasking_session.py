@@ -3,11 +3,15 @@ hands: what the screen says of times is in the journal, and what comes of it can
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from labapp.analysis.tables import load
 from labapp.bundle.verify import verify
+from labapp.events.commands import Next, Respond
 from labapp.session.past import finished, read_past
+from labapp.study.unmasking import UnmaskingPart
 from labapp.ui.controller import SessionController
-from labapp.ui.starting import RunOptions, open_new
+from labapp.ui.starting import RunOptions, open_again, open_new
 from tests.helpers.unmasking import MASKS, made, write_unmasking_study
 
 STIMULI = 4 * 2 * len(MASKS)
@@ -58,3 +62,42 @@ def test_a_whole_session_in_windows(qtbot, qapp, tmp_path):
     rows = load([folder]).annotations
     assert len(rows[rows["role"] == "stage"]) == STIMULI
     assert (rows["excluded"] == (rows["role"] == "practice")).all()
+
+
+def on_screen(qtbot, runner):
+    """Wait until a stimulus is painted; texts before it are gone through."""
+    while not isinstance(runner.part, UnmaskingPart):
+        runner.send(Next())
+    qtbot.waitUntil(lambda: runner.state.part_state.trial.open)
+
+
+def answer(qtbot, runner):
+    on_screen(qtbot, runner)
+    runner.send(Respond(1, "keyboard", runner.clock.now_ns(), "event"))
+
+
+def test_a_session_that_stopped_while_a_picture_was_on_goes_on_in_windows(qtbot, qapp, tmp_path):
+    study = write_unmasking_study(tmp_path / "study", made(tmp_path / "set"), blank_ms=40)
+    options = RunOptions(
+        data=tmp_path / "data", private=tmp_path / "private", audio="off", windowed=True
+    )
+    begun = open_new(str(study), "P01", "1", options)
+    controller = SessionController(begun, options)
+    controller.start()
+    for _ in range(10):
+        answer(qtbot, begun.runner)
+    on_screen(qtbot, begun.runner)
+    stopped = begun.runner.state.part_state.trial
+    controller._end()
+    again = open_again(begun.folder.path, replace(options, simulate="understanding"))
+    controller = SessionController(again, replace(options, simulate="understanding"))
+    with qtbot.waitSignal(controller.closed, timeout=60_000) as closed:
+        controller.start()
+    assert closed.args == [0]
+    assert verify(begun.folder.path).problems == []
+    ended = [
+        (event.attempt, event.payload["outcome"])
+        for event in read_past(begun.folder.path)
+        if event.kind == "trial.ended" and event.key[:2] == ("stage-1", stopped.number)
+    ]
+    assert ended == [(1, "interrupted"), (2, "answered")]
