@@ -23,7 +23,8 @@ Float64 = NDArray[np.float64]
 
 DEVICE = "simulated"
 THRESHOLDS = MappingProxyType({"guided_backprop": 10.0, "lrp": 13.0, "gradient": 18.0})
-"""In the order that the paper found (4.1, figure 6); the numbers are ours."""
+"""In the order that the paper found (4.1, figure 6); the numbers are ours. With what else
+`Observer` has, about a third of the annotations at 6 % name a class, as published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ class Observer:
 
     thresholds: Mapping[str, float] = field(default_factory=lambda: THRESHOLDS)
     elsewhere: float = 13.0
-    slope: float = 4.0
-    guess: float = 0.1
+    slope: float = 3.0
+    guess: float = 0.25
     lapse: float = 0.02
     participants_sd: float = 0.2
     images_sd: float = 0.15

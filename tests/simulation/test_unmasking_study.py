@@ -29,7 +29,7 @@ from tests.helpers.unmasking import made, write_unmasking_study
 
 PEOPLE = 16
 THRESHOLDS = {"middle": 9.0, "rim": 13.0, "edge": 18.0}
-OBSERVER = Observer(thresholds=THRESHOLDS)
+OBSERVER = Observer(thresholds=THRESHOLDS, slope=4.0, guess=0.1)
 BLANK_MS = 250
 STIMULI = 4 * len(THRESHOLDS) * len(sizes())
 """Of the stage: four images."""
