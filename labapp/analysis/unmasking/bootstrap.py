@@ -19,6 +19,8 @@ DRAWS = 2000
 SEED = 20190710
 LEVELS = (2.5, 97.5)
 """Percentiles that are the ends of an interval."""
+NORMAL = 1.959963984540054
+"""Standard deviations from the mean within which 95 % of a normal distribution lie."""
 
 
 def weights(size: int, draws: int = DRAWS, seed: int = SEED) -> Float64:
@@ -86,11 +88,11 @@ def median(drawing: Float64, owner: Int64, values: Float64) -> Interval:
         return interval(np.nan, np.empty((0,)))
     order = np.argsort(values, kind="stable")
     ranked, whose = values[order], owner[order]
-    below = np.cumsum(drawing[:, whose], axis=1)
-    total = below[:, -1:] if len(drawing) else np.empty((0, 1))
+    below = np.cumsum(drawing.astype(np.uint16)[:, whose], axis=1, dtype=np.int32)
+    total = below[:, -1:]
     # Where a value comes `weight` times, the lower middle is the first that half is at or below of.
-    lower = (below < np.ceil(total / 2)).sum(axis=1)
-    upper = (below < np.floor(total / 2) + 1).sum(axis=1)
+    lower = (below < (total + 1) // 2).sum(axis=1)
+    upper = (below < total // 2 + 1).sum(axis=1)
     last = values.size - 1
     middle = (ranked[np.minimum(lower, last)] + ranked[np.minimum(upper, last)]) / 2
     middle[total[:, 0] == 0] = np.nan

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.unmasking.bootstrap import Float64, drawn, interval
+from labapp.analysis.unmasking.bootstrap import Float64, divided, drawn, interval
 from labapp.analysis.unmasking.cells import Cells
 from labapp.analysis.unmasking.curves import IMAGE, PERSON
 from labapp.analysis.unmasking.psychometric import Fitted, fit
@@ -57,7 +57,7 @@ def _pooled(
         **dict.fromkeys(POOLED[4:-1], np.nan),
     }
     all_hits, all_counts = hits.sum(PERSON), counts.sum(PERSON)
-    if why := _unfit(x, all_hits, all_counts):
+    if why := _unfit(x, all_hits[None], all_counts[None])[0]:
         return None, about | {"why": why}
     found = fit(x, all_hits[None], all_counts[None], most=most)
     draws = _draws(cells, x, hits, counts, most)
@@ -83,7 +83,7 @@ def _draws(
     """The fits of participants who are drawn anew; draws in which nothing can be fitted left
     out."""
     of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
-    some = [not _unfit(x, h, n) for h, n in zip(of_hits, of_counts, strict=True)]
+    some = np.array([not one for one in _unfit(x, of_hits, of_counts)], np.bool_)
     return fit(x, of_hits[some], of_counts[some], most=most)
 
 
@@ -96,10 +96,8 @@ def _own(
 ) -> Iterator[dict[str, object]]:
     """A row a participant, in their order."""
     x = np.log(np.array(cells.percents, np.float64))
-    why = [
-        _unfit(x, h, n) or ("" if over_all is not None else NO_POOLED)
-        for h, n in zip(hits, counts, strict=True)
-    ]
+    without = "" if over_all is not None else NO_POOLED
+    why = [one or without for one in _unfit(x, hits, counts)]
     threshold, slope = np.full((2, len(hits)), np.nan)
     some = np.array([not one for one in why], np.bool_)
     if over_all is not None and some.any():
@@ -116,19 +114,22 @@ def _own(
         }
 
 
-def _unfit(x: Float64, hits: Float64, counts: Float64) -> str:
-    """Why nothing can be fitted; hits, counts : shape (masks,)."""
+def _unfit(x: Float64, hits: Float64, counts: Float64) -> list[str]:
+    """Why nothing can be fitted, of each row; hits, counts : shape (rows, masks)."""
     known = counts > 0
-    if not known.any():
-        return NOBODY
-    if known.sum() < PARAMETERS:
-        return FEW
-    shares = hits[known] / counts[known]
-    if np.ptp(shares) == 0:
-        return FLAT
-    at = x[known] - np.average(x[known], weights=counts[known])
+    shares = divided(hits, counts)
+    low = np.where(known, shares, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(known, shares, -np.inf).max(axis=1, initial=-np.inf)
     # The weighted slope of a straight line: a function that falls has no threshold.
-    return "" if float((counts[known] * at * shares).sum()) > 0 else FALLS
+    total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    middle = (counts * x).sum(axis=1, keepdims=True) / total
+    rise = (hits * (x - middle)).sum(axis=1)
+    why = np.select(
+        [~known.any(axis=1), known.sum(axis=1) < PARAMETERS, low == high, rise <= 0],
+        [NOBODY, FEW, FLAT, FALLS],
+        "",
+    )
+    return [str(one) for one in why]
 
 
 def _outside(cells: Cells, threshold: float) -> str:

@@ -15,14 +15,16 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from labapp.analysis.unmasking.bootstrap import NORMAL
 from labapp.analysis.unmasking.cells import Cells
 
+FLAT_ENOUGH = 1e-4
+"""Gradient of the log posterior at which the search has arrived."""
 COLUMNS = ("effect", "n", "estimate", "sd", "low", "high")
 INTERCEPT, LOG_PERCENT = "intercept", "log percent"
 FEW = "it needs two participants, two images and two masks"
 FLAT = "all annotations are correct, or none is"
 FAILED = "the fit did not converge, as happens where participants or images hardly differ"
-QUANTILE = 1.959963984540054
 
 
 def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
@@ -60,8 +62,8 @@ def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
             "n": method.size,
             "estimate": mean,
             "sd": sd,
-            "low": mean - QUANTILE * sd,
-            "high": mean + QUANTILE * sd,
+            "low": mean - NORMAL * sd,
+            "high": mean + NORMAL * sd,
         }
     ), ""
 
@@ -86,4 +88,6 @@ def _fitted(
         except np.linalg.LinAlgError:
             return None
     known = np.isfinite(found.fe_mean).all() and np.isfinite(found.fe_sd).all()
-    return (found.fe_mean, found.fe_sd) if known and found.optim_retvals.success else None
+    # Where floating point lets the search improve on nothing more, it says that it failed.
+    arrived = found.optim_retvals.success or np.abs(found.optim_retvals.jac).max() < FLAT_ENOUGH
+    return (found.fe_mean, found.fe_sd) if known and arrived else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,15 @@ class Output:
     @classmethod
     def of(cls, logits: Sequence[float], classes: Sequence[str]) -> Output | None:
         """None without logits. Raises ValueError unless there is one a class."""
-        if not logits:
-            return None
-        found = log_softmax(np.asarray(logits, dtype=np.float64))
-        log_p = dict(zip(classes, found.tolist(), strict=True))
-        return cls(classes[int(found.argmax())], log_p)
+        return _output(tuple(logits), tuple(classes)) if logits else None
+
+
+@lru_cache(maxsize=8192)
+def _output(logits: tuple[float, ...], classes: tuple[str, ...]) -> Output:
+    """The sessions of a study have the same pictures: each output is worked out once."""
+    found = log_softmax(np.asarray(logits, dtype=np.float64))
+    log_p = dict(zip(classes, found.tolist(), strict=True))
+    return Output(classes[int(found.argmax())], log_p)
 
 
 @dataclass(frozen=True, slots=True)

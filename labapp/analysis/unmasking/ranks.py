@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.unmasking.bootstrap import (
+    NORMAL,
     Float64,
     Interval,
     divided,
@@ -44,8 +45,8 @@ def ranked(scores: Float64) -> Float64:
 
 def ranks(group: Group, cells: Cells) -> Ranks:
     """Figure 8; see `Ranks`."""
-    people = _People.of(cells)
     model = ranked(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
+    people = _People.of(cells, model)
     methods = tuple(group.methods)
     overall, by_mask = [], []
     for who, units, low_high in (
@@ -92,43 +93,58 @@ def _mean(units: Float64, axis: tuple[int, ...]) -> Float64:
 
 @dataclass(frozen=True)
 class _People:
-    """ranks : of each unit, shape (images, masks, methods). overall, by_mask : average ranks, with
-    intervals over participants; draws : those of each draw, shape (draws, methods); units : ranks
-    of each unit in batches of draws."""
+    """ranks : of each unit, shape (images, masks, methods). overall, by_mask : average ranks with
+    their intervals; draws : average ranks of each draw, shape (draws, methods); agreement : mean
+    correlation with the model's ranks of each draw, by coefficient, shape (draws,)."""
 
-    cells: Cells
     ranks: Float64
     overall: Interval
     by_mask: Interval
     draws: Float64
+    agreement: dict[str, Float64]
 
     @classmethod
-    def of(cls, cells: Cells) -> _People:
-        found = _ranks(cells, np.ones((1, len(cells.participants))))[0]
-        overall, by_mask = [], []
-        for some in _batches(cells):
+    def of(cls, cells: Cells, model: Float64) -> _People:
+        """model : its ranks of each unit."""
+        right, count = cells.sums(cells.correct), cells.counts
+        found = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
+        methods, masks = len(cells.methods), len(cells.percents)
+        overall, by_mask = [np.empty((0, methods))], [np.empty((0, masks, methods))]
+        agreement = {name: [np.empty(0)] for name in (KENDALL, SPEARMAN)}
+        for start in range(0, len(cells.drawing), BATCH):
+            some = _by_accuracy(right, count, cells.drawing[start : start + BATCH])
             overall.append(_mean(some, (1, 2)))
             by_mask.append(_mean(some, (1,)))
-        methods, masks = len(cells.methods), len(cells.percents)
-        draws = np.concatenate([np.empty((0, methods)), *overall])
+            for name, means in agreement.items():
+                means.append(_mean(correlation(some, model[None], name), (1, 2)))
+        draws = np.concatenate(overall)
         return cls(
-            cells,
             found,
-            interval(_mean(found, (0, 1)), draws),
-            interval(_mean(found, (0,)), np.concatenate([np.empty((0, masks, methods)), *by_mask])),
+            _around(_mean(found, (0, 1)), draws, (1, methods)),
+            _around(_mean(found, (0,)), np.concatenate(by_mask), (1, methods)),
             draws,
+            {name: np.concatenate(means) for name, means in agreement.items()},
         )
 
 
-def _ranks(cells: Cells, drawing: Float64) -> Float64:
-    """Ranks by mean accuracy: shape (draws, images, masks, methods)."""
-    shares = divided(drawn(drawing, cells.sums(cells.correct)), drawn(drawing, cells.counts))
+def _around(value: Float64, draws: Float64, limits: tuple[float, float]) -> Interval:
+    """A value ± 1.96 standard deviations of its draws, within limits.
+
+    Percentiles will not do for ranks: each draw adds noise of its own, by which methods change
+    places, so that the ranks of draws lie nearer to the middle than those of the sample.
+    """
+    if not len(draws):
+        return interval(value, draws)
+    known = np.ma.masked_invalid(draws)
+    half = NORMAL * np.ma.filled(known.std(axis=0, ddof=1), np.nan)
+    return Interval(value, np.clip(value - half, *limits), np.clip(value + half, *limits))
+
+
+def _by_accuracy(right: Float64, count: Float64, drawing: Float64) -> Float64:
+    """Ranks by mean accuracy: shape (draws, images, masks, methods). right, count : see
+    `Cells.sums`."""
+    shares = divided(drawn(drawing, right), drawn(drawing, count))
     return ranked(np.moveaxis(shares, 2, -1))
-
-
-def _batches(cells: Cells) -> Iterator[Float64]:
-    for start in range(0, len(cells.drawing), BATCH):
-        yield _ranks(cells, cells.drawing[start : start + BATCH])
 
 
 def _of_images(units: Float64) -> tuple[Interval, Interval]:
@@ -163,11 +179,7 @@ def _agreements(people: _People, model: Float64) -> Iterator[dict[str, object]]:
         of_draws = correlation(_order(people.draws), its, coefficient)
         yield _row(OVERALL, coefficient, its.size, interval(value, of_draws))
         units = correlation(people.ranks, model, coefficient)
-        means = [
-            _mean(correlation(some, model[None], coefficient), (1, 2))
-            for some in _batches(people.cells)
-        ]
-        found = interval(_mean(units, (0, 1)), np.concatenate([np.empty(0), *means]))
+        found = _around(_mean(units, (0, 1)), people.agreement[coefficient], (-1, 1))
         yield _row(UNITS, coefficient, int(np.isfinite(units).sum()), found)
 
 

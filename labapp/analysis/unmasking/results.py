@@ -78,7 +78,8 @@ class Group:
 class Ranks:
     """Figure 8. Rank 1 is best: the highest mean accuracy of people, the least cross-entropy of the
     model; ties have the average of their ranks. Units are image x mask; ranks are averaged over
-    images (and masks, in `overall`).
+    images (and masks, in `overall`). Intervals of what people do are ± 1.96 standard deviations of
+    the bootstrap draws here, whose percentiles are drawn to the middle rank.
 
     overall: who (people, model), method, n (units), rank, low, high.
     by_mask: the same with percent; n is images.

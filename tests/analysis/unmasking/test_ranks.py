@@ -116,3 +116,24 @@ def test_without_a_model_or_participants(participants: int) -> None:
     assert own[["low", "high"]].isna().all(axis=None)
     assert found.agreement["value"].isna().all()
     assert np.isnan(model.on_grid(group_of(tables), "cross_entropy_masked")).all()
+
+
+def test_an_interval_lies_around_the_average_rank() -> None:
+    # Percentiles of the draws would not: each draw moves the ranks to the middle.
+    found = ranks(observed(20)).overall
+    people = found[found["who"] == PEOPLE]
+    assert (people["low"] < people["rank"]).all()
+    assert (people["rank"] < people["high"]).all()
+    assert people["low"].min() >= 1
+    assert people["high"].max() <= 3
+
+
+def test_draws_that_lack_a_method_do_not_take_the_interval_away() -> None:
+    world = World(methods=("one", "two"), percents=(5.0, 60.0), images=3)
+    tables = observed(5, world, {"one": 8.0, "two": 20.0})
+    rows = tables.annotations
+    # One participant alone saw the second method: many draws have nobody who did.
+    fewer = rows[(rows["participant"] == "P00") | (rows["method"] == "one")]
+    found = ranks(type(tables)(**(tables.by_name() | {"annotations": fewer}))).overall
+    people = found[found["who"] == PEOPLE]
+    assert people[["rank", "low", "high"]].notna().all(axis=None)
