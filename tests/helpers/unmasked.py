@@ -161,7 +161,7 @@ def nobody() -> Found:
             full.comparisons.friedman.iloc[:0],
             full.comparisons.pairs.iloc[:0],
             full.comparisons.mixed.iloc[:0],
-            "There is no annotation.",
+            "there is no annotation",
         ),
     )
 
@@ -255,7 +255,7 @@ def _ranks(percents: Values, model: bool) -> Ranks:
             "value": value if model else NAN,
             "low": NAN if over == "overall" else value - 0.1,
             "high": NAN if over == "overall" else value + 0.1,
-            "why": "" if model else "There are no outputs of the model on masked pictures.",
+            "why": "" if model else "there are no outputs of the model on masked pictures",
         }
         for over, n in (("overall", 3), ("units", 100))
         for name, value in (("Kendall's tau-b", 0.82), ("Spearman's rho", 0.87))
@@ -340,7 +340,7 @@ def _fits(participants: int) -> Fits:
 def _comparisons(percents: Values, participants: int) -> Comparisons:
     masks = [NAN, *percents]
     enough = participants > 1
-    test = {"n": participants, "why": "" if enough else "There is one participant."}
+    test = {"n": participants, "why": "" if enough else "there is one participant"}
     p = 1e-9 if enough else NAN
     friedman = [
         {"percent": at, "statistic": 88.1 if enough else NAN, "df": 2, "p": p, "p_holm": p} | test

@@ -10,7 +10,7 @@ from labapp.analysis.unmasking import published as paper
 from labapp.analysis.unmasking import tables_ours as ours
 from labapp.analysis.unmasking import tables_shown as shown
 from labapp.analysis.unmasking.overall import overall
-from labapp.analysis.unmasking.results import Found, Group
+from labapp.analysis.unmasking.results import Comparisons, Found, Group
 from labapp.analysis.unmasking.sentences import main_results
 from labapp.analysis.unmasking.timing import timing
 from labapp.analysis.unmasking.words import images, of_people, unbroken
@@ -121,11 +121,22 @@ def _compared(found: Found) -> Iterator[Html]:
     if len(found.fits.pooled):
         yield heading(3, "Psychometric functions, fitted (ours)")
         yield ours.fits(found)
-    if len(compared.friedman):
-        yield heading(3, "Methods compared (ours)")
+    if not len(compared.friedman):
+        return
+    yield heading(3, "Methods compared (ours)")
+    if compared.friedman["p"].notna().any() or compared.pairs["p"].notna().any():
         yield ours.tests(found)
-        yield (
-            ours.mixed(found)
-            if len(compared.mixed)
-            else paragraph(f"No mixed logistic model: {compared.mixed_why}", "quiet")
-        )
+    else:
+        # Said once, not at every mask and pair.
+        yield paragraph(f"No tests: {' and '.join(_reasons(compared))}.", "quiet")
+    yield (
+        ours.mixed(found)
+        if len(compared.mixed)
+        else paragraph(f"No mixed logistic model: {compared.mixed_why}.", "quiet")
+    )
+
+
+def _reasons(compared: Comparisons) -> list[str]:
+    """Why there are no tests, each reason once."""
+    whys = [*compared.friedman["why"], *compared.pairs["why"]]
+    return list(dict.fromkeys(str(why) for why in whys if why)) or ["there are no values"]

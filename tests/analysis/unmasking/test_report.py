@@ -194,7 +194,7 @@ def test_without_a_pool_it_is_said() -> None:
     assert re.search(r"anger\s+–\s+5\s+45", said)
     # And of one participant.
     assert ALONE in said
-    assert "There is one participant." in said
+    assert "No tests: there is one participant." in said
 
 
 def test_without_the_model_and_of_nobody_there_are_sensible_words() -> None:
@@ -241,7 +241,7 @@ def test_tests_say_their_n(full: str) -> None:
 
 def test_the_mixed_model_is_there_or_says_why_not(full: str) -> None:
     assert "Guided backpropagation, against Gradient" in full
-    assert "No mixed logistic model: There is no annotation." in section(
+    assert "No mixed logistic model: there is no annotation." in section(
         replace(
             nobody(),
             comparisons=replace(nobody().comparisons, friedman=found(1).comparisons.friedman),
