@@ -57,9 +57,9 @@ DEFINITIONS = {
         "best, ties have their average rank. Bias: of images whose prediction is wrong, the share "
         "of annotations equal to it, mean over images; of the whole image, or of the masked one. "
         "Threshold: the percentage at which a psychometric function is half-way between its guess "
-        "and lapse rates. Intervals: 95 %, percentiles of 2,000 bootstrap draws of participants, "
-        "of images for the model alone. All of it is in the tables annotations, "
-        "masked_predictions and statistics."
+        "and lapse rates. Intervals: 95 %, percentiles of 2,000 bootstrap draws of participants "
+        "(of their ranks ± 1.96 standard deviations of the draws), of images for the model alone. "
+        "All of it is in the tables annotations, masked_predictions and statistics."
     ),
     "Calibration": (
         "Questions without a target, in which the participant marks “far away” and “close enough”; "

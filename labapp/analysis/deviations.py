@@ -43,7 +43,7 @@ MEANINGS = {
     "unfinished": "the journal stops before the session was completed or ended",
     "withdrawn": "the participant withdrew; detail says what is to become of the data",
     "noted": "the moderator wrote down a deviation",
-    "attempt_interrupted": "an attempt at a question has no end",
+    "attempt_interrupted": "an attempt at a question has no end, or a pause broke it off",
     "aligned_at_start": "start and target of a question already agreed",
     "alarm": "an alarm was raised",
     "no_sound": "the session was recorded without sound",
