@@ -155,9 +155,9 @@ class Judged:
         return folder
 
 
-def of_play(play: Play, participant: str = "P01") -> SessionBuilder:
+def of_play(play: Play, participant: str = "P01", study: str = "judged") -> SessionBuilder:
     """The journal of what was played so far."""
-    made = SessionBuilder(participant, study="judged", study_files=None)
+    made = SessionBuilder(participant, study=study, study_files=None)
     made.plan(to_rows(play.machine.parts), study_sha256=files_digest({}))
     for event in play.events:
         _copied(made, event, 0)

@@ -27,6 +27,7 @@ from labapp.analysis.unmasking.timing import timing
 from labapp.study.unmasking import UnmaskingPart
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
+from tests.helpers.cohort import STUDIES, session
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.judged import of_play
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with
@@ -61,7 +62,7 @@ def part(images: int = 4, masks: int = 3) -> UnmaskingPart:
     return made.model_copy(update={"sequences": both, "total": len(both) * masks})
 
 
-def played(participant: str, seed: int) -> SessionBuilder:
+def played(participant: str, seed: int, study: str = "judged") -> SessionBuilder:
     """A session in which a class is named the more often the more is shown."""
     rng = np.random.default_rng(seed)
     made_of = part()
@@ -71,7 +72,7 @@ def played(participant: str, seed: int) -> SessionBuilder:
         _, mask = made_of.at(trial)
         right = 1 + CLASSES.index(shown.truth)
         play.respond(right if rng.uniform() < 0.3 * mask else 0, after_s=0.4 + 0.1 * mask)
-    return of_play(play, participant)
+    return of_play(play, participant, study)
 
 
 @pytest.fixture(scope="module")
@@ -294,6 +295,27 @@ def test_files_of_real_sessions(tmp_path: Path) -> None:
         own = dictionary[dictionary["table"] == name]
         assert own["column"].tolist() == list(pd.read_csv(out / f"{name}.csv").columns)
         assert own["meaning"].notna().all()
+
+
+def test_studies_of_both_sorts_are_analysed_together(tmp_path: Path) -> None:
+    """Judged explanations and masked pictures of two studies: nothing gets into the other's way."""
+    folders = [
+        session(STUDIES[5], 1).write(tmp_path / "data"),
+        played("P01", 1, "faces").write(tmp_path / "data"),
+        played("P01", 2, "more-faces").write(tmp_path / "data"),
+    ]
+    out = tmp_path / "analysis"
+    page = Page(analyze(folders, out).read_text("utf-8"))
+    assert len(page.ids) == len(set(page.ids))
+    assert page.text.count("Confidence by mask (the paper's Figure 3)") >= 2
+    names = {path.name for path in (out / FIGURES).iterdir()}
+    assert {
+        "judging-accuracy.svg",
+        "unmasking-1-faces-6-accuracy.svg",
+        "unmasking-2-more-faces-6-accuracy.png",
+    } <= names
+    told_ = pd.read_csv(out / "statistics.csv")
+    assert set(told_["study"]) >= {STUDIES[5].id, "faces", "more-faces"}
 
 
 def test_numbers_that_can_be_counted_by_hand() -> None:
