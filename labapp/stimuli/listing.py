@@ -44,6 +44,7 @@ def lines(found: list[dict[str, Any]]) -> list[str]:
         if "problem" in row:
             said = row["problem"]
         else:
-            said = f"{row['title']} ({row['sets']} sets, {row['photos']} photos)"
+            sets = "1 set" if row["sets"] == 1 else f"{row['sets']} sets"
+            said = f"{row['title']} ({sets}, {row['photos']} photos)"
         out.append(f"{row['id']:{wide}}  {row['source']:7}  {said}")
     return [*out, "", f"shipped: {resources.stimuli()}", f"own:     {resources.user_stimuli()}"]

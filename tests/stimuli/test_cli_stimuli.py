@@ -50,6 +50,7 @@ def test_a_set_is_checked_imported_and_listed(own: Path, tmp_path: Path) -> None
     }
     assert "tiny-path-agreement" in run("list").stdout
     assert "own      Tiny set: path-agreement (2 sets, 8 photos)" in run("list").stdout
+    assert "Faces: anger and happiness (1 set, 10 photos)" in run("list").stdout
 
 
 def test_a_damaged_set_is_listed_with_its_problem(own: Path) -> None:
