@@ -133,7 +133,9 @@ def stimuli_build(
         typer.echo(line)
 
 
-Set = Annotated[str, typer.Argument(metavar="SET", help="A set of pixel scores, by id or folder.")]
+Set = Annotated[
+    str, typer.Argument(metavar="SET", help="A set of pixel scores, by its id or folder.")
+]
 Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels shown first.")]
 Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
 Count = Annotated[int, typer.Option("--count", min=1, help="Masks from the first to the last.")]
@@ -156,9 +158,9 @@ def stimuli_sheet(
     Example: labapp stimuli sheet faces-unmasking --out sheets
     """
     from labapp.explanations.building import sheet
-    from labapp.stimuli import library
+    from labapp.stimuli import importing
 
-    made = sheet.write(library.load(name), _masking(smallest, largest, count, fill, sign), out)
+    made = sheet.write(importing.opened(name), _masking(smallest, largest, count, fill, sign), out)
     for path in made:
         typer.echo(f"sheet: {path}")
 
@@ -177,10 +179,10 @@ def stimuli_masks(
 
     Example: labapp stimuli masks my-set --out masked
     """
-    from labapp.stimuli import library, masks
+    from labapp.stimuli import importing, masks
 
     masking = _masking(smallest, largest, count, fill, sign)
-    written = masks.write(library.load(name), masking, out)
+    written = masks.write(importing.opened(name), masking, out)
     typer.echo(f"pictures: {written} in {out}")
     typer.echo(f"table:    {out / masks.TABLE}, its column logits to be filled in")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import uuid
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from labapp.errors import StimuliError
 from labapp.stimuli import library, sources
 from labapp.stimuli.check import Findings, check
-from labapp.stimuli.library import MANIFEST
+from labapp.stimuli.library import MANIFEST, StimulusSet
 from labapp.stimuli.manifest import Manifest
 
 
@@ -20,6 +21,19 @@ def checked(folder: Path) -> Findings:
     if found.manifest is None:
         raise library.refusal(f"The stimulus set in {folder} cannot be shown", found.faults)
     return found
+
+
+def opened(reference: str) -> StimulusSet:
+    """A set by its id or folder; in a folder it may be in tables still, before it is imported.
+
+    Raises StimuliError: there is none, or something is wrong with it.
+    """
+    folder = Path(reference)
+    if (folder / MANIFEST).is_file() or not (folder / sources.HEADER).is_file():
+        return library.load(reference)
+    manifest = checked(folder).manifest
+    assert manifest is not None
+    return StimulusSet(manifest, folder, hashlib.sha256(dumped(manifest)).hexdigest())
 
 
 def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, Findings]:

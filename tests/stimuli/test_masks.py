@@ -50,13 +50,14 @@ def test_what_another_model_says_is_imported(
         ],
     )
     assert recorded_outputs(plain, MASKING, plain.manifest.photos[0], "middle") == ()
-    masks.write(plain, MASKING, tmp_path / "masked")
+    assert importing.opened(str(plain.folder)) == plain
+    folder = as_tables(plain)
+    masks.write(importing.opened(str(folder)), MASKING, tmp_path / "masked")
     with (tmp_path / "masked" / "masked.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     for line in lines:
         grey = pictures.native((tmp_path / "masked" / line["file"]).read_bytes(), line["file"])
         line["logits"] = f"{grey.mean():.3f}|{-grey.mean():.3f}"
-    folder = as_tables(plain)
     with (folder / "masked.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(lines[0]))
         writer.writeheader()
