@@ -209,13 +209,19 @@ def spans(room: Room, made: list[int], noted: list[int]) -> Spans:
     """What a session's events say; made: times of the responses, session ns."""
     of = {
         kind: [payload for found, payload in room.events if found == kind]
-        for kind in ("stimulus.drawn", "stimulus.shown", "response.given")
+        for kind in ("stimulus.shown", "response.given")
     }
     given = of["response.given"][-len(made) :]
-    drawn = of["stimulus.drawn"][-len(of["stimulus.shown"]) :]
+    # The last one drawn may not be shown any more: each belongs to the one shown after it.
+    drawn = []
+    for kind, payload in room.events:
+        if kind == "stimulus.drawn":
+            newest = payload
+        elif kind == "stimulus.shown":
+            drawn.append(newest)
     found: Spans = {"due to painted": [], "response to painted": []}
     # The first stimulus is due when its screen is still being built.
-    for one, shown in list(zip(drawn, of["stimulus.shown"], strict=False))[1:]:
+    for one, shown in list(zip(drawn, of["stimulus.shown"], strict=True))[1:]:
         found["due to painted"].append((shown["painted_ns"] - one["due_ns"]) / MS)
     for answer, shown in zip(given, of["stimulus.shown"][1:], strict=False):
         found["response to painted"].append((shown["painted_ns"] - answer["input_ns"]) / MS)
