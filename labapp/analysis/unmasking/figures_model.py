@@ -83,9 +83,8 @@ def ranks(found: Found, prefix: str) -> Plate | None:
         "Rank 1, on top, is best: the highest mean accuracy of people (“I don't know” is not "
         "correct), the least cross-entropy of the model. Ranked for each image and mask, ties have "
         "the average of their ranks; averaged over images. n: images, on the left images × masks. "
-        "Vertical lines: 95 % intervals (ours), bootstrap over participants, of the model over "
-        "images. Drawing participants anew adds chance and ties, which bring the ranks of people "
-        "nearer to the middle: their intervals lie to that side.",
+        "Vertical lines: 95 % intervals (ours), of people 1.96 standard deviations of bootstrap "
+        "draws of participants to each side, of the model percentiles of draws of images.",
     )
 
 

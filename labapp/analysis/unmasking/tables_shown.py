@@ -58,8 +58,7 @@ def by_method(found: Found, means: Overall) -> Html:
         rows,
         numeric=range(1, 8),
         caption="Over all masks and images; below each value, or in brackets, its 95 % interval. "
-        "Drawing participants anew adds chance and ties, which bring ranks of people nearer to the "
-        "middle: such an interval may lie beside its value. Where it is wrong: on the whole image.",
+        "Where it is wrong: on the whole image.",
     )
 
 

@@ -17,8 +17,11 @@ OVER_IMAGES = "Vertical lines: 95 % intervals, bootstrap over images (ours)."
 
 
 def of_people(group: Group) -> str:
-    """62 participants, 18,600 annotations."""
-    return f"{count(group.participants, 'participant')}, {labelled(len(group.annotations))}"
+    """62 participants, 18,600 annotations. A figure goes around without its report: where a program
+    took part, and no person, it says so."""
+    simulated = group.annotations["timed_by"].fillna("") == "simulated"
+    who = "simulated participant" if len(simulated) and simulated.all() else "participant"
+    return f"{count(group.participants, who)}, {labelled(len(group.annotations))}"
 
 
 def labelled(n: int) -> str:

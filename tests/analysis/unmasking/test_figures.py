@@ -21,6 +21,7 @@ from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes
 from labapp.analysis.unmasking.figures import plates
 from labapp.analysis.unmasking.results import MODEL, PEOPLE, WHOLE, Found
+from labapp.analysis.unmasking.words import of_people
 from labapp.figure_style import STYLE
 from tests.helpers.unmasked import METHODS, found, nobody
 
@@ -207,6 +208,16 @@ def test_of_one_participant_there_are_no_intervals() -> None:
 
 def test_of_nobody_there_is_no_figure() -> None:
     assert plates(nobody()) == []
+
+
+def test_a_figure_says_where_no_person_took_part() -> None:
+    rows = FULL.group.annotations.assign(timed_by="simulated")
+    assert of_people(replace(FULL.group, annotations=rows)) == (
+        "62 simulated participants, 18,600 annotations"
+    )
+    some = rows.assign(timed_by=["event", *rows["timed_by"][1:]])
+    assert "simulated" not in of_people(replace(FULL.group, annotations=some))
+    assert of_people(replace(FULL.group, annotations=rows[:0])).startswith("0 participants")
 
 
 def test_figures_are_saved_as_two_files_and_never_over_others(
