@@ -191,10 +191,12 @@ class Presenter(QObject):
         handle = self._handle
         if handle is None or watched is not handle:
             return False
-        if event.type() == QEvent.Type.Expose and self._stage is _Stage.PAINT:
-            if handle.isExposed():
-                # What is clean is flushed again without a paintEvent.
-                self._view.update()
+        if event.type() == QEvent.Type.Expose and handle.isExposed():
+            # The window can be seen again. What is clean is flushed without a paintEvent, and the
+            # answer to a request may be lost while it could not: both follow a new paint.
+            if self._stage is _Stage.FRAME:
+                self._stage, self._drawn = _Stage.PAINT, False
+            self._view.update()
             return False
         if event.type() != QEvent.Type.UpdateRequest:
             return False

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QExposeEvent, QGuiApplication, QPainter, QPaintEvent, QRegion
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -143,6 +143,32 @@ def test_an_unexposed_window_shows_nothing(
     qtbot.waitUntil(lambda: bool(told))
     assert told[0][1] == "flush"
     assert told[0][0] >= sheet.painted[-1][1]
+
+
+def test_a_frame_that_was_lost_under_another_window_is_painted_again(
+    sheet: Sheet, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet.presenter, told = Presenter(sheet, framed=True), Told()
+    handle = sheet.window().windowHandle()
+    assert handle is not None
+    request, asked = handle.requestUpdate, []
+
+    def unreliable() -> None:
+        asked.append(len(sheet.painted))
+        if len(asked) != 2:
+            request()
+
+    monkeypatch.setattr(type(handle), "requestUpdate", lambda _: unreliable())
+    sheet.presenter.present(lambda: sheet.show_tone("red"), told)
+    qtbot.wait(60)
+    assert asked == [0, 1]
+    assert not told
+    QApplication.sendEvent(handle, QExposeEvent(QRegion(sheet.window().rect())))
+    qtbot.waitUntil(lambda: bool(told))
+    assert asked == [0, 1, 2]
+    assert told[0][0] > sheet.painted[-1][1]
+    qtbot.wait(30)
+    assert len(told) == 1
 
 
 def test_due_is_never_early(qtbot: QtBot) -> None:
