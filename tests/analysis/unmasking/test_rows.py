@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from labapp.analysis import Tables
 from labapp.analysis.rows import SessionRecords
@@ -222,3 +224,35 @@ def test_a_plan_that_does_not_hold_together(change: dict[str, str], said: str) -
     part = part.model_copy(update={"sequences": (part.sequences[0].model_copy(update=change),)})
     with pytest.raises(RecordError, match=said):
         SessionRecords.of(paired(of_play(UnmaskingPlay.of(part))), "test")
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.sampled_from(["0", "1", "2", "early", "pause", "wait"]), max_size=25))
+def test_whatever_happens_every_response_is_one_row_that_counts(actions: list[str]) -> None:
+    play = UnmaskingPlay.of(sequences=2)
+    given_: list[int] = []
+    for action in actions:
+        seen = play.stimulus
+        if seen is None:
+            break
+        if action == "pause":
+            play.send(Pause("a call"))
+            play.wait(3)
+            play.send(Resume("on"))
+        elif action == "wait":
+            play.wait(1)
+        elif action == "early":
+            assert seen.painted_ns is not None
+            assert play.respond(1, input_ns=seen.painted_ns - 1) == 0
+        else:
+            play.respond(int(action))
+            given_.append(int(action))
+    rows = annotations(play)
+    counted = rows[~rows["excluded"]]
+    assert counted["trial"].tolist() == list(range(1, len(given_) + 1))
+    assert counted["button"].tolist() == given_
+    assert (counted["reaction_time_ms"] >= 0).all()
+    assert not rows.duplicated(["stage", "trial", "attempt"]).any()
+    rest = rows[rows["excluded"]]
+    assert rest["excluded_because"].notna().all()
+    assert rest[["button", "reaction_time_ms", "correct"]].isna().all(axis=None)
