@@ -76,7 +76,7 @@ def _of(found: Found, anchor: str) -> Iterator[Html]:
         shown.model(found)
         if len(found.report)
         else paragraph(
-            "The stimulus set does not say how the model does on the images they were chosen from.",
+            "The stimulus set does not say how the model does on the images that these are from.",
             "quiet",
         )
     )

@@ -22,6 +22,8 @@ from labapp.analysis.unmasking.results import (
 )
 from labapp.analysis.unmasking.words import images, ms, percent, rows_of, two_digits, with_interval
 
+NO_RANKS = "There are none: no image was seen with every method at the same mask."
+
 
 def main_results(found: Found, overall: Overall) -> Iterator[tuple[str, str, str]]:
     """Of each result its name, what was found here and what the paper says (empty where that is
@@ -115,7 +117,7 @@ def _ranks(found: Found, _: Overall) -> str:
             )
             said.append(f"by {name} {each}")
     if not said:
-        return ""
+        return NO_RANKS if found.group.participants else ""
     agreed = found.ranks.agreement
     agreed = agreed[(agreed["over"] == "units") & agreed["value"].notna()]
     between = "; ".join(

@@ -22,7 +22,7 @@ from labapp.analysis.unmasking.figures import plates
 from labapp.analysis.unmasking.overall import Overall, overall
 from labapp.analysis.unmasking.results import Found
 from labapp.analysis.unmasking.sections import ALONE, NO_MODEL, of_study, told
-from labapp.analysis.unmasking.sentences import main_results
+from labapp.analysis.unmasking.sentences import NO_RANKS, main_results
 from labapp.analysis.unmasking.timing import timing
 from labapp.study.unmasking import UnmaskingPart
 from tests.analysis.sessions import paired
@@ -233,6 +233,20 @@ def test_several_groups_of_a_study_are_told_apart() -> None:
 
 def svgs(anchor: str) -> list[str]:
     return [plate.drawing(anchor).svg for plate in plates(found(1))[:2]]
+
+
+def test_without_an_image_seen_with_every_method_there_are_no_ranks_and_it_is_said() -> None:
+    world = World(images=4)
+    halves = [
+        annotated(row, "P1", row["truth"])
+        for row in world.rows()
+        if (row["method"] == "lrp") == (row["image"] in ("image-00", "image-01"))
+    ]
+    bare = replace(world, model=False)
+    (one,) = findings(tables_with(bare, halves)).unmasked
+    said = {name: here for name, here, _ in main_results(one, overall(one.group))}
+    assert said["Ranks"] == NO_RANKS
+    assert NO_RANKS not in section(nobody())
 
 
 def test_tests_say_their_n(full: str) -> None:
