@@ -21,6 +21,8 @@ from labapp.ui.moderator.mirror import QUIET, STIMULUS
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.state.plan import rows_of
 from labapp.ui.moderator.state.stimuli import Given, Stimuli
+from labapp.ui.moderator.state.timeline import Timeline
+from labapp.ui.moderator.state.worktime import WorkTime
 from labapp.ui.moderator.study_page import facts_unmasked, unmasked_of
 from labapp.ui.moderator.timeline_view import TimelineView
 from labapp.ui.moderator.unmasking_mirror import packed
@@ -282,6 +284,37 @@ def test_a_stage_that_begins_again_has_no_answers():
     assert stimuli.last is None
     stimuli.apply(event("part.restarted", attempt=2))
     assert stimuli.given == {}
+
+
+def test_a_stage_that_begins_again_begins_its_blocks_again():
+    line, work = Timeline((unmasking_part(),)), WorkTime()
+    for second, one in enumerate(
+        (
+            event("part.started", index=0),
+            event("stimulus.shown", 1),
+            event("trial.ended", 1, outcome="answered"),
+            event("stimulus.shown", 2),
+            event("part.restarted", attempt=2),
+            event("stimulus.shown", 1),
+        )
+    ):
+        timed = replace(one, seq=second + 1, t_ns=second * 1000 * MS)
+        work.apply(timed)
+        line.apply(timed, work)
+    assert [(one.start_ns // MS, one.end_ns) for one in line.trials] == [
+        (1000, 4000 * MS),
+        (5000, None),
+    ]
+
+
+def test_a_picture_that_is_left_out_ends_its_block():
+    line, work = Timeline((unmasking_part(),)), WorkTime()
+    ended = event("trial.ended", 1, outcome="stage_skipped")
+    for one in (event("part.started", index=0), event("stimulus.shown", 1), ended):
+        line.apply(one, work)
+    assert [(one.label, one.outcome) for one in line.trials] == [
+        ("Sequence 1 of 2", "stage_skipped")
+    ]
 
 
 def test_the_console_waits_while_a_picture_is_about_to_appear(watch):
