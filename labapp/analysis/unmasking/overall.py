@@ -12,17 +12,17 @@ from labapp.analysis.unmasking.cells import Bool, Cells, truths
 from labapp.analysis.unmasking.curves import columns
 from labapp.analysis.unmasking.results import Group
 
-MEASURES = ("labels", "accuracy", "of_labels", "ms", "repeated")
-"""labels: share of annotations that name a class; accuracy: that name the true one; of_labels: the
-same without "I don't know"; ms: mean reaction time; repeated: share equal to the prediction, of the
-annotations of images whose prediction is wrong on the whole picture."""
-
 
 @dataclass(frozen=True)
 class Overall:
-    """methods: a row a method: method, n (annotations), median_ms, and of each measure its value,
-    and its ends as MEASURE_low and MEASURE_high (95 %, bootstrap over participants). by_mask: the
-    mean reaction time over all methods: percent, n, ms."""
+    """methods: a row a method: method, n (annotations), median_ms (reaction time), and of each
+    measure its value, with its ends as labels_low and labels_high, and so on (95 %, bootstrap over
+    participants). by_mask: the mean reaction time over all methods: percent, n, ms.
+
+    The measures: labels, share of annotations that name a class; accuracy, that name the true one;
+    of_labels, the same without "I don't know"; ms, mean reaction time; repeated, share equal to the
+    prediction, of the annotations of images whose prediction is wrong on the whole picture.
+    """
 
     methods: pd.DataFrame
     by_mask: pd.DataFrame

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PARTICIPANTS = 62
 NOT_OURS = (
     "The paper is Biessmann and Refiano, “A psychophysics approach for quantitative comparison of "
     "interpretable computer vision models” (paper 004). Its values are of other faces, of another "
@@ -18,8 +17,6 @@ LABELS_AT = 6.0
 """The mask, in percent shown, of which the counts are printed (caption of Figure 3)."""
 LABELS, DONT_KNOW = 663, 1197
 """Annotations at that mask, over all methods."""
-PEAK_PERCENT = 15.0
-"""Around this mask reaction times are longest (Figure 5)."""
 IMAGES = {
     "anger": 45,
     "contempt": 18,
