@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from scipy.special import xlogy
 
-from labapp.analysis.unmasking.bootstrap import Float64, divided, drawn, interval
+from labapp.analysis.unmasking.bootstrap import LEVELS, Float64, divided, drawn, interval
 from labapp.analysis.unmasking.cells import Cells
 from labapp.analysis.unmasking.curves import IMAGE, PERSON
-from labapp.analysis.unmasking.psychometric import Fitted, fit
+from labapp.analysis.unmasking.psychometric import BEYOND, Fitted, fit
 from labapp.analysis.unmasking.results import CORRECT, LABEL, Fits
 
 POOLED = (
@@ -22,9 +24,13 @@ NOBODY = "no annotations"
 FEW = "fewer than four masks, the parameters of the function"
 FLAT = "the share is the same at every mask"
 FALLS = "the share does not grow with what is shown"
+UNCLEAR = "the share does not grow with what is shown by more than chance"
 OUTSIDE = "the threshold lies outside the masks that were shown"
+UNSETTLED = "the threshold is not settled: its interval reaches beyond all that is looked for"
 NO_POOLED = "there is no fit over all participants, whose guess and lapse rates are taken"
 PARAMETERS = 4
+ALPHA = 0.05
+"""Of the likelihood ratio test of a function against the same share at every mask."""
 MOST = {LABEL: (0.5, 0.1), CORRECT: (0.5, 0.5)}
 """Upper bounds of guess and lapse rates. Where everything is shown, hardly anybody says "I don't
 know", but any share may name the wrong class."""
@@ -73,7 +79,11 @@ def _pooled(
         "guess": float(found.guess[0]),
         "lapse": float(found.lapse[0]),
         "log_likelihood": float(found.log_likelihood[0]),
-        "why": _outside(cells, float(threshold.value)),
+        "why": (
+            _unclear(found, all_hits[None], all_counts[None], PARAMETERS - 1)[0]
+            or _outside(cells, float(threshold.value))
+            or _unsettled(x, draws.location)
+        ),
     }
 
 
@@ -104,6 +114,9 @@ def _own(
         rates = (np.full(some.sum(), over_all.guess[0]), np.full(some.sum(), over_all.lapse[0]))
         found = fit(x, hits[some], counts[some], rates, most)
         threshold[some], slope[some] = found.threshold, found.slope
+        unclear = _unclear(found, hits[some], counts[some], 1)
+        for row, one in zip(np.flatnonzero(some), unclear, strict=True):
+            why[row] = one
     for place, participant in enumerate(cells.participants):
         yield {
             "participant": participant,
@@ -130,6 +143,24 @@ def _unfit(x: Float64, hits: Float64, counts: Float64) -> list[str]:
         "",
     )
     return [str(one) for one in why]
+
+
+def _unclear(found: Fitted, hits: Float64, counts: Float64, more: int) -> list[str]:
+    """Whether each function is no better than one share at every mask. more : parameters that the
+    function has beyond that share."""
+    asked, given = counts.sum(axis=1), hits.sum(axis=1)
+    flat = xlogy(given, given / asked) + xlogy(asked - given, 1 - given / asked)
+    p = stats.chi2.sf(np.maximum(2 * (found.log_likelihood - flat), 0), more)
+    return [UNCLEAR if one >= ALPHA else "" for one in p]
+
+
+def _unsettled(x: Float64, locations: Float64) -> str:
+    """Whether the interval of a location reaches an end of where it is looked for."""
+    if not locations.size:
+        return ""
+    low, high = np.percentile(locations, LEVELS)
+    within = x.min() - BEYOND < low and high < x.max() + BEYOND
+    return "" if within else UNSETTLED
 
 
 def _outside(cells: Cells, threshold: float) -> str:

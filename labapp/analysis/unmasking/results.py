@@ -119,7 +119,8 @@ class Fits:
 
     pooled: of (label, correct), method, n (annotations), n_participants, threshold, threshold_low,
     threshold_high, slope, slope_low, slope_high, guess, lapse, log_likelihood, why (there is no
-    fit, or it lies outside the masks; else empty).
+    fit, or its threshold means nothing: the share does not grow by more than chance, the threshold
+    lies outside the masks or is not settled; else empty).
     own: of each participant, with the guess and lapse of the pooled fit: of, method, participant,
     n, threshold, slope, why.
     """

@@ -93,3 +93,29 @@ def test_too_few_masks_and_nobody() -> None:
     nobody = fits(cells_of(observed(0)))
     assert (nobody.pooled["why"] == of_fits.NOBODY).all()
     assert nobody.own.empty
+
+
+def test_who_presses_any_button_has_no_threshold() -> None:
+    world = World(images=6)
+    rng = np.random.default_rng(11)
+    rows = [
+        annotated(one, f"P{number:02d}", rng.choice([*world.classes, None]))
+        for number in range(20)
+        for one in world.rows()
+    ]
+    found = fits(cells_of(tables_with(world, rows)))
+    assert (found.pooled["why"] != "").all()
+    # One in twenty is taken for an observer by chance.
+    assert (found.own["why"] == "").mean() < 0.1
+
+
+def test_a_threshold_that_few_answers_do_not_settle() -> None:
+    # Four people of whom one knows it all at the largest mask, the others never.
+    world = World(methods=("one",), images=6, percents=(5.0, 10.0, 20.0, 40.0))
+    rows = [
+        annotated(one, who, one["truth"] if who == "P1" and one["percent"] == 40 else None)
+        for one in world.rows()
+        for who in ("P1", "P2", "P3", "P4")
+    ]
+    row = fits(cells_of(tables_with(world, rows))).pooled.iloc[0]
+    assert row["why"] in (of_fits.OUTSIDE, of_fits.UNSETTLED)
