@@ -1,0 +1,8 @@
+"""The data that concept purity is studied on (paper 001): inputs, concepts, a task, and rules that
+make concepts depend on each other; and codes made by hand whose purity is known.
+
+    tabular      TabularToy(delta)
+    sprites      dSprites(lambda), also with a background that gives the label away
+    shapes       3dshapes(lambda), rendered here or from the official file
+    hand_made    concepts with pure and impure codes, for Table 1
+"""

@@ -1,0 +1,84 @@
+"""Which rows of a grid of factors a task keeps, so that its factors depend on each other.
+
+Paper 001, A.6: with lambda correlations, each value of factor i (i up to lambda) allows factor
+i + 1 only half of its values, drawn without replacement: from the lower three quarters of them
+where one concept of the row is 1, from the upper three quarters otherwise. Factors after
+lambda + 1 keep every other value, so that the size hardly changes with lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.datasets.concepts.chance import generator, order
+from labapp.datasets.split import Int64
+
+Bool = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Correlated:
+    """The rule, drawn.
+
+    `allowed[i]`, bool, shape (2, values of factor i, values of factor i + 1): whether factor i + 1
+    may take a value, by the deciding concept (0, 1) and the value of factor i. `sizes`: the number
+    of values of each factor.
+    """
+
+    sizes: tuple[int, ...]
+    allowed: tuple[Bool, ...]
+
+    def keeps(self, indices: Int64, decides: Int64) -> Bool:
+        """Which rows the task has: bool, shape (n,).
+
+        Parameters
+        ----------
+        indices : numbers of the factors' values, from 0, shape (n, k).
+        decides : the deciding concept of each row, 0 or 1, shape (n,).
+        """
+        kept = np.ones(len(indices), dtype=np.bool_)
+        for i, table in enumerate(self.allowed):
+            kept &= table[decides, indices[:, i], indices[:, i + 1]]
+        for i in range(len(self.allowed) + 1, len(self.sizes)):
+            kept &= indices[:, i] % 2 == 0
+        return kept
+
+
+def correlated(sizes: Sequence[int], correlations: int, seed: int) -> Correlated:
+    """The rule for factors with these numbers of values.
+
+    Three quarters and halves are rounded down, and the upper quarters mirror the lower ones: of 6
+    values, from 0, halves are drawn from 0 to 3 and from 2 to 5. A task with lambda correlations
+    has those of lambda - 1 with the same seed, and one more.
+
+    Raises
+    ------
+    ValueError : fewer than 0 or more than k - 1 correlations.
+    """
+    if not 0 <= correlations < len(sizes):
+        raise ValueError(
+            f"correlations must lie between 0 and {len(sizes) - 1}, found {correlations}"
+        )
+    allowed = []
+    for i in range(correlations):
+        random = generator(seed, 0, i)
+        values, later = sizes[i], sizes[i + 1]
+        quarters, half = 3 * later // 4, later // 2
+        table = np.zeros((2, values, later), dtype=np.bool_)
+        for value in range(values):
+            table[1, value, order(random, quarters)[:half]] = True
+            table[0, value, later - quarters + order(random, quarters)[:half]] = True
+        allowed.append(table)
+    return Correlated(tuple(sizes), tuple(allowed))
+
+
+def binary(*digits: Int64) -> Int64:
+    """The number that binary digits, each int64 of shape (n,), write, the greatest first."""
+    number = np.zeros_like(digits[0])
+    for digit in digits:
+        number = 2 * number + digit
+    return number

@@ -1,0 +1,95 @@
+"""Instances with their concepts and the label of the task, divided for training and test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from labapp.datasets.concepts.chance import generator, order
+from labapp.datasets.split import Float32, Float64, Int64, Rows, check
+
+Origin = Literal["computed", "rendered", "official"]
+"""Where instances come from: numbers by formula, pictures drawn by labapp, or the published file.
+Results on rendered pictures must be called so: they are no repetition of published ones."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConceptRows:
+    """Rows of a task, asked for by number.
+
+    `rows` has their instances and factors; `concepts_of` int64 0 or 1, shape (n, k); `labels_of`
+    int64 from 0, shape (n,).
+    """
+
+    rows: Rows
+    concepts_of: Int64
+    labels_of: Int64
+
+    def __len__(self) -> int:
+        return len(self.labels_of)
+
+    def instances(self, rows: Int64) -> Float32:
+        """Instances of the rows, float32, shape (n, *shape)."""
+        return self.rows.instances(rows)
+
+    def factors(self, rows: Int64) -> Float64:
+        """Factors of the rows, float64, shape (n, k)."""
+        return self.rows.factors(rows)
+
+    def concepts(self, rows: Int64) -> Int64:
+        """Concepts of the rows, 0 or 1, int64, shape (n, k)."""
+        return self.concepts_of[rows]
+
+    def labels(self, rows: Int64) -> Int64:
+        """Labels of the rows, from 0, int64, shape (n,)."""
+        return self.labels_of[rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConceptSplit:
+    """A task, divided. `classes`: how many labels there are. `files`: SHA-256 of what was read from
+    files, by their published names."""
+
+    name: str
+    train: ConceptRows
+    test: ConceptRows
+    factor_names: tuple[str, ...]
+    concept_names: tuple[str, ...]
+    classes: int
+    origin: Origin
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+TEST_SHARE = 0.2
+"""Kept for the test where a task has no fixed sizes, as in the released code."""
+
+
+def divide(grid_rows: Int64, seed: int) -> tuple[Int64, Int64]:
+    """Rows to train on and `TEST_SHARE` of them to test on, by the luck of `seed`; both keep the
+    order of `grid_rows`, int64, shape (n,). Raises ValueError where one side would be empty."""
+    held_out = round(TEST_SHARE * len(grid_rows))
+    check(len(grid_rows), held_out)
+    # Another stream than that of the allowed values, which are drawn by the same seed.
+    shuffled = order(generator(seed, 1), len(grid_rows))
+    train, test = shuffled[held_out:].copy(), shuffled[:held_out].copy()
+    train.sort()
+    test.sort()
+    return grid_rows[train], grid_rows[test]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changed:
+    """Rows whose instances are changed by `change(instances, row numbers)`."""
+
+    rows: Rows
+    change: Callable[[Float32, Int64], Float32]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def instances(self, rows: Int64) -> Float32:
+        return self.change(self.rows.instances(rows), rows)
+
+    def factors(self, rows: Int64) -> Float64:
+        return self.rows.factors(rows)

@@ -1,0 +1,87 @@
+"""dSprites(lambda): concepts and classes by hand, sizes, and the background that gives away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp.datasets import dsprites
+from labapp.datasets.concepts.rows import ConceptSplit
+from labapp.datasets.concepts.sprites import CLASSES, MOST, concepts, labels, sprites, spurious
+from labapp.errors import DatasetError
+
+
+@pytest.fixture(scope="module")
+def plain() -> ConceptSplit:
+    return sprites(0)
+
+
+def test_concepts_and_classes_by_hand() -> None:
+    indices = np.array([[0, 0, 0, 0, 0], [1, 2, 19, 15, 15], [1, 3, 20, 16, 16], [2, 5, 39, 31, 0]])
+    c = concepts(indices)
+    np.testing.assert_array_equal(c, [[1] * 5, [1] * 5, [1, 0, 0, 0, 0], [0, 0, 0, 0, 1]])
+    np.testing.assert_array_equal(labels(c), [3, 3, 0, 5])
+    # Square, large, turned, left: [c2 c4] = [0 1]; heart, turned little, bottom: 4 + [1 0].
+    np.testing.assert_array_equal(labels(np.array([[1, 0, 0, 1, 0], [0, 1, 1, 1, 0]])), [1, 6])
+
+
+@pytest.mark.parametrize("correlations", range(MOST + 1))
+def test_every_task_is_as_large_and_has_all_classes(correlations: int) -> None:
+    split = sprites(correlations)
+    assert (len(split.train), len(split.test)) == (36_864, 9_216)
+    assert set(split.test.labels_of.tolist()) == set(range(CLASSES))
+    assert split.origin == "rendered"
+    assert split.name == f"dSprites({correlations})"
+    correlation = np.corrcoef(split.train.concepts_of.T) - np.eye(5)
+    neighbours = np.abs(np.diag(correlation, 1))
+    if correlations == 0:
+        assert np.abs(correlation).max() < 0.03
+    else:  # c1 decides for every factor, and so each depends on it
+        assert np.abs(correlation[0, 1 : 1 + correlations]).min() > 0.05
+        assert neighbours[0] > 0.2
+
+
+def test_rows_show_what_they_say(plain: ConceptSplit) -> None:
+    rows = np.array([0, 40, 9_215])
+    factors = plain.test.factors(rows)
+    np.testing.assert_array_equal(plain.test.instances(rows), dsprites.pictures(factors))
+    np.testing.assert_array_equal(plain.test.concepts(rows)[:, 0], factors[:, 0] < 2.5)
+    np.testing.assert_array_equal(plain.test.concepts(rows)[:, 3], factors[:, 3] < 15.5 / 31)
+
+
+def test_no_row_is_in_both_parts_and_a_seed_divides_alike(plain: ConceptSplit) -> None:
+    def kinds(split: ConceptSplit) -> list[set[tuple[float, ...]]]:
+        parts = (split.train, split.test)
+        return [{tuple(f) for f in p.factors(np.arange(len(p))).tolist()} for p in parts]
+
+    train, test = kinds(plain)
+    assert not train & test
+    assert kinds(sprites(0)) == [train, test]
+    assert kinds(sprites(0, seed=1))[1] != test
+
+
+def test_a_spurious_background_is_a_tenth_of_the_label_on_three_quarters(
+    plain: ConceptSplit,
+) -> None:
+    changed = spurious(plain)
+    rows = np.arange(0, 36_864, 9)
+    before, after = plain.train.instances(rows), changed.train.instances(rows)
+    label = changed.train.labels(rows)
+    background = after.min(axis=(1, 2))
+    seen = background > 0
+    np.testing.assert_allclose(background[seen], 0.1 * label[seen], rtol=1e-6)
+    # Label 0 has a black background either way.
+    assert seen[label > 0].mean() == pytest.approx(0.75, abs=0.03)
+    np.testing.assert_array_equal(after == 1, before == 1)
+    np.testing.assert_array_equal(after[~seen], before[~seen])
+    assert changed.test is plain.test
+    np.testing.assert_array_equal(changed.train.concepts_of, plain.train.concepts_of)
+
+
+def test_wrong_requests(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="between 0 and 4"):
+        sprites(5)
+    with pytest.raises(DatasetError, match="There is no"):
+        sprites(0, official=tmp_path / dsprites.OFFICIAL)
