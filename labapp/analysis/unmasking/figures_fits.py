@@ -59,12 +59,13 @@ def _functions(ax: Axes, found: Found, own: pd.DataFrame) -> None:
         rise = expit(float(fit["slope"]) * (np.log(x) - np.log(threshold)))
         guess, lapse = float(fit["guess"]), float(fit["lapse"])
         axes.curve(ax, look, x, 100 * (guess + (1 - guess - lapse) * rise))
+        if fit["why"]:
+            continue  # the threshold means nothing; the table says why
         below = -3.0 - 2.4 * place % 7.2
         ends = np.clip([fit["threshold_low"], fit["threshold_high"]], low, high)
         if np.isfinite(ends).all():
             ax.plot(ends, [below] * 2, color=look.colour, linewidth=1.8, solid_capstyle="butt")
-        if low <= threshold <= high:
-            ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
+        ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
 
 
 def thresholds(found: Found, prefix: str) -> Plate | None:
@@ -84,16 +85,17 @@ def thresholds(found: Found, prefix: str) -> Plate | None:
         figure,
         "Thresholds of each participant (ours)",
         "A point a participant; a grey line joins their methods; thick line: median. With the "
-        "guess and lapse rate of the fit over all. Thresholds outside the masks, and those that "
-        "have no value, are left out here; n counts the others.",
+        "guess and lapse rate of the fit over all. Thresholds outside the masks, and of whose "
+        "answers no function can be told from chance, are left out here; n counts the others.",
     )
 
 
 def _own(ax: Axes, found: Found, own: pd.DataFrame) -> None:
     methods = found.group.methods
     low, high = found.group.percents[0], found.group.percents[-1]
-    inside = own[own["threshold"].between(low, high)]
-    wide = inside.pivot_table(index="participant", columns="method", values="threshold")
+    wide = own[own["why"] == ""].pivot_table(
+        index="participant", columns="method", values="threshold"
+    )
     values = wide.reindex(columns=list(methods)).to_numpy(float)
     spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(len(values))
     places = np.arange(len(methods))

@@ -150,13 +150,18 @@ def _bias(found: Found, overall: Overall) -> str:
 
 
 def _thresholds(found: Found, _: Overall) -> str:
-    pooled = found.fits.pooled
-    own = pooled[(pooled["of"] == CORRECT) & pooled["threshold"].notna()]
+    own = found.fits.pooled
+    own = own[own["of"] == CORRECT].sort_values("threshold", kind="stable")
     each = ", ".join(
         f"{found.group.methods[row['method']]} {_interval(row, 'threshold', _of_pixels)}"
-        for row in rows_of(own.sort_values("threshold", kind="stable"))
+        for row in rows_of(own[own["why"] == ""])
     )
-    return f"The true class is named half-way up at {each}." if each else ""
+    without = "; ".join(
+        f"{found.group.methods[row['method']]} ({row['why']})"
+        for row in rows_of(own[own["why"] != ""])
+    )
+    said = f"The true class is named half-way up at {each}." if each else ""
+    return f"{said} No threshold: {without}.".strip() if without else said
 
 
 def _tests(found: Found, _: Overall) -> str:
