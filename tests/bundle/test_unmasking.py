@@ -280,6 +280,11 @@ def test_valid_bids(bundle: Path) -> None:
     assert sorted(result["summary"]["tasks"]) == ["session", "unmasking"]
 
 
+def test_the_list_of_sessions_counts_the_pictures_that_were_answered(bundle: Path) -> None:
+    (line,) = rows(bundle, "sub-P01/sub-P01_sessions")
+    assert (line["stimuli"], line["photos"], line["included"]) == ("80", "0", "true")
+
+
 def test_every_column_is_in_the_codebook(bundle: Path) -> None:
     book = json.loads((bundle / "sourcedata/labapp/codebook.json").read_text("utf-8"))
     for kind in ("events", "beh"):
