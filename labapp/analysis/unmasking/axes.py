@@ -114,7 +114,8 @@ def line(
         "markeredgecolor": look.colour,
         "zorder": 3,
     }
-    ax.plot(at, values, ls=look.line if join else "", clip_on=False, **style)
+    clip = not np.isfinite(values).any()  # what shows nothing must not stand beyond the axes
+    ax.plot(at, values, ls=look.line if join else "", clip_on=clip, **style)
     # The legend shows the line in any case: a fitted one may be drawn instead.
     ax.plot([], [], ls=look.line, label=label or None, **style)
 
@@ -136,9 +137,10 @@ def bar_edges(shown: Sequence[float], share: float) -> tuple[float, float]:
 
 def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6) -> None:
     """Marks that no line joins."""
+    at, values = np.asarray(x, float), np.asarray(y, float)
     ax.plot(
-        x,
-        y,
+        at,
+        values,
         look.mark,
         color=look.colour,
         markersize=size,
@@ -146,7 +148,7 @@ def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size:
         markeredgecolor=look.colour,
         label=label or None,
         zorder=3,
-        clip_on=False,
+        clip_on=not np.isfinite(values).any(),
     )
 
 

@@ -200,6 +200,25 @@ def test_without_the_model_its_figure_is_missing_and_the_others_say_why() -> Non
     ]
 
 
+def test_lines_and_marks_without_values_leave_the_panels_where_they_are(tmp_path: Path) -> None:
+    """Warnings are errors: a layout that collapses is one."""
+    own = FULL.fits.own
+    why = own["why"].mask(own["method"] == "gradient", "it lies outside the masks")
+    unsure = replace(
+        FULL,
+        fits=replace(FULL.fits, own=own.assign(why=why)),
+        accuracy=FULL.accuracy.assign(
+            n_labels=0, share_of_labels=np.nan, labels_low=np.nan, labels_high=np.nan
+        ),
+    )
+    for plate in plates(unsure):
+        plate.save(tmp_path)
+        for ax in plate.figure.axes:
+            assert ax.get_position().width > 0.15
+    names = by_name(unsure)["thresholds"].figure.axes[0].get_xticklabels()
+    assert [one.get_text().split("n = ")[1] for one in names] == ["0", "62", "62"]
+
+
 def test_of_one_participant_there_are_no_intervals() -> None:
     one = found(1)
     alone = replace(one, accuracy=one.accuracy.assign(low=np.nan, high=np.nan))

@@ -164,6 +164,17 @@ def test_main_results_are_sentences_with_numbers_beside_the_papers() -> None:
     assert all(bool(printed) != name.endswith("(ours)") for name, (_, printed) in said.items())
 
 
+def test_thresholds_outside_the_masks_are_none() -> None:
+    own = found()
+    fits = own.fits.pooled.assign(why=["", "", "", "outside the masks", "", ""])
+    moved = replace(own, fits=replace(own.fits, pooled=fits))
+    said = {name: here for name, here, _ in main_results(moved, means())}
+    assert said["Thresholds (ours)"] == (
+        "The true class is named half-way up at Guided backpropagation 10.0 % [9.3, 10.7], LRP "
+        "13.0 % [12.1, 13.9]. No threshold: Gradient (outside the masks)."
+    )
+
+
 def test_the_tables_of_the_model_stand_beside_the_papers(full: str) -> None:
     assert "Images by class (the paper's Table 1)" in full
     assert re.search(r"anger\s+60\s+5\s+45", full)
