@@ -106,19 +106,20 @@ def _bias(found: Found) -> Iterator[Row]:
 
 
 def _fits(found: Found) -> Iterator[Row]:
+    """Empty where there is no fit, or its threshold means nothing."""
     for row in _records(found.fits.pooled):
         of = "a class is named" if row["of"] == LABEL else "correct"
-        for name, unit in (("threshold", "% shown"), ("slope", "logits per ln %")):
+        for name, unit in (
+            ("threshold", "% shown"),
+            ("slope", "logits per ln %"),
+            ("guess", SHARE),
+            ("lapse", SHARE),
+        ):
+            rate = " rate" if unit == SHARE else ""
             ends = (f"{name}_low", f"{name}_high")
-            fitted = _row(10, f"{name}, {of}", unit, FIT, row[name], row, ends=ends)
-            yield fitted | {"n_participants": row["n_participants"], "ours": True}
-        for name in ("guess", "lapse"):
-            fitted = _row(10, f"{name} rate, {of}", SHARE, FIT, row[name], n=row["n"])
-            yield fitted | {
-                "method": row["method"],
-                "n_participants": row["n_participants"],
-                "ours": True,
-            }
+            fitted = _row(10, f"{name}{rate}, {of}", unit, FIT, row[name], row, ends=ends)
+            nothing = dict.fromkeys(("mean", *_ENDS)) if row["why"] else {}
+            yield fitted | {"n_participants": row["n_participants"], "ours": True} | nothing
 
 
 def _tests(found: Found) -> Iterator[Row]:

@@ -75,6 +75,9 @@ def test_fits_and_tests(found: Found, table: pd.DataFrame) -> None:
     assert fitted["mean"].tolist() == pooled["threshold"].tolist()
     assert fitted["high"].tolist() == pooled["threshold_high"].tolist()
     assert set(fitted["test"]) == {FIT}
+    assert fitted["n"].tolist() == pooled["n"].tolist()
+    rates = table[table["quantity"] == "guess rate, a class is named"]
+    assert rates["mean"].tolist() == pooled["guess"].tolist()
     friedman = table[table["test"] == FRIEDMAN]
     assert friedman["p"].to_numpy(float) == pytest.approx(
         found.comparisons.friedman["p_holm"].to_numpy(float), nan_ok=True
@@ -86,6 +89,17 @@ def test_fits_and_tests(found: Found, table: pd.DataFrame) -> None:
     assert pairs[~known]["significant"].isna().all()
     mixed = table[table["test"] == MIXED]
     assert mixed["mean"].tolist() == found.comparisons.mixed["estimate"].tolist()
+
+
+def test_a_threshold_that_means_nothing_is_not_written() -> None:
+    # The masks end long before anything is recognised.
+    world = World(methods=("late",), images=4)
+    (alone,) = findings(observed(6, world, {"late": 3000.0}))
+    assert (alone.fits.pooled["why"] != "").all()
+    found = typed(rows(alone), STATISTICS)
+    fitted = found[found["item"] == "10"]
+    assert len(fitted) == 8
+    assert fitted[["mean", "low", "high"]].isna().all(axis=None)
 
 
 def test_nobody_and_no_model_have_rows_without_values() -> None:
