@@ -16,11 +16,11 @@ from labapp.study import loading, planner
 from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.console import AHEAD_NS, LATE_NS, ConsoleWindow
+from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.mirror import QUIET, STIMULUS
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.state.plan import rows_of
-from labapp.ui.moderator.state.stimuli import Given, Stimuli
+from labapp.ui.moderator.state.stimuli import LATE_NS, Given, Stimuli
 from labapp.ui.moderator.state.timeline import Timeline
 from labapp.ui.moderator.state.worktime import WorkTime
 from labapp.ui.moderator.study_page import facts_unmasked, unmasked_of
@@ -169,6 +169,18 @@ def test_the_field_is_empty_in_the_blank(watch):
     watched.paint()
     assert watched.mirror.now.text().endswith("shown")
     assert np.unique(watched.mirror.picture.pixels).size > 1
+
+
+def test_a_picture_that_does_not_come_is_told(watch):
+    watched = watch(example=None)
+    watched.read()
+    watched.answer(1)
+    watched.clock.set_ns(watched.runner.state.part_state.trial.due_ns + LATE_NS + 1)
+    for _ in range(SECOND_TICKS):  # it is looked at once a second, for nothing happens
+        watched.refresh()
+    assert watched.mirror.now.text() == "Not on the screen"
+    watched.paint()
+    assert watched.mirror.now.text().endswith("shown")
 
 
 def test_the_picture_takes_whole_pixels_and_leaves_room_for_words(watch, qapp):

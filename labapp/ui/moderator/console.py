@@ -47,6 +47,7 @@ from labapp.ui.moderator.prompt_box import key_of
 from labapp.ui.moderator.state.alarms import FOCUS, SILENT, SOUND
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import rows_of, view_of
+from labapp.ui.moderator.state.stimuli import LATE_NS
 from labapp.ui.moderator.state.veil import no_veil, veil_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel
@@ -60,10 +61,9 @@ LEFT_WIDTH, VOICE_WIDTH = 276, 296
 BINS_A_TICK = 2
 """The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
 
-AHEAD_NS, LATE_NS = 80_000_000, 300_000_000
-"""From when to when, before and after a masked picture is due, the console waits for it. Drawing
-takes up to 60 ms on a slow machine; a picture that is late beyond that is not coming (its window is
-covered, say), and must not blind the moderator."""
+AHEAD_NS = 80_000_000
+"""So long before a masked picture is due the console begins to wait for it: drawing takes up to
+60 ms on a slow machine. It waits until the picture is there, or is not coming (LATE_NS)."""
 
 LevelSource = Callable[[], Level | None]
 
@@ -302,7 +302,7 @@ class ConsoleWindow(QMainWindow):
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
         dirty, self._dirty = self._dirty, False
-        if dirty:
+        if dirty or (second and isinstance(runner.part, UnmaskingPart)):
             self.mirror.show_session(runner)
         self.mirror.trial.show_curve(state, now_ns, changed="curve" in changed)
         if dirty or "alarms" in changed:

@@ -18,7 +18,7 @@ from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mask_row import Mark, MaskCell, MaskRow
-from labapp.ui.moderator.state.stimuli import Stimuli
+from labapp.ui.moderator.state.stimuli import LATE_NS, Stimuli
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.pictures import ImageView
 
@@ -60,9 +60,7 @@ class UnmaskingMirror(QWidget):
         if self._shown is None or self._shown[0] is not part or self._shown[1] != picture:
             self._show_picture(part, picture, runner)
             self._shown = (part, picture)
-        percent = number(f"{mask.percent:g}\N{NO-BREAK SPACE}%")
-        shows = tr("{percent} shown", percent=percent) if trial.open else tr("Blank")
-        bits.set_text(self.now, shows)
+        bits.set_text(self.now, now_of(mask.percent, trial, runner.clock.now_ns()))
         bits.set_text(self.told, "\n".join(truth_of(part, sequence, blind=self._blind)))
         self.masks.show_cells(cells_of(part, trial, self._stimuli))
         bits.set_text(self.last, last_of(part, self._stimuli))
@@ -109,6 +107,16 @@ def packed(rgb: NDArray[np.uint8]) -> NDArray[np.uint32]:
     opaque = np.full((*rgb.shape[:2], 4), 255, np.uint8)
     opaque[..., :3] = rgb[..., ::-1]
     return opaque.view("<u4")[..., 0].astype(np.uint32)
+
+
+def now_of(percent: float, trial: StimulusTrial, now_ns: int) -> str:
+    """What is on the screen, in a word or two."""
+    if trial.open:
+        said = number(f"{percent:g}\N{NO-BREAK SPACE}%")
+        return tr("{percent} shown", percent=said)
+    if trial.due and now_ns - trial.due_ns > LATE_NS:
+        return tr("Not on the screen")
+    return tr("Blank")
 
 
 def truth_of(part: UnmaskingPart, sequence: PlannedSequence, *, blind: bool) -> list[str]:

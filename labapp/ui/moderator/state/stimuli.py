@@ -9,6 +9,10 @@ from labapp.events import Event
 Place = tuple[str, int]
 """The id of a part and the number of a stimulus in it, from 1."""
 
+LATE_NS = 300_000_000
+"""A masked picture that is due for so long and not on the screen is not coming: its window is
+covered, say, or the participant is asked whether to leave."""
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
