@@ -194,15 +194,20 @@ def session(blank_ms: int, busy_ms: float, most: int) -> Spans:
 
 
 def wait(come: Any, what: str) -> None:
-    """Run the event loop until something came. Raises TimeoutError."""
-    from PySide6.QtCore import QEventLoop
+    """Run the event loop, asleep where there is nothing to do, until something came. Raises
+    TimeoutError."""
+    from PySide6.QtCore import QEventLoop, QTimer
     from PySide6.QtWidgets import QApplication
 
+    flags = QEventLoop.ProcessEventsFlag
+    awake = QTimer()
+    awake.start(100)
     end = time.monotonic() + LONGEST_S
     while not come():
         if time.monotonic() > end:
             raise TimeoutError(what)
-        QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 5)
+        QApplication.processEvents(flags.AllEvents | flags.WaitForMoreEvents)
+    awake.stop()
 
 
 def spans(room: Room, made: list[int], noted: list[int]) -> Spans:
