@@ -71,7 +71,7 @@ def _functions(ax: Axes, found: Found, own: pd.DataFrame) -> None:
 def thresholds(found: Found, prefix: str) -> Plate | None:
     """The thresholds of each participant, joined over methods."""
     own = found.fits.own
-    if own.empty or not own["threshold"].notna().any():
+    if not (own["why"] == "").any():
         return None
     figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)

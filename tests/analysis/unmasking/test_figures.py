@@ -225,6 +225,12 @@ def test_of_one_participant_there_are_no_intervals() -> None:
     assert intervals(by_name(alone)["6-accuracy"].figure.axes[0]).size == 0
 
 
+def test_without_a_threshold_of_anybody_there_is_no_figure_of_them() -> None:
+    none = FULL.fits.own.assign(why="the share does not grow with what is shown")
+    shown = by_name(replace(FULL, fits=replace(FULL.fits, own=none)))
+    assert set(NAMES) - set(shown) == {"thresholds"}
+
+
 def test_of_nobody_there_is_no_figure() -> None:
     assert plates(nobody()) == []
 
