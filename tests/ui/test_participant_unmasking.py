@@ -21,7 +21,6 @@ from labapp.study.unmasking import UnmaskingPart
 from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.widgets.photo_view import image_of
-from labapp.ui.widgets.stimulus import scaled
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.unmasking import made, write_unmasking_study
 
@@ -434,25 +433,6 @@ def test_pixels_are_blocks_of_whole_device_pixels(stage: Open, qtbot: QtBot) -> 
         left, top = round(where.left() * ratio), round(where.top() * ratio)
         high, wide, _ = whole.shape
         assert drawn.copy(left, top, wide, high) == image_of(whole).convertToFormat(drawn.format())
-
-
-@pytest.mark.parametrize("ratio", [1.0, 1.25, 1.5, 2.0])
-@pytest.mark.parametrize("side", [384.0, 481.3])
-def test_scaled_for_any_screen(ratio: float, side: float) -> None:
-    rgb = np.random.default_rng(1).integers(0, 256, (48, 48, 3), np.uint8)
-    made_ready = scaled(image_of(rgb), side, ratio)
-    factor = made_ready.width() // 48
-    assert made_ready.width() == 48 * factor == made_ready.height()
-    assert made_ready.width() <= side * ratio < made_ready.width() + 48
-    assert made_ready == image_of(np.repeat(np.repeat(rgb, factor, 0), factor, 1))
-
-
-def test_a_picture_larger_than_the_window_is_made_smaller() -> None:
-    rgb = np.zeros((490, 640, 3), np.uint8)
-    assert (scaled(image_of(rgb), 320, 1.0).width(), scaled(image_of(rgb), 320, 1.0).height()) == (
-        320,
-        245,
-    )
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
