@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QColor
 
 from labapp.ui import theme
 from labapp.ui.widgets.photo_view import image_of
@@ -32,8 +33,8 @@ def test_a_picture_larger_than_the_window_is_made_smaller() -> None:
 def test_an_empty_field_is_of_the_level_of_masked_pixels(qapp: object) -> None:
     grey = StimulusField((112,), theme.LIGHT)
     tinted = StimulusField((10, 20, 30), theme.LIGHT)
-    assert grey.ground.getRgb()[:3] == (112, 112, 112)
-    assert tinted.ground.getRgb()[:3] == (10, 20, 30)
+    assert grey.ground == QColor(112, 112, 112)
+    assert tinted.ground == QColor(10, 20, 30)
 
 
 def test_another_size_makes_ready_pictures_unready_and_keeps_the_one_that_is_seen(
