@@ -1,0 +1,48 @@
+"""Tables in Markdown, and the functions of the metrics by name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from labapp.metrics.score import Score
+
+Metric = Callable[..., Score]
+
+
+def metric(name: str) -> Metric:
+    """The metric's function, which has the name of its module."""
+    found: Metric = getattr(importlib.import_module(f"labapp.metrics.{name}"), name)
+    return found
+
+
+@dataclass(slots=True)
+class Table:
+    """Rows of text under a head; numbers to the right."""
+
+    head: Sequence[str]
+    rows: list[Sequence[str]] = field(default_factory=list)
+
+    def add(self, *cells: str) -> None:
+        if len(cells) != len(self.head):
+            raise ValueError(f"{len(self.head)} cells, found {cells}")
+        self.rows.append(cells)
+
+    def __str__(self) -> str:
+        lines = [self.head, ["---"] * len(self.head), *self.rows]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def percent(values: Sequence[float]) -> str:
+    """Mean and standard deviation, as the released code takes it (of the runs, not of a
+    population), in per cent."""
+    return f"{100 * np.mean(values):.2f} ± {100 * np.std(values):.2f}"
+
+
+def p_value(p: float) -> str:
+    if not np.isfinite(p):
+        return "–"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"

@@ -1,0 +1,106 @@
+"""Table 1 of paper 001: six metrics on pure and on impure codes made by hand."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+from joblib import Parallel, delayed
+from scipy import stats
+
+from benchmarks.reproduction.printing import Table, metric, p_value, percent
+from labapp.datasets.concepts.hand_made import hand_made
+
+SEEDS = range(5)
+METRICS = ("ois", "nis", "sap", "mig", "r4", "dci")
+KINDS = ("pure", "impure")
+COVARIANCES = (0.0, 0.25)
+
+PRINTED = {
+    "ois": ("4.69 ± 0.43", "22.58 ± 2.34", "7.38e-05"),
+    "nis": ("66.25 ± 2.31", "72.36 ± 1.26", "0.003"),
+    "sap": ("48.74 ± 0.41", "48.83 ± 0.53", "0.789"),
+    "mig": ("99.93 ± 0.03", "99.93 ± 0.04", "0.926"),
+    "r4": ("99.95 ± 0.00", "99.95 ± 0.00", "0.976"),
+    "dci": ("99.99 ± 0.00", "99.50 ± 0.01", "3.7e-09"),
+}
+"""The published table, in per cent: pure, impure, p."""
+RELEASED = {
+    "ois": ("6.35", "29.93", "–"),
+    "nis": ("47.98", "50.96", "–"),
+    "sap": ("41.40", "41.40", "–"),
+    "mig": ("97.85", "97.85", "–"),
+    "r4": ("–", "–", "–"),
+    "dci": ("99.99", "99.43", "–"),
+}
+"""What the released code gave where the covariance is really 0.25."""
+
+Key = tuple[str, float, bool, str]
+"""Metric, covariance, as published, kind of codes."""
+
+
+def one(name: str, covariance: float, published: bool, kind: str, seed: int) -> float:
+    # Released behaviour and this comparison leave solvers where they stop; it is no fault here.
+    warnings.simplefilter("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    made = hand_made(seed=seed, covariance=covariance)
+    codes = made.pure if kind == "pure" else made.impure
+    return metric(name)(codes, made.concepts, seed=seed, as_published=published).score
+
+
+def scores(names: Sequence[str], jobs: int) -> dict[Key, list[float]]:
+    """The score of every seed."""
+    keys = [
+        (name, covariance, published, kind)
+        for name in names
+        for covariance in COVARIANCES
+        for published in (True, False)
+        for kind in KINDS
+    ]
+    found = Parallel(n_jobs=jobs, batch_size=1)(
+        delayed(one)(*key, seed) for key in keys for seed in SEEDS
+    )
+    count = len(SEEDS)
+    return {key: found[i * count : (i + 1) * count] for i, key in enumerate(keys)}
+
+
+def section(jobs: int) -> str:
+    found = scores(METRICS, jobs)
+    told = (
+        "3,000 rows, 5 concepts, seeds 0 to 4; mean ± SD in per cent, p of a two-sided Welch t "
+        "test between the five scores of pure and of impure codes."
+    )
+    parts = [told]
+    for covariance, published in ((0.0, True), (0.0, False), (0.25, True), (0.25, False)):
+        beside = PRINTED if covariance == 0.0 else RELEASED
+        parts.append(f"### {_title(covariance, published)}")
+        parts.append(str(_table(found, covariance, published, beside)))
+    return "\n\n".join(parts)
+
+
+def _title(covariance: float, published: bool) -> str:
+    concepts = (
+        "independent concepts, as the released generator draws them"
+        if covariance == 0.0
+        else "concepts with the covariance of 0.25 of the paper's text"
+    )
+    return f"{'As published' if published else 'The default'}: {concepts}"
+
+
+def _table(
+    found: Mapping[Key, list[float]],
+    covariance: float,
+    published: bool,
+    beside: Mapping[str, tuple[str, str, str]],
+) -> Table:
+    theirs = "published" if covariance == 0.0 else "released code"
+    table = Table(
+        ["metric", "pure", "impure", "p", f"{theirs}: pure", f"{theirs}: impure", f"{theirs}: p"]
+    )
+    for name in METRICS:
+        pure, impure = (found[name, covariance, published, kind] for kind in KINDS)
+        p = float(stats.ttest_ind(pure, impure, equal_var=False).pvalue)
+        table.add(name, percent(pure), percent(impure), p_value(p), *beside[name])
+    return table
