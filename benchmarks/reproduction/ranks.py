@@ -43,7 +43,7 @@ class Subject:
 
 
 def subject(model: str) -> Subject:
-    """`ROWS` held-out rows of a model, drawn: held-out rows keep their data set's order."""
+    """`ROWS` held-out rows of a model, or all, drawn: held-out rows keep their data set's order."""
     decoder = package.load_package(model)
     card = decoder.card
     if card.data is None:
@@ -52,7 +52,7 @@ def subject(model: str) -> Subject:
     every = data.held.factors(np.arange(len(data.held)))
     closed = isinstance(card.made_by.source, ClosedForm)
     codes = every if closed else decoder.latents.astype(np.float64)
-    rows = divide(len(every), ROWS, 0)[1]
+    rows = divide(len(every), ROWS, 0)[1] if len(every) > ROWS else np.arange(len(every))
     return Subject(card.id, codes[rows], every[rows])
 
 

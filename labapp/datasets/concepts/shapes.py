@@ -40,12 +40,13 @@ DECIDES = 4
 """The concept, from 0, that decides from which values a factor's are drawn: the shape's."""
 
 _HUES = np.array([colorsys.hsv_to_rgb(i / 10, 1.0, 1.0) for i in range(10)], dtype=np.float32)
-_VALUES = (
+VALUES = (
     *(np.arange(10) / 10,) * 3,
     np.linspace(0.75, 1.25, 8),
     np.arange(4.0),
     np.linspace(-30.0, 30.0, 15),
 )
+"""The values of each factor, in the order of their numbers."""
 
 
 def grid_indices(rows: Int64) -> Int64:
@@ -57,7 +58,7 @@ def grid_indices(rows: Int64) -> Int64:
 def grid_factors(rows: Int64) -> Float64:
     """Factor values of rows, float64, shape (n, 6): hues from 0 to 0.9 of a turn, scale 0.75 to
     1.25, shape a number in `scene.SHAPES`, orientation -30 to 30 degrees."""
-    columns = zip(_VALUES, grid_indices(rows).T, strict=True)
+    columns = zip(VALUES, grid_indices(rows).T, strict=True)
     return np.stack([values[indices] for values, indices in columns], axis=1).astype(np.float64)
 
 
@@ -95,7 +96,7 @@ class Rendered:
         key = (scale, shape, orientation)
         if key not in self._views:
             self._views[key] = scene.view(
-                float(_VALUES[3][scale]), shape, float(_VALUES[5][orientation])
+                float(VALUES[3][scale]), shape, float(VALUES[5][orientation])
             )
         return self._views[key]
 

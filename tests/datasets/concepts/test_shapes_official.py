@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from labapp.datasets.concepts import shapes_official
+from labapp.datasets.concepts import shapes, shapes_official
+from labapp.datasets.concepts.rows import ConceptSplit
 from labapp.errors import DatasetError
 
 h5py = pytest.importorskip("h5py", reason="h5py reads the file; it comes with labapp[shapes3d]")
@@ -84,3 +86,36 @@ def test_without_h5py_the_package_is_named(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(DatasetError, match=r"labapp\[shapes3d\]"):
         shapes_official.read(path, np.array([0]), INDICES)
+
+
+def test_a_task_from_a_file_of_the_published_size(tmp_path: Path) -> None:
+    # Chunks that are never written take no room: 6 GB of pictures in 6 MB. One picture has content.
+    path = tmp_path / shapes_official.NAME
+    rendered = shapes.shapes(0)
+    row = 17
+    grid_row = np.ravel_multi_index(
+        [
+            np.abs(v - f).argmin()
+            for v, f in zip(shapes.VALUES, factors_of(rendered, row), strict=True)
+        ],
+        shapes.SIZES,
+    )
+    with h5py.File(path, "w") as file:
+        images = file.create_dataset(
+            "images", (shapes.COUNT, 64, 64, 3), np.uint8, chunks=(500, 64, 64, 3)
+        )
+        images[grid_row, 5, 6] = (51, 102, 255)
+        every = shapes.grid_factors(np.arange(shapes.COUNT))
+        file.create_dataset("labels", data=every, compression="gzip", compression_opts=1)
+    split = shapes.shapes(0, official=path)
+    assert split.origin == "official"
+    assert list(split.files) == [shapes_official.NAME]
+    np.testing.assert_array_equal(split.train.labels_of, rendered.train.labels_of)
+    np.testing.assert_array_equal(factors_of(split, row), factors_of(rendered, row))
+    picture, other = split.train.instances(np.array([row, row + 1]))
+    np.testing.assert_allclose(picture[:, 5, 6], [0.2, 0.4, 1.0], atol=1e-6)
+    assert other.sum() == 0
+
+
+def factors_of(split: ConceptSplit, row: int) -> NDArray[np.float64]:
+    return split.train.factors(np.array([row]))[0]
