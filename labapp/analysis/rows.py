@@ -292,11 +292,19 @@ def _seq(answers: Sequence[AnswerRecord], parts: Parts, stage: str) -> float | N
     return None
 
 
+def _began(trial: Attempt, course: Course) -> float:
+    """Session time of an attempt; of one that never appeared the end, unless it says when it was
+    to appear."""
+    if isinstance(trial, StimulusRecord):
+        return trial.planned_session_s
+    return course.elapsed_s if trial.started_session_s is None else trial.started_session_s
+
+
 def _unended(course: Course, trials: Sequence[Attempt]) -> list[Deviation]:
     found = [
         Deviation(
             "attempt_interrupted",
-            trial.started_session_s if trial.started_session_s is not None else course.elapsed_s,
+            _began(trial, course),
             trial.excluded_because or "",
             None,
             trial.part.id,

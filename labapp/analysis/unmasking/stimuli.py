@@ -50,6 +50,12 @@ class StimulusRecord(Attempt):
         return self.response is not None
 
     @property
+    def planned_session_s(self) -> float:
+        """Session time at which it appeared, or was to appear where it never did."""
+        shown = self.started_session_s
+        return self.due_ns / NS if shown is None else shown
+
+    @property
     def excluded_because(self) -> str | None:
         """Why it does not count; practice never does."""
         return super().excluded_because or (PRACTICE if self.part.role == PRACTICE else None)

@@ -128,6 +128,22 @@ def test_a_stimulus_that_a_pause_falls_into_is_kept_and_does_not_count() -> None
     assert found.deviations["kind"].tolist().count("attempt_interrupted") == 1
 
 
+def test_an_interruption_before_a_stimulus_is_painted_is_told_where_it_was() -> None:
+    play = UnmaskingPlay.of(sequences=1, blank_ms=500)
+    play.paints = False
+    play.respond(1)
+    assert play.stimulus is not None
+    due_ns = play.stimulus.due_ns
+    play.send(Pause("a call"))
+    play.wait(60)
+    play.paints = True
+    play.send(Resume("on"))
+    play.through(2)
+    deviations = tables(play).deviations
+    (at,) = deviations[deviations["kind"] == "attempt_interrupted"]["session_s"]
+    assert at == pytest.approx(due_ns / 1e9)
+
+
 def test_the_stage_skipped_while_a_stimulus_is_open() -> None:
     play = UnmaskingPlay.of(sequences=1)
     play.respond(1)
