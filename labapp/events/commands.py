@@ -167,6 +167,7 @@ class StimulusPainted(Command):
     painted_ns: int
     shown_by: str
     refresh_ms: float | None
+    side_px: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

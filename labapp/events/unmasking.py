@@ -32,12 +32,14 @@ class StimulusShown(Body):
 
     painted_ns: session time of the first painted frame. shown_by: what says so: `frame`, the window
     system confirmed the frame; `flush`, it was handed to the window system; `simulated`.
-    refresh_ms: the display's refresh interval, None where it says none.
+    refresh_ms: the display's refresh interval, None where it says none. side_px: the longer side of
+    the picture in the display's own pixels, None where nothing was drawn.
     """
 
     painted_ns: int
     shown_by: str
     refresh_ms: float | None
+    side_px: int | None = None
 
 
 @kind("response.given", durable=True)

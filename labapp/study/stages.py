@@ -173,7 +173,8 @@ class UnmaskingStages(Strict):
     sequences. question: above the buttons, by default the window's own; class_names: class -> what
     its button says, by default the set's names. buttons: in the set's order, or turned round for
     every second participant; keys: one a button and the last for "I don't know", by default F, J
-    and Space with two classes, else digits. size_px: side of the picture as it is shown, at least.
+    and Space with two classes, else digits. size_px: longer side of the picture in logical pixels
+    (96 an inch); it is shown in whole blocks of the display's own, so as near below as these allow.
     blank_ms: between two stimuli. example: the text before the example sequence, which is that of
     the set's correct_example; None for no example. example_method: by default the first.
     """

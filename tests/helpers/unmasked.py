@@ -70,6 +70,7 @@ def rows_of(participants: int, percents: Sequence[float], images: int = 10) -> p
             "timed_by": "event" if image else "arrival",
             "device": "key",
             "refresh_ms": 1000 / 60,
+            "side_px": 384 if person % 3 else 768,
             "due_to_paint_ms": 4.0 + image,
             "excluded": False,
             "excluded_because": None,

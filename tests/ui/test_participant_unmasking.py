@@ -428,7 +428,9 @@ def test_pixels_are_blocks_of_whole_device_pixels(stage: Open, qtbot: QtBot) -> 
         ratio = window.devicePixelRatioF()
         factor = where.width() * ratio / rgb.shape[1]
         assert factor == round(factor)
-        assert screen.field.side * ratio >= screen.part.size_px
+        least = screen.part.size_px - 1 / ratio * rgb.shape[1]
+        assert least < screen.field.side <= screen.part.size_px
+        assert room.last("stimulus.shown")["side_px"] == factor * max(rgb.shape[:2])
         whole = np.repeat(np.repeat(rgb, round(factor), 0), round(factor), 1)
         left, top = round(where.left() * ratio), round(where.top() * ratio)
         high, wide, _ = whole.shape

@@ -78,6 +78,7 @@ ANNOTATIONS = (
     ),
     text("device", "what answered: key, mouse, touch ..."),
     number("refresh_ms", "refresh interval of the display, where it says one", "ms"),
+    whole("side_px", "longer side of the picture as it was shown, in pixels of the display", "px"),
     seconds("due_s", "session time (pauses included) at which it was to appear"),
     seconds("painted_s", "session time of its first painted frame"),
     seconds("input_s", "session time of the input event"),

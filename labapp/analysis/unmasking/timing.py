@@ -42,7 +42,9 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         for value, n in counted[column].value_counts().items():
             said = f"{what}: {names.get(str(value), str(value))}"
             yield said, percent(n / len(counted)), f"{n:,}"
-    late = counted["due_to_paint_ms"].dropna().to_numpy(np.float64)
+    # The first one of a part waits for its screen, and one that is shown again for the participant.
+    waited = counted[(counted["attempt"] == 1) & (counted["trial"] > 1)]
+    late = waited["due_to_paint_ms"].dropna().to_numpy(np.float64)
     if late.size:
         median, p95, p99 = (decimal(float(one), 1) for one in np.percentile(late, (50, 95, 99)))
         said = f"median {median} ms, 95th percentile {p95} ms, 99th {p99} ms"
@@ -52,6 +54,8 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         yield "Refresh interval of the display", shown, f"{n:,}"
     if unknown := int(counted["refresh_ms"].isna().sum()):
         yield "Refresh interval of the display", "not told", f"{unknown:,}"
+    for side, n in counted["side_px"].value_counts().items():
+        yield "Side of the pictures on the display", f"{side} of its pixels", f"{n:,}"
     for device, n in counted["device"].value_counts().items():
         yield f"Answered by {device}", percent(n / len(counted)), f"{n:,}"
     if len(counted):

@@ -101,7 +101,7 @@ class UnmaskingTask:
         painted = min(command.painted_ns, now_ns)
         if painted < trial.due_ns - self.part.blank_ms * MS:
             return ()
-        shown = StimulusShown(painted, command.shown_by, command.refresh_ms)
+        shown = StimulusShown(painted, command.shown_by, command.refresh_ms, command.side_px)
         return (stage.draft(self.part, trial, shown),)
 
     def _respond(

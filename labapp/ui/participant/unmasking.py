@@ -135,7 +135,7 @@ class UnmaskingScreen(Screen):
 
     def _shown(self, perf_ns: int, shown_by: str) -> None:
         at = self.setting.runner.clock.from_perf_ns(perf_ns)
-        self.send(StimulusPainted(at, shown_by, refresh_ms(self.field)))
+        self.send(StimulusPainted(at, shown_by, refresh_ms(self.field), self.field.picture_px))
         self._idle.start()
 
     def _take_off(self) -> None:
@@ -234,13 +234,11 @@ class UnmaskingScreen(Screen):
         self._fit()
 
     def _fit(self) -> None:
-        """Let the picture be as large as there is room for; it takes the margins too before it is
-        smaller than the study wants it."""
+        """Let the picture be as large as the study says, so that people see it alike whatever the
+        display; it takes the margins too before it is smaller than that."""
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         beneath = self.question.heightForWidth(wide) + self.responses.sizeHint().height()
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
-        room = min(wide, self.height() - beneath - 2 * theme.SPACE_XL)
-        if room < self.part.size_px:
-            room = min(wide, self.part.size_px, self.height() - beneath - 2 * theme.SPACE_XS)
+        room = min(wide, self.part.size_px, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
         self.field.set_room(max(room, LEAST_ROOM), max(first.width(), first.height()))

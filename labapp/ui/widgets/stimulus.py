@@ -70,6 +70,11 @@ class StimulusField(QWidget):
         """Of the square, in logical pixels; 0 before there was room for it."""
         return self._side
 
+    @property
+    def picture_px(self) -> int | None:
+        """Longer side of the picture in it, in the display's own pixels; None while it is empty."""
+        return None if self._image is None else max(self._image.width(), self._image.height())
+
     def set_room(self, room: float, pixels: int) -> None:
         """Take as much of a square of `room` logical pixels as a picture of so many pixels fills,
         and the hairline round it."""
