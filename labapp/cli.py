@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from labapp import __version__
+from labapp.cli_metrics import metrics
 from labapp.cli_models import models_app
 from labapp.cli_options import (
     Audio,
@@ -50,6 +51,7 @@ app.add_typer(studies_app, name="studies")
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(models_app, name="models")
 app.add_typer(stimuli_app, name="stimuli")
+app.command("metrics")(metrics)
 
 
 @app.callback()

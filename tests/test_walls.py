@@ -57,6 +57,7 @@ LIGHT = {
     "labapp.simulation": modules("simulation"),
     "labapp.audio": modules("audio"),
     "labapp.stimuli": modules("stimuli"),
+    "labapp.cli_metrics": ["labapp.cli_metrics", "labapp.metrics.registry"],
 }
 
 

@@ -1,0 +1,147 @@
+"""`labapp metrics`: how disentangled or pure a representation is, from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labapp.cli_options import Json, show_json
+from labapp.errors import UsageError
+
+if TYPE_CHECKING:
+    from labapp.scoring.files import Table
+    from labapp.scoring.scores import Outcome
+
+ALL = "all"
+
+
+def metrics(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, r4, dcimig, ois "
+            "or nis; or all.",
+        ),
+    ],
+    codes: Annotated[
+        Path,
+        typer.Option(
+            "--codes",
+            metavar="FILE",
+            help="One line an instance, one column a code: .npy or .csv. OIS and NIS also take "
+            ".npy of shape (n, codes, numbers of each).",
+        ),
+    ],
+    factors: Annotated[
+        Path,
+        typer.Option(
+            "--factors",
+            metavar="FILE",
+            help="The same instances in the same order, one column a factor or concept.",
+        ),
+    ],
+    as_published: Annotated[
+        bool,
+        typer.Option("--as-published", help="What released code does, instead of the papers."),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Another seed, other draws.")
+    ] = 0,
+    binarize: Annotated[
+        bool,
+        typer.Option(
+            "--binarize",
+            help="For OIS and NIS, whose factors are classes: whether each is above its median.",
+        ),
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Another setting of the metric, such as binning=equal-frequency.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write: numbers (JSON, CSV) and heat maps (SVG, PNG).",
+        ),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Score codes against the true factors, without people: one metric, or all.
+
+    Example: labapp metrics mig --codes codes.npy --factors factors.npy
+
+    Example: labapp metrics all --codes codes.csv --factors factors.csv --out scores
+    """
+    from labapp.scoring import files, folder, scores
+
+    chosen = None if name == ALL else scores.find(name)
+    settings = _settings(name, set_ or [])
+    c, f = files.read(codes, "c"), files.read(factors, "z")
+    if out is not None:
+        folder.create(out)
+    if chosen is None:
+        outcomes = _all(c, f, seed, as_published, binarize)
+    else:
+        score = scores.compute(
+            chosen,
+            c.values,
+            f.values,
+            seed=seed,
+            as_published=as_published,
+            cut=binarize,
+            settings=settings,
+        )
+        outcomes = [scores.Outcome(chosen, score)]
+    written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
+    rows = [outcome.to_json() for outcome in outcomes]
+    if json_:
+        show_json(rows if chosen is None else rows[0])
+    else:
+        from labapp.scoring import words
+
+        if chosen is None:
+            words.show_all(outcomes)
+        else:
+            words.show_one(outcomes[0], c.names, f.names)
+        for path in written:
+            typer.echo(path)
+
+
+def _settings(name: str, texts: list[str]) -> dict[str, object]:
+    from labapp.scoring import scores
+
+    if not texts:
+        return {}
+    if name == ALL:
+        raise UsageError(
+            "--set belongs to one metric, not to all.", todo="Name the metric instead of all."
+        )
+    return scores.parsed(scores.find(name), texts)
+
+
+def _all(
+    codes: Table, factors: Table, seed: int, as_published: bool, binarize: bool
+) -> list[Outcome]:
+    from rich.console import Console
+
+    from labapp.scoring import scores
+
+    # On standard error: standard output is the table, or one JSON value.
+    with Console(stderr=True).status("") as status:
+        return scores.compute_all(
+            codes.values,
+            factors.values,
+            seed=seed,
+            as_published=as_published,
+            cut=binarize,
+            say=lambda name: status.update(f"computing {name}"),
+        )

@@ -1,0 +1,88 @@
+"""The metrics by name: what the command line, `labapp models evaluate` and benchmarks can compute.
+
+Nothing heavy is imported before a metric is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from labapp.metrics.score import Score
+
+Function = Callable[..., Score]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric.
+
+    Attributes
+    ----------
+    name : its name on the command line, of its function, and in `Score.metric`.
+    title : its name in words.
+    better : whether a higher or a lower score says that the representation is better.
+    source : where it was defined.
+    module : of `labapp.metrics`, where its function is; by default of the same name.
+    vectors : whether codes may have shape (n, k, d).
+    concepts : whether factors must be classes, each of some rows, and not measurements.
+    """
+
+    name: str
+    title: str
+    better: Literal["higher", "lower"]
+    source: str
+    module: str = ""
+    vectors: bool = False
+    concepts: bool = False
+
+    def load(self) -> Function:
+        """Its function, `(codes, factors, *, seed, as_published, ...) -> Score`."""
+        module = importlib.import_module(f"labapp.metrics.{self.module or self.name}")
+        found: Function = getattr(module, self.name)
+        return found
+
+
+_ALL = (
+    Metric(
+        "mi",
+        "Pairwise mutual information",
+        "higher",
+        "Ross et al. (2021), Figure 2",
+        module="information",
+    ),
+    Metric("mig", "Mutual information gap", "higher", "Chen et al. (2018)"),
+    Metric("sap", "Separated attribute predictability", "higher", "Kumar et al. (2018)"),
+    Metric(
+        "dci",
+        "Disentanglement, completeness, informativeness",
+        "higher",
+        "Eastwood and Williams (2018)",
+    ),
+    Metric("modularity", "Modularity", "higher", "Ridgeway and Mozer (2018)"),
+    Metric("explicitness", "Explicitness", "higher", "Ridgeway and Mozer (2018)"),
+    Metric("betavae", "BetaVAE metric", "higher", "Higgins et al. (2017)"),
+    Metric("factorvae", "FactorVAE metric", "higher", "Kim and Mnih (2018)"),
+    Metric("r4", "R4", "higher", "Ross and Doshi-Velez (2021)"),
+    Metric("dcimig", "DCIMIG", "higher", "Sepliarskaia et al. (2019), 4.1"),
+    Metric(
+        "ois",
+        "Oracle impurity score",
+        "lower",
+        "Espinosa Zarlenga et al. (2023), Definition 3.2",
+        vectors=True,
+        concepts=True,
+    ),
+    Metric(
+        "nis",
+        "Niche impurity score",
+        "lower",
+        "Espinosa Zarlenga et al. (2023), Definition 3.6",
+        vectors=True,
+        concepts=True,
+    ),
+)
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+"""In the order in which they are shown."""

@@ -1,0 +1,153 @@
+"""Heat maps of the matrices behind scores, codes downwards and factors across, as in Figure 2 of
+paper 000 and Figures 3 and 4 of paper 002.
+
+matplotlib is slow to load: nothing imports this module before a figure is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
+from labapp.metrics.score import Score
+from labapp.scoring.scores import Outcome
+from labapp.scoring.words import score_line
+
+Float64 = NDArray[np.float64]
+
+SHADES = LinearSegmentedColormap.from_list("shades", ["#FFFFFF", ACCENT, "#0B2A66"])
+DPI = 144
+CELL_IN = (0.52, 0.34)
+"""Width and height of a cell with its number; smaller cells have none, and a bar of colours."""
+SMALL_CELL_IN = 0.16
+MOST_NUMBERS = 16
+"""With more rows or columns, cells are too small for numbers."""
+LONGEST = 14
+"""Letters of a column's name; a longer one is cut."""
+ACROSS = 3
+"""Panels side by side."""
+DARK = 0.5
+"""From this share of the range on, numbers are white."""
+
+
+@dataclass(slots=True)
+class Panel:
+    """One matrix: `matrix`, float64 of shape (C, K); the metrics whose part it is; its name."""
+
+    name: str
+    matrix: Float64
+    scores: list[Score] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return ", ".join(score_line(score) for score in self.scores)
+
+
+def panels(outcomes: Sequence[Outcome], codes: int, factors: int) -> list[Panel]:
+    """Every part of shape (codes, factors); one that several metrics share is one panel."""
+    found: list[Panel] = []
+    for score in (outcome.score for outcome in outcomes if outcome.score is not None):
+        for name, part in score.parts.items():
+            matrix = np.asarray(part, dtype=np.float64)
+            if matrix.shape != (codes, factors):
+                continue
+            for panel in found:
+                if panel.name == name and np.array_equal(panel.matrix, matrix, equal_nan=True):
+                    panel.scores.append(score)
+                    break
+            else:
+                found.append(Panel(name, matrix, [score]))
+    return found
+
+
+def draw(shown: Sequence[Panel], codes: Sequence[str], factors: Sequence[str]) -> Figure:
+    """Panels in rows of `ACROSS`; codes and factors: the names of rows and columns."""
+    numbers = max(len(codes), len(factors)) <= MOST_NUMBERS
+    width, height = CELL_IN if numbers else (SMALL_CELL_IN, SMALL_CELL_IN)
+    across = min(ACROSS, len(shown))
+    down = -(-len(shown) // across)
+    longest = 0.09 * min(LONGEST, max(map(len, factors)))
+    size = (
+        across * max(2.4, width * len(factors) + 1.2 + (0 if numbers else 0.7)),
+        down * (height * len(codes) + 0.8 + longest),
+    )
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=size, dpi=DPI, layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = list(figure.subplots(down, across, squeeze=False).flat)
+        for ax, panel in zip(axes, shown, strict=False):
+            _panel(figure, ax, panel, codes, factors, numbers=numbers)
+        for ax in axes[len(shown) :]:
+            ax.set_visible(False)
+    return figure
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """As SVG and PNG; never over anything (FileExistsError)."""
+    paths = [folder / f"{name}.{ending}" for ending in ("svg", "png")]
+    with mpl.rc_context(STYLE):
+        for path in paths:
+            kind = path.suffix.removeprefix(".")
+            facts = {"Date": None} if kind == "svg" else {"Software": None}
+            with path.open("xb") as file:
+                figure.savefig(file, format=kind, dpi=DPI, metadata=facts)
+    return paths
+
+
+def _panel(
+    figure: Figure,
+    ax: Axes,
+    panel: Panel,
+    codes: Sequence[str],
+    factors: Sequence[str],
+    *,
+    numbers: bool,
+) -> None:
+    known = panel.matrix[np.isfinite(panel.matrix)]
+    low = min(0.0, float(known.min(initial=0.0)))
+    high = max(low + 1e-12, float(known.max(initial=0.0)))
+    drawn = ax.imshow(panel.matrix, cmap=SHADES, vmin=low, vmax=high, aspect="auto")
+    drawn.cmap.set_bad("#F0F2F4")
+    _name(ax, codes, factors)
+    # The metric is bold; what the matrix holds stands under it.
+    ax.set_title(f"{panel.title}\n", fontsize=9, parse_math=False)
+    ax.text(
+        0, 1.03, panel.name.replace("_", " "), transform=ax.transAxes, fontsize=8, color=SECONDARY
+    )
+    if not numbers:
+        figure.colorbar(drawn, ax=ax, fraction=0.05, pad=0.02).ax.tick_params(labelsize=7)
+        return
+    for row, column in np.ndindex(panel.matrix.shape):
+        value = panel.matrix[row, column]
+        dark = np.isfinite(value) and (value - low) / (high - low) >= DARK
+        said = f"{value:.2f}" if np.isfinite(value) else "–"
+        ax.text(
+            column, row, said, ha="center", va="center", fontsize=7, color="white" if dark else INK
+        )
+
+
+def _name(ax: Axes, codes: Sequence[str], factors: Sequence[str]) -> None:
+    small = 8 if max(len(codes), len(factors)) <= MOST_NUMBERS else 6
+    across = [_cut(name) for name in factors]
+    upright = max(map(len, across)) > 4
+    ax.set_xticks(range(len(across)), across, rotation=90 if upright else 0, fontsize=small)
+    ax.set_yticks(range(len(codes)), [_cut(name) for name in codes], fontsize=small)
+    for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+        label.set_parse_math(False)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

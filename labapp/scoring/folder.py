@@ -1,0 +1,85 @@
+"""A folder of scores: every number as JSON and CSV, and figures of the matrices."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from labapp.errors import MetricError
+from labapp.scoring.scores import Outcome
+
+SCORES = "scores.json"
+TABLE = "scores.csv"
+FIGURE = "matrices"
+
+
+def create(out: Path) -> None:
+    """Make the folder, before anything is computed for it.
+
+    Raises
+    ------
+    MetricError : it exists, or cannot be made.
+    """
+    try:
+        out.mkdir(parents=True)
+    except FileExistsError as error:
+        raise MetricError(
+            f"{out} exists.", safe="It was not touched.", todo="Name another folder with --out."
+        ) from error
+    except OSError as error:
+        raise MetricError(
+            f"The folder {out} cannot be made: {error.strerror}.",
+            safe="Nothing was computed.",
+            todo="Name a folder where you may write with --out.",
+        ) from error
+
+
+def write(
+    outcomes: Sequence[Outcome], codes: Sequence[str], factors: Sequence[str], out: Path
+) -> list[Path]:
+    """Into a folder made by `create`; codes, factors: the names of columns.
+
+    scores.json holds {"codes", "factors", "scores"}, the last as `Outcome.to_json`; scores.csv one
+    line a metric; figures are SVG and PNG: all matrices, and each by itself.
+
+    Raises
+    ------
+    MetricError : the disk refuses.
+    """
+    try:
+        return _write(outcomes, codes, factors, out)
+    except OSError as error:
+        raise MetricError(
+            f"The scores cannot be written to {out}: {error.strerror}.",
+            safe="Files that are already there are whole.",
+            todo="Make room, or name another folder with --out.",
+        ) from error
+
+
+def _write(
+    outcomes: Sequence[Outcome], codes: Sequence[str], factors: Sequence[str], out: Path
+) -> list[Path]:
+    from labapp.scoring import figures
+
+    paths = [out / SCORES, out / TABLE]
+    rows = [outcome.to_json() for outcome in outcomes]
+    whole = {"codes": list(codes), "factors": list(factors), "scores": rows}
+    with paths[0].open("x", encoding="utf-8") as file:
+        json.dump(whole, file, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+    with paths[1].open("x", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("metric", "title", "score", "better", "reason"))
+        for outcome in outcomes:
+            metric, score = outcome.metric, outcome.score
+            value = "" if score is None else score.score
+            table.writerow((metric.name, metric.title, value, metric.better, outcome.reason))
+    shown = figures.panels(outcomes, len(codes), len(factors))
+    if shown:
+        paths += figures.save(figures.draw(shown, codes, factors), out, FIGURE)
+    for panel in shown:
+        name = f"{panel.scores[0].metric}-{panel.name}"
+        paths += figures.save(figures.draw([panel], codes, factors), out, name)
+    return paths

@@ -1,0 +1,169 @@
+"""One metric or all of them, on the same codes and factors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labapp.errors import MetricError, UsageError
+from labapp.metrics.inputs import checked_vectors
+from labapp.metrics.registry import METRICS, Metric
+from labapp.metrics.score import Score
+
+Float64 = NDArray[np.float64]
+Say = Callable[[str], None]
+
+MEDIAN = "above the median"
+"""What a setting `factors_are` of OIS and NIS says where measurements were cut in two."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What one metric gave: its score, or why there is none."""
+
+    metric: Metric
+    score: Score | None = None
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As `Score.to_json`; without a score, "score" is null and "reason" says why."""
+        if self.score is None:
+            return {"metric": self.metric.name, "score": None, "reason": self.reason}
+        return dict(self.score.to_json())
+
+
+def find(name: str) -> Metric:
+    """The metric of a name on the command line. Raises UsageError, which lists them."""
+    if name not in METRICS:
+        raise UsageError(
+            f"There is no metric {name!r}.", todo=f"Use one of: {', '.join(METRICS)}; or all."
+        )
+    return METRICS[name]
+
+
+def compute(
+    metric: Metric,
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    seed: int = 0,
+    as_published: bool = False,
+    cut: bool = False,
+    settings: Mapping[str, object] | None = None,
+) -> Score:
+    """One metric.
+
+    Parameters
+    ----------
+    cut : for a metric of concepts, take whether each factor is above its median. The settings of
+        the score say so.
+    settings : further ones of that metric, by name.
+
+    Raises
+    ------
+    MetricError : the metric refuses the data, or the settings.
+    """
+    function = metric.load()
+    cut = cut and metric.concepts
+    taken = above_medians(checked_vectors(codes, factors)[1]) if cut else factors
+    score = function(codes, taken, seed=seed, as_published=as_published, **(settings or {}))
+    if not cut:
+        return score
+    told = {**score.settings, "factors_are": MEDIAN}
+    return Score(score.metric, score.score, score.parts, told)
+
+
+def compute_all(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    seed: int = 0,
+    as_published: bool = False,
+    cut: bool = False,
+    names: Sequence[str] = tuple(METRICS),
+    say: Say = lambda name: None,
+) -> list[Outcome]:
+    """Every metric in the order of the registry. One that cannot be computed says why.
+
+    Parameters
+    ----------
+    say : told the name of each metric before it is computed.
+
+    Raises
+    ------
+    MetricError : no metric could be computed on such data.
+    """
+    checked_vectors(codes, factors)
+    outcomes = []
+    for name in names:
+        metric = find(name)
+        say(name)
+        try:
+            found = compute(metric, codes, factors, seed=seed, as_published=as_published, cut=cut)
+        except MetricError as error:
+            outcomes.append(Outcome(metric, reason=f"{error.what} {error.todo}".strip()))
+        else:
+            outcomes.append(Outcome(metric, found))
+    return outcomes
+
+
+def above_medians(factors: ArrayLike) -> Float64:
+    """Whether each factor is above its median, 0 or 1; of a factor of two values, which it is.
+
+    A factor of which more than half of the rows have the greatest value is cut below that value,
+    so that both classes occur.
+    """
+    table = np.asarray(factors, dtype=np.float64)
+    middle = np.median(table, axis=0)
+    above = np.where(middle < table.max(axis=0), table > middle, table >= middle)
+    return np.asarray(above, dtype=np.float64)
+
+
+def settings_of(metric: Metric) -> dict[str, object]:
+    """The further settings that a metric takes, with their defaults: plain values only."""
+    shared = ("codes", "factors", "seed", "as_published")
+    parameters = inspect.signature(metric.load()).parameters
+    return {
+        name: parameter.default
+        for name, parameter in parameters.items()
+        if name not in shared and isinstance(parameter.default, bool | int | float | str)
+    }
+
+
+def parsed(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
+    """Settings written KEY=VALUE, as the types of their defaults.
+
+    Raises
+    ------
+    UsageError : not of this form, no setting of the metric, or a value of another type.
+    """
+    known = settings_of(metric)
+    found: dict[str, object] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or key not in known:
+            told = ", ".join(f"{name}={default}" for name, default in known.items())
+            raise UsageError(
+                f"--set {text}: {metric.name} has no such setting.",
+                todo=f"Its settings and their defaults: {told}." if told else "It takes none.",
+            )
+        found[key] = _as(known[key], key, value)
+    return found
+
+
+def _as(default: object, key: str, value: str) -> object:
+    kind = type(default)
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[value.lower()]
+        return kind(value)  # type: ignore[call-arg]
+    except (KeyError, ValueError) as error:
+        raise UsageError(
+            f"--set {key}={value}: {value!r} is no {kind.__name__}.",
+            todo=f"The default is {default}.",
+        ) from error
