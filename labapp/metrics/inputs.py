@@ -24,7 +24,25 @@ def checked(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
     MetricError : other shapes, different lengths, fewer than two rows, no column, values that are
         no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
     """
-    c, f = _table("codes", codes), _table("factors", factors)
+    return _paired(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
+
+
+def checked_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
+    """As `checked`, for codes of more than one number each (paper 001, section 2).
+
+    Codes of shape (n, C, d), C codes of d numbers, or (n, C), which is d = 1, come back as float64
+    of shape (n, C, d); factors as float64 of shape (n, K).
+
+    Raises
+    ------
+    MetricError : as `checked`.
+    """
+    axes = 3 if np.ndim(codes) == 3 else 2
+    c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))
+    return c.reshape(*c.shape[:2], -1), f
+
+
+def _paired(c: Float64, f: Float64) -> tuple[Float64, Float64]:
     if len(c) != len(f):
         raise _refuse(
             f"codes have {len(c)} rows and factors {len(f)}.",
@@ -42,11 +60,11 @@ def checked(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
     return c, f
 
 
-def _table(name: str, values: ArrayLike) -> Float64:
+def _table(name: str, values: ArrayLike, axes: int) -> Float64:
     found = np.asarray(values)
     if found.dtype.kind not in "buif":
         raise _refuse(f"{name} are of type {found.dtype}.", "Give real numbers.")
-    if found.ndim != 2 or found.shape[1] == 0:
+    if found.ndim != axes or 0 in found.shape[1:]:
         raise _refuse(
             f"{name} have shape {found.shape}.",
             "Give one row an instance and one column a dimension, shape (n, columns).",
@@ -55,9 +73,10 @@ def _table(name: str, values: ArrayLike) -> Float64:
     # Written so that NaN, which compares as false, is refused too.
     bad = ~(np.abs(table) <= LARGEST)
     if bad.any():
-        row, column = np.argwhere(bad)[0]
+        place = tuple(np.argwhere(bad)[0])
+        names = zip(("row", "column", "number"), place, strict=False)
         raise _refuse(
-            f"{name}: row {row}, column {column} is {table[row, column]}; "
+            f"{name}: {', '.join(f'{axis} {index}' for axis, index in names)} is {table[place]}; "
             f"values must be finite and at most {LARGEST:g} in size.",
             "Leave the row out or put it right.",
         )

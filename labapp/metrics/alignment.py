@@ -1,0 +1,122 @@
+"""Which code stands for which concept, where nothing said so when the codes were learnt.
+
+Paper 001, A.5: greedy, by how well a helper network tells each concept from each code alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labapp.errors import MetricError
+from labapp.metrics.concepts import check_seed, concepts, divided
+from labapp.metrics.helpers import HIDDEN, Schedule, predictability
+from labapp.metrics.inputs import checked_vectors
+from labapp.metrics.score import JSON
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """`order`, int64 (K,): the code of each concept, so that `codes[:, order]` are K codes in the
+    order of the concepts. `predictability`, float64 (C, K): the areas under ROC curves that it
+    rests on. `settings`: all else that it depends on."""
+
+    order: Int64
+    predictability: Float64
+    settings: Mapping[str, JSON]
+
+
+def align(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    hidden: int = HIDDEN,
+    seed: int = 0,
+    as_published: bool = False,
+) -> Alignment:
+    """The greedy alignment of codes to concepts.
+
+    Parameters
+    ----------
+    codes : real numbers, shape (n, C) or (n, C, d), at least as many codes as concepts.
+    factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.
+    hidden : units of the helpers' hidden layer.
+    seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
+        and of the order of their rows; 0 to 2^32 - 1.
+    as_published : helpers with batches of 512 and each with initial weights of its own, as in
+        `ois.ois`.
+
+    Raises
+    ------
+    MetricError : see `inputs.checked_vectors` and `concepts.concepts`; fewer codes than concepts,
+        no hidden unit, or a seed outside its range.
+    """
+    c, f = checked_vectors(codes, factors)
+    check_seed(seed)
+    check_enough(c.shape[1], f.shape[1])
+    found = concepts(f)
+    rng = np.random.default_rng(seed)
+    division = divided(found, rng)
+    schedule = Schedule.published(hidden) if as_published else Schedule(hidden)
+    auc = predictability(c, found, division, schedule, int(rng.integers(2**32)))
+    return Alignment(
+        order=greedy(auc),
+        predictability=auc,
+        settings={
+            "hidden": hidden,
+            "batch": schedule.batch,
+            "initial_weights": schedule.weights,
+            "seed": seed,
+            "as_published": as_published,
+            "rows": len(c),
+        },
+    )
+
+
+def greedy(predictability: Float64) -> Int64:
+    """The code of each concept, int64 (K,), from areas under ROC curves (C, K), C at least K.
+
+    Again and again the greatest area left over makes a match, and its code and its concept leave.
+    Of equal areas, the first code's counts, and of its, the first concept's.
+    """
+    left = predictability.copy()
+    order = np.empty(left.shape[1], dtype=np.int64)
+    for _ in order:
+        code, concept = np.unravel_index(left.argmax(), left.shape)
+        order[concept] = code
+        left[code, :] = -np.inf
+        left[:, concept] = -np.inf
+    return order
+
+
+def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
+    """Refuses fewer codes than concepts and, where there must be as many, more.
+
+    Raises
+    ------
+    MetricError : then some concept would have no code, or some code no concept.
+    """
+    if codes < factors:
+        raise _refuse(
+            f"there are {codes} codes for {factors} concepts, and each needs a code of its own",
+            "Score fewer concepts, or use NIS, which takes any number of codes.",
+        )
+    if exactly and codes > factors:
+        raise _refuse(
+            f"there are {codes} codes for {factors} concepts",
+            "Give one code a concept, in the same order, or let the codes be aligned.",
+        )
+
+
+def _refuse(what: str, todo: str) -> MetricError:
+    return MetricError(
+        f"The codes cannot be matched with concepts: {what}.",
+        safe="Nothing was written.",
+        todo=todo,
+    )

@@ -1,0 +1,119 @@
+"""Factors as concepts: columns of classes, and a division of the rows that parts no class off.
+
+Paper 001, Definition 3.1: the annotations of concepts are discrete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.errors import MetricError
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+TEST_SHARE = 0.2
+"""Paper 001, A.3."""
+MOST_CLASSES = 100
+"""A column with more is a measurement, not a concept."""
+DRAWS = 200
+SEEDS = 2**32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Concepts:
+    """`labels`, int64 of shape (n, K): the class of each row in each concept, counted from 0 in the
+    order of the factor's values; `classes`, how many each concept has, at least 2."""
+
+    labels: Int64
+    classes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Division:
+    """Row numbers, int64: `train`, four fifths of the rows in random order, and `test`."""
+
+    train: Int64
+    test: Int64
+
+
+def concepts(factors: Float64) -> Concepts:
+    """The distinct values of each factor (n, K), checked by `inputs`, as classes.
+
+    Raises
+    ------
+    MetricError : a factor with more than `MOST_CLASSES` values, or with a value that one row only
+        has: it cannot be both learnt and tested.
+    """
+    labels, classes = [], []
+    for index, column in enumerate(factors.T):
+        values, place, counts = np.unique(column, return_inverse=True, return_counts=True)
+        if counts.min() == 1:
+            raise _refuse(
+                f"factors: column {index} is {values[counts.argmin()]:g} in one row only, and "
+                "a class must be both learnt and tested",
+                "Give columns of classes: cut a measurement into two or a few.",
+            )
+        if len(values) > MOST_CLASSES:
+            raise _refuse(
+                f"factors: column {index} has {len(values)} values; a concept has at most "
+                f"{MOST_CLASSES} classes",
+                "Give columns of classes: cut a measurement into two or a few.",
+            )
+        labels.append(place.astype(np.int64))
+        classes.append(len(values))
+    return Concepts(np.stack(labels, axis=1), tuple(classes))
+
+
+def divided(found: Concepts, rng: np.random.Generator) -> Division:
+    """A random division into 80 % training and 20 % test rows, every class on both sides.
+
+    A concept that is constant among the test rows has no ROC curve. Rows are drawn anew until that
+    is so for none; with classes of more than a few dozen rows the first draw does it.
+
+    Raises
+    ------
+    MetricError : `DRAWS` draws have not done it.
+    """
+    rows = len(found.labels)
+    tested = max(1, round(TEST_SHARE * rows))
+    for _ in range(DRAWS):
+        order = rng.permutation(rows)
+        division = Division(train=order[tested:], test=order[:tested])
+        lacking = _lacking(found, division)
+        if lacking is None:
+            return division
+    raise _refuse(
+        f"a class of factor column {lacking} is too rare for {rows} rows to be divided so that "
+        "every class is both learnt and tested",
+        "Give more rows, join that class to another, or leave the column out.",
+    )
+
+
+def check_seed(seed: int) -> None:
+    """Refuses what is no seed of numpy, torch and scikit-learn alike.
+
+    Raises
+    ------
+    MetricError : a seed outside 0 to 2^32 - 1.
+    """
+    if not 0 <= seed < SEEDS:
+        raise _refuse(f"the seed is {seed}", "Give a whole number from 0 to 2^32 - 1.")
+
+
+def _lacking(found: Concepts, division: Division) -> int | None:
+    """The first concept of which a class is on one side only."""
+    for index, classes in enumerate(found.classes):
+        for side in (division.test, division.train):
+            if len(np.unique(found.labels[side, index])) < classes:
+                return index
+    return None
+
+
+def _refuse(what: str, todo: str) -> MetricError:
+    return MetricError(
+        f"The concepts cannot be scored: {what}.", safe="Nothing was written.", todo=todo
+    )

@@ -1,0 +1,221 @@
+"""The helper networks of OIS: one for each pair of a code and a concept, all trained at once.
+
+Paper 001, A.3: an MLP with one hidden layer of 32 ReLU units predicts a concept from the d numbers
+of one code; 25 epochs in batches of 128. What the paper leaves open is as in its released code:
+Adam with a rate of 0.001, Glorot's uniform initial weights and biases of 0, no scaling of codes, no
+early stopping. Every helper takes the same batches in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from labapp.errors import MetricError
+from labapp.metrics.concepts import Concepts, Division
+from labapp.metrics.roc import class_auc
+
+Float64 = NDArray[np.float64]
+
+HIDDEN = 32
+EPOCHS = 25
+BATCH = 128
+PUBLISHED_BATCH = 512
+RATE = 1e-3
+EPSILON = 1e-7
+"""Keras's, in which the released code is written; PyTorch would take 1e-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How helpers are made: units in the hidden layer, rows in a batch, and whether each begins
+    with weights of its own.
+
+    Otherwise all that predict as many classes begin with the same weights. The entries of a matrix
+    then do not depend on the order of codes and concepts.
+    """
+
+    hidden: int = HIDDEN
+    batch: int = BATCH
+    own_weights: bool = False
+
+    @classmethod
+    def published(cls, hidden: int = HIDDEN) -> Schedule:
+        """As in the released code of paper 001."""
+        return cls(hidden, PUBLISHED_BATCH, own_weights=True)
+
+    @property
+    def weights(self) -> str:
+        """For the settings of a score."""
+        return "one draw for each helper" if self.own_weights else "one draw for all helpers"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """Float32, of C x K helpers: `into` (C, K, d, H) and `bias` (C, K, H) of the hidden layer,
+    `out` (C, K, H, m) and `offset` (C, K, m) of the output layer, m being 1 for two classes."""
+
+    into: Tensor
+    bias: Tensor
+    out: Tensor
+    offset: Tensor
+
+    def all(self) -> list[Tensor]:
+        return [self.into, self.bias, self.out, self.offset]
+
+
+def predictability(
+    codes: Float64, found: Concepts, division: Division, schedule: Schedule, seed: int
+) -> Float64:
+    """How well each concept is told from each code alone: ROC-AUC on the test rows, float64 (C, K).
+
+    Parameters
+    ----------
+    codes : float64, shape (n, C, d).
+    found : the K concepts of the n rows.
+    division : the rows that helpers learn from and those they are tested on.
+    seed : of the initial weights and the order of rows.
+
+    Raises
+    ------
+    MetricError : a hidden layer without units, or codes so large that training leaves float32.
+    """
+    if schedule.hidden < 1:
+        raise _refuse(f"hidden is {schedule.hidden}", "Give at least 1 unit.")
+    values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
+    auc = np.empty((codes.shape[1], len(found.classes)))
+    for classes in sorted(set(found.classes)):
+        columns = np.flatnonzero(np.array(found.classes) == classes)
+        labels = torch.from_numpy(found.labels[:, columns].T.copy())
+        # Seeded anew, so that a concept's helpers do not depend on what other concepts there are.
+        generator = torch.Generator().manual_seed(seed)
+        weights = initial(len(values), len(columns), values.shape[2], classes, schedule, generator)
+        with _one_thread():
+            train(
+                weights, values[:, division.train], labels[:, division.train], schedule, generator
+            )
+            with torch.no_grad():
+                logits = logits_of(weights, values[:, division.test]).double().numpy()
+        if not np.isfinite(logits).all():
+            raise _refuse(
+                "the codes are too large for networks that take them as they are",
+                "Give codes of ordinary size, for example standardised ones.",
+            )
+        for place, column in enumerate(columns):
+            auc[:, column] = class_auc(logits[:, place], found.labels[division.test, column])
+    return auc
+
+
+def initial(
+    codes: int, concepts: int, d: int, classes: int, schedule: Schedule, generator: torch.Generator
+) -> Weights:
+    """Glorot's uniform weights, and biases of 0."""
+    outputs = 1 if classes == 2 else classes
+    hidden, helpers = schedule.hidden, (codes, concepts)
+    drawn = helpers if schedule.own_weights else (1, 1)
+
+    def uniform(inputs: int, units: int) -> Tensor:
+        limit = math.sqrt(6 / (inputs + units))
+        unit = torch.rand(*drawn, inputs, units, generator=generator)
+        return ((2 * unit - 1) * limit).expand(*helpers, inputs, units).clone()
+
+    return Weights(
+        into=uniform(d, hidden),
+        bias=torch.zeros(*helpers, hidden),
+        out=uniform(hidden, outputs),
+        offset=torch.zeros(*helpers, outputs),
+    )
+
+
+def train(
+    weights: Weights, values: Tensor, labels: Tensor, schedule: Schedule, generator: torch.Generator
+) -> None:
+    """Trains in place. `values` float32 (C, n, d); `labels` int64 (K, n)."""
+    for tensor in weights.all():
+        tensor.requires_grad_()
+    adam = torch.optim.Adam(weights.all(), lr=RATE, eps=EPSILON, fused=True)
+    for _ in range(EPOCHS):
+        order = torch.randperm(values.shape[1], generator=generator)
+        for rows in order.split(schedule.batch):
+            logits = logits_of(weights, values[:, rows])
+            # A sum over helpers: each one's own gradient is what it would be alone.
+            loss = _loss(logits, labels[:, rows].expand(len(values), -1, -1)) / len(rows)
+            adam.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            adam.step()
+
+
+def logits_of(weights: Weights, values: Tensor) -> Tensor:
+    """Of float32 values (C, n, d), from every helper of their code: float32 (C, K, n, m)."""
+    if values.shape[2] == 1:
+        return _by_knots(weights, values[..., 0])
+    hidden = torch.relu(values[:, None] @ weights.into + weights.bias[:, :, None])
+    return hidden @ weights.out + weights.offset[:, :, None]
+
+
+def _by_knots(weights: Weights, values: Tensor) -> Tensor:
+    """The same for d = 1, values (C, n), without a number for each row and hidden unit.
+
+    A unit max(0, a x + b) is at work on one side of its knot x = -b / a, and there adds out * a to
+    the slope of the logit and out * b to its height. With the rows in order of x, the slope and the
+    height at a row are running sums over the knots passed: n + H numbers in place of n * H.
+    """
+    codes, rows = values.shape
+    helpers, hidden, outputs = weights.out.shape[1:]
+    ordered, order = values.sort(dim=1)
+    a, b = weights.into[:, :, 0], weights.bias
+    with torch.no_grad():
+        knots = torch.where(a == 0, -torch.inf, -b / a).reshape(codes, -1)
+        rising, falling = a > 0, a < 0
+        first = torch.where(
+            rising.reshape(codes, -1),
+            torch.searchsorted(ordered, knots, right=True),
+            torch.searchsorted(ordered, knots),
+        ).reshape(codes, helpers, hidden)
+        # A unit that no value moves is at work everywhere or nowhere.
+        everywhere = falling | ((a == 0) & (b > 0))
+        change = rising.float() - falling.float()
+    lines = torch.stack([a, b], dim=-1)[..., None] * weights.out[:, :, :, None]
+    lines = lines.flatten(3)
+    sums = torch.zeros(codes, helpers, rows + 1, 2 * outputs).scatter_add(
+        2, first[..., None].expand_as(lines), lines * change[..., None]
+    )
+    passed = sums[:, :, :-1].cumsum(dim=2)
+    start = (lines * everywhere[..., None]).sum(dim=2, keepdim=True)
+    slope, height = (passed + start).unflatten(3, (2, outputs)).unbind(3)
+    in_order = slope * ordered[:, None, :, None] + height + weights.offset[:, :, None]
+    back = order.argsort(dim=1)[:, None, :, None].expand_as(in_order)
+    return in_order.gather(2, back)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Steps are many and small: on more threads these wait for each other most of the time, and
+    sums come out otherwise from machine to machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy, nats, summed over helpers and rows."""
+    if logits.shape[-1] == 1:
+        return functional.binary_cross_entropy_with_logits(
+            logits[..., 0], labels.to(logits.dtype), reduction="sum"
+        )
+    return functional.cross_entropy(logits.flatten(0, 2), labels.flatten(), reduction="sum")
+
+
+def _refuse(what: str, todo: str) -> MetricError:
+    return MetricError(f"OIS cannot be computed: {what}.", safe="Nothing was written.", todo=todo)

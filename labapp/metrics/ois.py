@@ -1,0 +1,121 @@
+"""OIS, the oracle impurity score: what single codes know of concepts that are not theirs.
+
+Paper 001, Definitions 3.1 and 3.2: how well each concept can be predicted from each code alone,
+against how well it can be predicted from the other concepts themselves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from labapp.metrics.alignment import check_enough, greedy
+from labapp.metrics.concepts import check_seed, concepts, divided
+from labapp.metrics.helpers import EPOCHS, HIDDEN, Schedule, predictability
+from labapp.metrics.inputs import checked_vectors
+from labapp.metrics.score import Score
+
+Float64 = NDArray[np.float64]
+
+
+def ois(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    align: bool | None = None,
+    hidden: int = HIDDEN,
+    seed: int = 0,
+    as_published: bool = False,
+) -> Score:
+    """The oracle impurity score, lower is better: 0 for codes that tell of every concept just what
+    the concept they stand for tells of it, 1 for codes that tell all others and not their own.
+
+    The helper networks are trained briefly and on codes as they are. Scores can be compared only
+    between equal numbers of rows, and a code's unit and origin count: with few hundred rows, or
+    codes far from the size of 1, helpers have not learnt what there is to learn. Chance
+    keeps pure codes above 0: about 0.04 with 5 concepts and 3,000 rows, and more with fewer. An
+    area under the ROC curve below 0.5 is kept, so that a score can exceed 1 a little.
+
+    Parameters
+    ----------
+    codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; at least as many
+        codes as concepts. A code that takes one value only tells nothing: areas of 0.5.
+    factors : the concepts: columns of classes, shape (n, K). With more than two classes, the area
+        is the mean of those of each class against the others. See `concepts.concepts`.
+    align : False: code j stands for concept j, and there are as many. True: codes learnt without
+        concepts are aligned first, see `alignment`; codes that stand for none do not enter the
+        score. None: aligned where there are more codes than concepts.
+    hidden : units of the helpers' hidden layer.
+    seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
+        and of the order of their rows; 0 to 2^32 - 1. Both matrices use the same division, initial
+        weights and order: concepts of two classes that are given as their own codes score 0.
+    as_published : as the released code behind paper 001: batches of 512 rows in place of 128,
+        initial weights of each helper's own, a division of the rows for the oracle that is not that
+        of the codes (so that concepts given as codes score above 0), and, where codes are aligned,
+        no division by K / 2. It draws other random numbers than the released code.
+
+    Returns
+    -------
+    Score with the parts
+        purity : (C, K), the area under the ROC curve when concept j is predicted from code i.
+        oracle : (K, K), the same from concept i; 1 on the diagonal by definition, not estimated.
+        deviation : (K, K), the purity of the codes in the concepts' order less the oracle.
+        alignment : (K,), the code of each concept, counted from 0.
+        per_factor : (K,), 2 / sqrt(K) times the length of the concept's column of `deviation`.
+        per_code : (C,), likewise of the code's row; NaN for a code that stands for no concept.
+    The score is the root of the mean square of `per_factor`. With one concept, it is twice what
+    the area misses to 1.
+
+    Raises
+    ------
+    MetricError : see `inputs.checked_vectors` and `concepts.concepts`; fewer codes than concepts,
+        or more with align=False; no hidden unit; a seed outside its range; or codes too large for
+        float32.
+    """
+    c, f = checked_vectors(codes, factors)
+    check_seed(seed)
+    check_enough(c.shape[1], f.shape[1], exactly=align is False)
+    found = concepts(f)
+    count = len(found.classes)
+    rng = np.random.default_rng(seed)
+    schedule = Schedule.published(hidden) if as_published else Schedule(hidden)
+
+    division, begin = divided(found, rng), int(rng.integers(2**32))
+    purity = predictability(c, found, division, schedule, begin)
+    if as_published:
+        division, begin = divided(found, rng), int(rng.integers(2**32))
+    labels = found.labels[:, :, None].astype(np.float64)
+    oracle = predictability(labels, found, division, schedule, begin)
+    np.fill_diagonal(oracle, 1.0)
+
+    aligned = c.shape[1] > count if align is None else align
+    order = greedy(purity) if aligned else np.arange(count)
+    deviation = purity[order] - oracle
+    per_code = np.full(c.shape[1], np.nan)
+    per_code[order] = np.linalg.norm(deviation, axis=1) * 2 / np.sqrt(count)
+    norm = float(np.linalg.norm(deviation))
+    return Score(
+        metric="ois",
+        score=norm if as_published and aligned else 2 * norm / count,
+        parts={
+            "purity": purity,
+            "oracle": oracle,
+            "deviation": deviation,
+            "alignment": order.astype(np.float64),
+            "per_factor": np.linalg.norm(deviation, axis=0) * 2 / np.sqrt(count),
+            "per_code": per_code,
+        },
+        settings={
+            "codes": "aligned greedily" if aligned else "in the order of the concepts",
+            "oracle_rows": "divided anew" if as_published else "divided as for the codes",
+            "hidden": hidden,
+            "epochs": EPOCHS,
+            "batch": schedule.batch,
+            "initial_weights": schedule.weights,
+            "seed": seed,
+            "as_published": as_published,
+            "rows": len(c),
+            "torch": torch.__version__,
+        },
+    )
