@@ -7,10 +7,12 @@ Chen et al. (2018), as printed in paper 002, 3.2.2: the mean over factors of
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from labapp.metrics.information import BINS, Binning, mutual_information
+from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
 from labapp.metrics.score import Score
+
+Float64 = NDArray[np.float64]
 
 
 def mig(
@@ -59,23 +61,21 @@ def mig(
     found = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published
     )
-    ranked = np.sort(found.matrix, axis=0)
-    second = ranked[-2] if len(ranked) > 1 else 0.0
-    gaps = (ranked[-1] - second) / found.factor_entropies
+    per_factor = gaps(found.matrix, found.factor_entropies)
     return Score(
         metric="mig",
-        score=float(gaps.mean()),
-        parts={
-            "per_factor": gaps,
-            "mutual_information": found.matrix,
-            "code_entropies": found.code_entropies,
-            "factor_entropies": found.factor_entropies,
-        },
-        settings={
-            "bins": bins,
-            "binning": binning,
-            "factors": "binned" if as_published else f"labels up to {bins} values, else binned",
-            "as_published": as_published,
-            "rows": len(np.asarray(codes)),
-        },
+        score=float(per_factor.mean()),
+        parts={"per_factor": per_factor, **found.parts()},
+        settings=settings_of(codes, bins, binning, as_published),
     )
+
+
+def gaps(information: Float64, factor_entropies: Float64) -> Float64:
+    """What the best code of each factor knows more than the second best, over the factor's entropy.
+
+    `information` is float64 of shape (C, K) and `factor_entropies`, all above 0, of shape (K,), in
+    the same unit; gives float64 of shape (K,). Their mean is the MIG of such a matrix.
+    """
+    ranked = np.sort(information, axis=0)
+    second = ranked[-2] if len(ranked) > 1 else 0.0
+    return np.asarray((ranked[-1] - second) / factor_entropies)
