@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -22,7 +23,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
@@ -142,8 +143,18 @@ class ResponseButton(QWidget):
 _MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
+def _columns(count: int, width: int) -> int:
+    """How many buttons of a width stand beside each other, so that all rows have room and no row is
+    much shorter than the others."""
+    room = theme.CONTENT_WIDTH - 2 * theme.SPACE_XS + theme.SPACE_M
+    most = max(1, room // (width + theme.SPACE_M))
+    rows = ceil(count / most)
+    return ceil(count / rows)
+
+
 class ResponseRow(QWidget):
-    """pressed(Press): a button, or its key, was pressed. All buttons are equally wide.
+    """pressed(Press): a button, or its key, was pressed. All buttons are equally wide; those that
+    one row of the content has no room for stand in further rows, as many in each.
 
     The row as a whole has the focus at first, so that no answer stands out. A button's own key
     answers wherever in the row the focus is; Enter presses the button that Tab led to, and so does
@@ -160,10 +171,11 @@ class ResponseRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
         self.buttons = [ResponseButton(response, palette) for response in responses]
-        row = QHBoxLayout(self)
-        row.setContentsMargins(*(theme.SPACE_XS,) * 4)
-        row.setSpacing(theme.SPACE_M)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(*(theme.SPACE_XS,) * 4)
+        grid.setSpacing(theme.SPACE_M)
         width = max(LEAST_WIDTH, *(button.needed_width for button in self.buttons))
+        columns = _columns(len(self.buttons), width)
         for place, button in enumerate(self.buttons):
             button.setFixedSize(QSize(width, HEIGHT))
             button.pressed.connect(
@@ -171,7 +183,7 @@ class ResponseRow(QWidget):
                     Press(place, device, stamp, at)
                 )
             )
-            row.addWidget(button)
+            grid.addWidget(button, *divmod(place, columns))
         self._places = {button.response.key: place for place, button in enumerate(self.buttons)}
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
