@@ -269,7 +269,11 @@ PARTICIPANTS = (
     ),
     text("conditions", "the study's variables for this participant, drawn cells in their order"),
     yes("simulated", "a program took part, not a person"),
-    text("models", "representations in the order of the stages"),
+    text(
+        "models",
+        "what is studied in the order of the stages: representations, or the explained models, or "
+        "their stimulus sets where these name none",
+    ),
     whole("practice_asked", "single-dimension questions of the practice; empty without them"),
     whole("practice_correct", "of these, answered correctly"),
     whole("n_solved", "reconstruction questions solved, practice not counted"),

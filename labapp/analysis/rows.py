@@ -238,6 +238,8 @@ class SessionRecords:
             (part for part in self.parts.represented.values() if part.role == "stage"),
             key=lambda part: part.number,
         )
+        # A stage of several blocks has one.
+        models = dict.fromkeys((part.number, part.model) for part in stages)
         return {
             "study_version": planned.study_version,
             "study_sha256": planned.study_sha256,
@@ -248,7 +250,7 @@ class SessionRecords:
             **self.standing.row(),
             "conditions": conditions(planned.assignment) or None,
             "simulated": course.simulated,
-            "models": ", ".join(part.model for part in stages),
+            "models": ", ".join(model for _, model in models),
             **practice_row(self.questions),
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
             "seed": planned.seed,

@@ -76,7 +76,7 @@ ANNOTATIONS = (
         "what says when the response was: event (the input event's own time stamp), arrival (when "
         "the program got it) or simulated",
     ),
-    text("device", "what answered: key, mouse, touch ..."),
+    text("device", "what answered: keyboard, mouse, touch or simulated"),
     number("refresh_ms", "refresh interval of the display, where it says one", "ms"),
     whole("side_px", "longer side of the picture as it was shown, in pixels of the display", "px"),
     seconds("due_s", "session time (pauses included) at which it was to appear"),

@@ -113,7 +113,7 @@ def fold_stimuli(
             found[key] = _begun(event, key, body, parts[event.stage])
         elif key in found and isinstance(body, StimulusShown | ResponseGiven | TrialEnded):
             if isinstance(body, ResponseGiven) and not (
-                DONT_KNOW <= body.response <= len(found[key].part.buttons)
+                DONT_KNOW <= body.response < len(found[key].part.buttons)
             ):
                 raise _foreign(event, f"answers with button {body.response}")
             found[key].take(event, body, pauses.working_ns(event.t_ns))

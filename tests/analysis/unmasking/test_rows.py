@@ -172,6 +172,16 @@ def test_practice_is_marked_and_does_not_count_and_blocks_count_on() -> None:
     assert rows[rows["role"] == "stage"]["trial"].tolist() == [1, 2, 3, 1, 2, 3]
     assert found.stages["stage"].tolist() == ["stage-1", "stage-2"]
     assert found.participants.iloc[0]["n_stimuli"] == 6
+    assert found.participants.iloc[0]["models"] == "tiny-scores, tiny-scores"
+
+
+def test_the_blocks_of_a_stage_have_one_model() -> None:
+    blocks = [
+        unmasking_part(1, id=f"stage-1-block-{n}", first=3 * (n - 1), total=6) for n in (1, 2)
+    ]
+    play = UnmaskingPlay.of(*blocks)
+    play.through(1)
+    assert tables(play).participants.iloc[0]["models"] == "tiny-scores"
 
 
 def test_trials_and_stages_have_the_task() -> None:
@@ -221,10 +231,11 @@ def test_a_stimulus_that_the_plan_does_not_have() -> None:
         SessionRecords.of(paired(made), "test")
 
 
-def test_a_button_that_the_plan_does_not_have() -> None:
+@pytest.mark.parametrize("button", [-1, 3, 7])
+def test_a_button_that_the_plan_does_not_have(button: int) -> None:
     made = of_play(UnmaskingPlay.of(sequences=1))
-    made.at(60, ResponseGiven(7, "key", 60 * 10**9, "event"), "stage-1", 1, attempt=1)
-    with pytest.raises(RecordError, match="answers with button 7"):
+    made.at(60, ResponseGiven(button, "keyboard", 60 * 10**9, "event"), "stage-1", 1, attempt=1)
+    with pytest.raises(RecordError, match=f"answers with button {button}"):
         SessionRecords.of(paired(made), "test")
 
 
