@@ -18,9 +18,11 @@ from pytestqt.qtbot import QtBot
 
 from labapp.events.commands import Pause, Resume, SkipStage
 from labapp.study.unmasking import UnmaskingPart
+from labapp.ui import presentation
 from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.widgets.photo_view import image_of
+from labapp.ui.widgets.responses import Press
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.unmasking import made, write_unmasking_study
 
@@ -483,3 +485,21 @@ def test_blocks_count_on(stage: Open, qtbot: QtBot) -> None:
     skip_to(room, second.id)
     qtbot.waitUntil(lambda: trial_of(room).open)
     assert f"Picture {second.first + 1} of {second.total}" in said(window.top)
+
+
+def test_a_window_that_changes_its_size_while_a_picture_waits_for_a_frame(
+    stage: Open, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presentation, "FRAMED", QApplication.platformName())
+    room, window, screen = stage(size_px=800)
+    screen.responses.pressed.emit(Press(0, "keyboard", now_ms(), time.perf_counter_ns()))
+    assert trial_of(room).number == 2
+    assert screen.presenter.busy
+    before = screen.field.side
+    window.resize(SMALL[0], SMALL[1] - 150)
+    screen.resize(screen.width(), screen.height() - 150)
+    assert screen.presenter.busy
+    assert screen.field.side < before
+    qtbot.waitUntil(lambda: trial_of(room).open)
+    assert screen.field.shown == screen.part.stimulus(2)[1].picture
+    assert screen.field.picture_px == round(screen.field.side * screen.devicePixelRatioF())

@@ -131,7 +131,12 @@ class UnmaskingScreen(Screen):
             return
         name = self._picture(trial.number)
         self._ready(name)
-        self.presenter.present(lambda: self.field.show_picture(name), self._shown)
+        self.presenter.present(lambda: self._show(name), self._shown)
+
+    def _show(self, name: str) -> None:
+        # Perhaps a frame later: what was ready may have had another size.
+        self._ready(name)
+        self.field.show_picture(name)
 
     def _shown(self, perf_ns: int, shown_by: str) -> None:
         at = self.setting.runner.clock.from_perf_ns(perf_ns)
@@ -196,8 +201,7 @@ class UnmaskingScreen(Screen):
         """What was ready had another size."""
         shown, trial = self.field.shown, self.trial
         if shown is not None:
-            self._ready(shown)
-            self.field.show_picture(shown)
+            self._show(shown)
         if trial is not None and trial.open:
             self._idle.start()
         else:
