@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import check_seed, concepts, divided
-from labapp.metrics.helpers import HIDDEN, Schedule, predictability
+from labapp.metrics.concepts import SEEDS, check_seed, concepts, divided
+from labapp.metrics.helpers import BATCH, HIDDEN, PUBLISHED_BATCH, predictability
 from labapp.metrics.inputs import checked_vectors
 from labapp.metrics.score import JSON
 
@@ -49,8 +49,7 @@ def align(
     hidden : units of the helpers' hidden layer.
     seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
         and of the order of their rows; 0 to 2^32 - 1.
-    as_published : helpers with batches of 512 and each with initial weights of its own, as in
-        `ois.ois`.
+    as_published : helpers with batches of 512 rows in place of 128, as in `ois.ois`.
 
     Raises
     ------
@@ -63,15 +62,15 @@ def align(
     found = concepts(f)
     rng = np.random.default_rng(seed)
     division = divided(found, rng)
-    schedule = Schedule.published(hidden) if as_published else Schedule(hidden)
-    auc = predictability(c, found, division, schedule, int(rng.integers(2**32)))
+    batch = PUBLISHED_BATCH if as_published else BATCH
+    begin = int(rng.integers(SEEDS))
+    auc = predictability(c, found, division, hidden=hidden, batch=batch, seed=begin)
     return Alignment(
         order=greedy(auc),
         predictability=auc,
         settings={
             "hidden": hidden,
-            "batch": schedule.batch,
-            "initial_weights": schedule.weights,
+            "batch": batch,
             "seed": seed,
             "as_published": as_published,
             "rows": len(c),

@@ -3,7 +3,8 @@
 Paper 001, A.3: an MLP with one hidden layer of 32 ReLU units predicts a concept from the d numbers
 of one code; 25 epochs in batches of 128. What the paper leaves open is as in its released code:
 Adam with a rate of 0.001, Glorot's uniform initial weights and biases of 0, no scaling of codes, no
-early stopping. Every helper takes the same batches in the same order.
+early stopping. Each helper begins with weights of its own; all take the same batches in the same
+order.
 """
 
 from __future__ import annotations
@@ -34,30 +35,6 @@ EPSILON = 1e-7
 """Keras's, in which the released code is written; PyTorch would take 1e-8."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """How helpers are made: units in the hidden layer, rows in a batch, and whether each begins
-    with weights of its own.
-
-    Otherwise all that predict as many classes begin with the same weights. The entries of a matrix
-    then do not depend on the order of codes and concepts.
-    """
-
-    hidden: int = HIDDEN
-    batch: int = BATCH
-    own_weights: bool = False
-
-    @classmethod
-    def published(cls, hidden: int = HIDDEN) -> Schedule:
-        """As in the released code of paper 001."""
-        return cls(hidden, PUBLISHED_BATCH, own_weights=True)
-
-    @property
-    def weights(self) -> str:
-        """For the settings of a score."""
-        return "one draw for each helper" if self.own_weights else "one draw for all helpers"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
     """Float32, of C x K helpers: `into` (C, K, d, H) and `bias` (C, K, H) of the hidden layer,
@@ -73,7 +50,13 @@ class Weights:
 
 
 def predictability(
-    codes: Float64, found: Concepts, division: Division, schedule: Schedule, seed: int
+    codes: Float64,
+    found: Concepts,
+    division: Division,
+    *,
+    hidden: int = HIDDEN,
+    batch: int = BATCH,
+    seed: int,
 ) -> Float64:
     """How well each concept is told from each code alone: ROC-AUC on the test rows, float64 (C, K).
 
@@ -82,26 +65,26 @@ def predictability(
     codes : float64, shape (n, C, d).
     found : the K concepts of the n rows.
     division : the rows that helpers learn from and those they are tested on.
-    seed : of the initial weights and the order of rows.
+    hidden, batch : units of the hidden layer, rows of a batch.
+    seed : of the initial weights and the order of rows. Where C and K are equal, the same helpers
+        begin with the same weights whatever the codes are.
 
     Raises
     ------
     MetricError : a hidden layer without units, or codes so large that training leaves float32.
     """
-    if schedule.hidden < 1:
-        raise _refuse(f"hidden is {schedule.hidden}", "Give at least 1 unit.")
+    if hidden < 1:
+        raise _refuse(f"hidden is {hidden}", "Give at least 1 unit.")
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
     auc = np.empty((codes.shape[1], len(found.classes)))
     for classes in sorted(set(found.classes)):
         columns = np.flatnonzero(np.array(found.classes) == classes)
         labels = torch.from_numpy(found.labels[:, columns].T.copy())
-        # Seeded anew, so that a concept's helpers do not depend on what other concepts there are.
         generator = torch.Generator().manual_seed(seed)
-        weights = initial(len(values), len(columns), values.shape[2], classes, schedule, generator)
+        shape = (len(values), len(columns), values.shape[2], hidden)
+        weights = initial(shape, classes, generator)
         with _one_thread():
-            train(
-                weights, values[:, division.train], labels[:, division.train], schedule, generator
-            )
+            train(weights, values[:, division.train], labels[:, division.train], batch, generator)
             with torch.no_grad():
                 logits = logits_of(weights, values[:, division.test]).double().numpy()
         if not np.isfinite(logits).all():
@@ -114,18 +97,14 @@ def predictability(
     return auc
 
 
-def initial(
-    codes: int, concepts: int, d: int, classes: int, schedule: Schedule, generator: torch.Generator
-) -> Weights:
-    """Glorot's uniform weights, and biases of 0."""
+def initial(shape: tuple[int, int, int, int], classes: int, generator: torch.Generator) -> Weights:
+    """Glorot's uniform weights, and biases of 0; `shape` is (C, K, d, H)."""
+    *helpers, d, hidden = shape
     outputs = 1 if classes == 2 else classes
-    hidden, helpers = schedule.hidden, (codes, concepts)
-    drawn = helpers if schedule.own_weights else (1, 1)
 
     def uniform(inputs: int, units: int) -> Tensor:
         limit = math.sqrt(6 / (inputs + units))
-        unit = torch.rand(*drawn, inputs, units, generator=generator)
-        return ((2 * unit - 1) * limit).expand(*helpers, inputs, units).clone()
+        return (2 * torch.rand(*helpers, inputs, units, generator=generator) - 1) * limit
 
     return Weights(
         into=uniform(d, hidden),
@@ -136,7 +115,7 @@ def initial(
 
 
 def train(
-    weights: Weights, values: Tensor, labels: Tensor, schedule: Schedule, generator: torch.Generator
+    weights: Weights, values: Tensor, labels: Tensor, batch: int, generator: torch.Generator
 ) -> None:
     """Trains in place. `values` float32 (C, n, d); `labels` int64 (K, n)."""
     for tensor in weights.all():
@@ -144,7 +123,7 @@ def train(
     adam = torch.optim.Adam(weights.all(), lr=RATE, eps=EPSILON, fused=True)
     for _ in range(EPOCHS):
         order = torch.randperm(values.shape[1], generator=generator)
-        for rows in order.split(schedule.batch):
+        for rows in torch.split(order, batch):
             logits = logits_of(weights, values[:, rows])
             # A sum over helpers: each one's own gradient is what it would be alone.
             loss = _loss(logits, labels[:, rows].expand(len(values), -1, -1)) / len(rows)
@@ -190,10 +169,10 @@ def _by_knots(weights: Weights, values: Tensor) -> Tensor:
     )
     passed = sums[:, :, :-1].cumsum(dim=2)
     start = (lines * everywhere[..., None]).sum(dim=2, keepdim=True)
-    slope, height = (passed + start).unflatten(3, (2, outputs)).unbind(3)
+    slope, height = torch.split(passed + start, outputs, dim=3)
     in_order = slope * ordered[:, None, :, None] + height + weights.offset[:, :, None]
     back = order.argsort(dim=1)[:, None, :, None].expand_as(in_order)
-    return in_order.gather(2, back)
+    return torch.gather(in_order, 2, back)
 
 
 @contextmanager

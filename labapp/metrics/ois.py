@@ -11,8 +11,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.metrics.alignment import check_enough, greedy
-from labapp.metrics.concepts import check_seed, concepts, divided
-from labapp.metrics.helpers import EPOCHS, HIDDEN, Schedule, predictability
+from labapp.metrics.concepts import SEEDS, check_seed, concepts, divided
+from labapp.metrics.helpers import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
 from labapp.metrics.inputs import checked_vectors
 from labapp.metrics.score import Score
 
@@ -33,9 +33,11 @@ def ois(
 
     The helper networks are trained briefly and on codes as they are. Scores can be compared only
     between equal numbers of rows, and a code's unit and origin count: with few hundred rows, or
-    codes far from the size of 1, helpers have not learnt what there is to learn. Chance
-    keeps pure codes above 0: about 0.04 with 5 concepts and 3,000 rows, and more with fewer. An
-    area under the ROC curve below 0.5 is kept, so that a score can exceed 1 a little.
+    codes far from the size of 1, helpers have not learnt what there is to learn. Chance keeps pure
+    codes above 0: with 5 concepts and 3,000 rows about 0.03, as published 0.05; more with fewer
+    rows. An area under the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and
+    the sign of codes change the score within chance: they change which helper begins with which
+    weights.
 
     Parameters
     ----------
@@ -48,12 +50,12 @@ def ois(
         score. None: aligned where there are more codes than concepts.
     hidden : units of the helpers' hidden layer.
     seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
-        and of the order of their rows; 0 to 2^32 - 1. Both matrices use the same division, initial
-        weights and order: concepts of two classes that are given as their own codes score 0.
-    as_published : as the released code behind paper 001: batches of 512 rows in place of 128,
-        initial weights of each helper's own, a division of the rows for the oracle that is not that
-        of the codes (so that concepts given as codes score above 0), and, where codes are aligned,
-        no division by K / 2. It draws other random numbers than the released code.
+        and of the order of their rows; 0 to 2^32 - 1. Both matrices use the same: concepts of two
+        classes, 0 and 1, that are given as their own codes score 0, once helpers have learnt them.
+    as_published : as the released code behind paper 001: batches of 512 rows in place of 128, a
+        division of the rows and initial weights for the oracle that are not those for the codes (so
+        that concepts given as codes score above 0), and, where codes are aligned, no division by
+        K / 2. It draws other random numbers than the released code.
 
     Returns
     -------
@@ -79,14 +81,13 @@ def ois(
     found = concepts(f)
     count = len(found.classes)
     rng = np.random.default_rng(seed)
-    schedule = Schedule.published(hidden) if as_published else Schedule(hidden)
-
-    division, begin = divided(found, rng), int(rng.integers(2**32))
-    purity = predictability(c, found, division, schedule, begin)
+    batch = PUBLISHED_BATCH if as_published else BATCH
+    division, begin = divided(found, rng), int(rng.integers(SEEDS))
+    purity = predictability(c, found, division, hidden=hidden, batch=batch, seed=begin)
     if as_published:
-        division, begin = divided(found, rng), int(rng.integers(2**32))
+        division, begin = divided(found, rng), int(rng.integers(SEEDS))
     labels = found.labels[:, :, None].astype(np.float64)
-    oracle = predictability(labels, found, division, schedule, begin)
+    oracle = predictability(labels, found, division, hidden=hidden, batch=batch, seed=begin)
     np.fill_diagonal(oracle, 1.0)
 
     aligned = c.shape[1] > count if align is None else align
@@ -108,11 +109,10 @@ def ois(
         },
         settings={
             "codes": "aligned greedily" if aligned else "in the order of the concepts",
-            "oracle_rows": "divided anew" if as_published else "divided as for the codes",
+            "oracle_draws": "its own" if as_published else "those for the codes",
             "hidden": hidden,
             "epochs": EPOCHS,
-            "batch": schedule.batch,
-            "initial_weights": schedule.weights,
+            "batch": batch,
             "seed": seed,
             "as_published": as_published,
             "rows": len(c),
