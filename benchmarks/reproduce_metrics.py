@@ -35,7 +35,7 @@ def computed(asked: argparse.Namespace) -> dict[str, Callable[[], str]]:
     from benchmarks.reproduction import disagreements, facts, helper_widths, ranks, table_1
 
     return {
-        "table-1": lambda: table_1.section(asked.jobs),
+        "table-1": lambda: table_1.section(asked.jobs, asked.scores),
         "helper-widths": lambda: helper_widths.section(asked.codes, asked.epochs, asked.jobs),
         "facts": facts.section,
         "disagreements": disagreements.section,
@@ -58,6 +58,9 @@ def main() -> None:
     parser.add_argument("section", nargs="*", choices=[*TITLES, []], help="all by default")
     parser.add_argument("--into", type=Path, help="the Markdown file that keeps the sections")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument(
+        "--scores", type=Path, help="keeps the scores of table-1, which takes long; go on from it"
+    )
     parser.add_argument("--model", action="append", default=[], help="one more for the ranks")
     parser.add_argument(
         "--codes", type=Path, help="codes of concept_bottlenecks.py; trained now by default"

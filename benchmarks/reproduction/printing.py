@@ -1,22 +1,18 @@
-"""Tables in Markdown, and the functions of the metrics by name."""
+"""Tables in Markdown, and metrics by name."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from labapp.metrics.score import Score
-
-Metric = Callable[..., Score]
+from labapp.metrics.registry import METRICS, Function
 
 
-def metric(name: str) -> Metric:
-    """The metric's function, which has the name of its module."""
-    found: Metric = getattr(importlib.import_module(f"labapp.metrics.{name}"), name)
-    return found
+def metric(name: str) -> Function:
+    """The metric's function."""
+    return METRICS[name].load()
 
 
 @dataclass(slots=True)
