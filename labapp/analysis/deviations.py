@@ -185,7 +185,7 @@ def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation 
             return made("aligned_at_start")
         case AlarmRaised():
             return made("alarm", f"{body.code}: {body.detail}")
-        case AudioOff():
+        case AudioOff(planned=False):
             return made("no_sound", body.reason)
         case AudioGap():
             rate = rates.get(body.file)

@@ -19,9 +19,10 @@ class AudioStarted(Body):
 
 @kind("audio.off", durable=True)
 class AudioOff(Body):
-    """The session is recorded without sound, and why."""
+    """The session is recorded without sound, and why. planned: its study asks for none."""
 
     reason: str
+    planned: bool = False
 
 
 @kind("audio.block")

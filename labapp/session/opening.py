@@ -368,7 +368,7 @@ def _assemble(
     )
     opening += [EnvironmentRecorded(record), *around.warmed, *kept]
     if runner.recorder is None:
-        opening.append(AudioOff(around.no_sound))
+        opening.append(AudioOff(around.no_sound, loaded.study.recording.audio == "off"))
     return OpenSession(
         home, loaded, planned, runner, past, around.no_sound, opening, lock, around.private
     )

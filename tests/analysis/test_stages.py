@@ -177,6 +177,7 @@ def kinds(found: SessionRecords) -> list[tuple[str, float | None]]:
 
 def test_deviations_last_until_their_end() -> None:
     made = builder()
+    made.at(1, AudioOff("the study records no sound", planned=True))
     made.at(1, AudioOff("no microphone"))
     made.at(2, AudioState("zeros", 1_500_000_000))
     made.at(4, AudioState("clipping", 4_000_000_000))
