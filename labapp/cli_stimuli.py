@@ -139,6 +139,10 @@ Set = Annotated[
 Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels shown first.")]
 Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
 Count = Annotated[int, typer.Option("--count", min=1, help="Masks from the first to the last.")]
+Listed = Annotated[
+    str | None,
+    typer.Option("--masks", help="Listed instead, as a study may list them: 4,12.5,60."),
+]
 Filled = Annotated[str, typer.Option("--fill", help="Masked pixels: mean, black, grey or white.")]
 Signed = Annotated[str, typer.Option("--sign", help="Rank by scores: signed or absolute.")]
 
@@ -150,6 +154,7 @@ def stimuli_sheet(
     smallest: Smallest = 5,
     largest: Largest = 60,
     count: Count = 10,
+    listed: Listed = None,
     fill: Filled = "mean",
     sign: Signed = "signed",
 ) -> None:
@@ -160,7 +165,11 @@ def stimuli_sheet(
     from labapp.explanations.building import sheet
     from labapp.stimuli import importing
 
-    made = sheet.write(importing.opened(name), _masking(smallest, largest, count, fill, sign), out)
+    made = sheet.write(
+        importing.opened(name),
+        _masking(_percents(smallest, largest, count, listed), fill, sign),
+        out,
+    )
     for path in made:
         typer.echo(f"sheet: {path}")
 
@@ -172,6 +181,7 @@ def stimuli_masks(
     smallest: Smallest = 5,
     largest: Largest = 60,
     count: Count = 10,
+    listed: Listed = None,
     fill: Filled = "mean",
     sign: Signed = "signed",
 ) -> None:
@@ -181,32 +191,49 @@ def stimuli_masks(
     """
     from labapp.stimuli import importing, masks
 
-    masking = _masking(smallest, largest, count, fill, sign)
+    masking = _masking(_percents(smallest, largest, count, listed), fill, sign)
     written = masks.write(importing.opened(name), masking, out)
     typer.echo(f"pictures: {written} in {out}")
     typer.echo(f"table:    {out / masks.TABLE}, its column logits to be filled in")
 
 
-def _masking(smallest: float, largest: float, count: int, fill: str, sign: str) -> Masking:
-    """Raises UsageError where something is not allowed."""
+def _percents(smallest: float, largest: float, count: int, listed: str | None) -> tuple[float, ...]:
+    """Raises UsageError where these are no percentages, or do not ascend."""
     from labapp.errors import UsageError
     from labapp.stimuli import masking
 
+    if listed is not None:
+        try:
+            found = masking.ascending([float(one) for one in listed.split(",")])
+        except ValueError as error:
+            raise UsageError(
+                f"Found --masks {listed}.",
+                todo="Name percentages of pixels shown above 0, up to 100, ascending, with a comma "
+                "between them.",
+            ) from error
+        return found
     if not 0 < smallest <= largest <= 100:
         raise UsageError(
             f"Found --smallest {smallest:g} --largest {largest:g}.",
             todo="Percentages of pixels shown lie above 0, up to 100, the smallest first.",
         )
+    try:
+        return masking.sizes(smallest, largest, count)
+    except ValueError as error:
+        raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
+
+
+def _masking(percents: tuple[float, ...], fill: str, sign: str) -> Masking:
+    """Raises UsageError where something is not allowed."""
+    from labapp.errors import UsageError
+    from labapp.stimuli import masking
+
     if fill not in masking.FILLS or sign not in masking.SIGNS:
         raise UsageError(
             f"Found --fill {fill} --sign {sign}.",
             todo=f"Fill is one of {', '.join(masking.FILLS)}; sign is one of "
             f"{', '.join(masking.SIGNS)}.",
         )
-    try:
-        percents = masking.sizes(smallest, largest, count)
-    except ValueError as error:
-        raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
     return masking.Masking(percents, masking.FILLS[fill], masking.SIGNS[sign])
 
 

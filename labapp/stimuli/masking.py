@@ -91,6 +91,18 @@ def sizes(smallest: float = 5, largest: float = 60, count: int = 10) -> tuple[fl
     return found
 
 
+def ascending(percents: Sequence[float]) -> tuple[float, ...]:
+    """Percentages of pixels shown as somebody lists them. Raises ValueError unless they lie above
+    0, up to 100, ascend, and have at most six digits, by which masked pictures are named."""
+    if not percents or not all(0 < one <= 100 for one in percents):
+        raise ValueError("percentages above 0, up to 100, are needed")
+    if list(percents) != sorted(set(percents)):
+        raise ValueError("the percentages must ascend: more and more is shown")
+    if finer := [one for one in percents if float(f"{one:g}") != one]:
+        raise ValueError(f"{finer[0]!r} has more digits than the name of a masked picture: six")
+    return tuple(percents)
+
+
 def ranking(scores: NDArray[np.floating], sign: Sign = "signed") -> Int64:
     """Pixels by falling score: int64, shape (rows * columns,), flat indices.
 

@@ -1,7 +1,7 @@
 """Every masked picture of a set as a file, for a model that this program cannot ask.
 
 masked.csv           a line for each, its logits to be filled in; `stimuli import` reads it
-PHOTO-METHOD-5.png   the picture as people see it
+METHOD/PHOTO-5.png   the picture as people see it
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
     try:
         draft.mkdir(parents=True)
         for ref in _refs(found, masking):
-            name = f"{ref.photo}-{ref.method}-{ref.percent:g}.png"
+            # A folder a method: ids may have - in them, and two pictures must not have one name.
+            name = f"{ref.method}/{ref.photo}-{ref.percent:g}.png"
+            (draft / name).parent.mkdir(exist_ok=True)
             (draft / name).write_bytes(masked.png(found, ref))
             lines.writerow(
                 {

@@ -225,9 +225,4 @@ class UnmaskingStages(Strict):
     @field_validator("masks")
     @classmethod
     def _ascending(cls, masks: MaskSizes | tuple[float, ...]) -> MaskSizes | tuple[float, ...]:
-        if isinstance(masks, tuple):
-            if not masks or not all(0 < one <= 100 for one in masks):
-                raise ValueError("percentages above 0, up to 100, are needed")
-            if list(masks) != sorted(set(masks)):
-                raise ValueError("the percentages must ascend: more and more is shown")
-        return masks
+        return masking.ascending(masks) if isinstance(masks, tuple) else masks

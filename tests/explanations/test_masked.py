@@ -121,7 +121,7 @@ def test_masked_pictures_written_for_others_are_the_same(
     photo = made.manifest.photos[0]
     said = masked.outputs(made, MASKING, photo, "guided_backprop")
     for percent, logits in zip(MASKING.percents, said, strict=True):
-        name = f"{photo.id}-guided_backprop-{percent:g}.png"
+        name = f"guided_backprop/{photo.id}-{percent:g}.png"
         picture = pictures.native((tmp_path / "masked" / name).read_bytes(), name)
         found = model.scores(masked.as_seen(picture, model)[None])[0]
         assert logits == pytest.approx(found.tolist(), abs=1e-4)

@@ -29,6 +29,13 @@ def test_the_published_sizes() -> None:
             masking.sizes(*odd)
 
 
+def test_listed_percentages() -> None:
+    assert masking.ascending([4, 12.5, 100]) == (4, 12.5, 100)
+    for odd in ((), (0, 5), (5, 101), (5, 5), (20, 10), (5, 12.34567)):
+        with pytest.raises(ValueError, match=r"are needed|must ascend|more digits"):
+            masking.ascending(odd)
+
+
 def test_pixels_are_shown_from_the_greatest_score_on() -> None:
     scores = np.array([[0.1, -0.9], [0.5, 0.2]])
     assert masking.ranking(scores).tolist() == [2, 3, 0, 1]

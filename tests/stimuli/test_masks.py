@@ -28,12 +28,12 @@ def test_every_masked_picture_is_written_with_a_line(tmp_path: Path) -> None:
     assert len(lines) == 60
     assert lines[1] == {
         "photo": "p00", "method": "middle", "percent": "20.5", "fill": "grey",
-        "sign": "absolute", "logits": "", "file": "p00-middle-20.5.png",
+        "sign": "absolute", "logits": "", "file": "middle/p00-20.5.png",
     }  # fmt: skip
-    files = {path.name for path in out.iterdir()} - {"masked.csv"}
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*.png")}
     assert files == {line["file"] for line in lines}
     ref = MaskedRef(made.id, "p00", "middle", "grey", "absolute", 20.5)
-    shown = pictures.native((out / "p00-middle-20.5.png").read_bytes(), "p00.png")
+    shown = pictures.native((out / "middle" / "p00-20.5.png").read_bytes(), "p00.png")
     assert np.array_equal(shown, masked.picture(made, ref))
 
 
@@ -75,6 +75,20 @@ def test_what_another_model_says_is_imported(
             expected = [round(float(masked.picture(taken, ref).mean()), 3) for ref in refs]
             assert [one[0] for one in said] == expected
             assert recorded_outputs(taken, Masking(masking.sizes()), photo, method) == ()
+
+
+def test_names_with_dashes_are_pictures_of_their_own(tmp_path: Path) -> None:
+    def dashed(manifest: stimuli.Json) -> None:
+        manifest["methods"][0]["id"], manifest["methods"][1]["id"] = "b-c", "c"
+        manifest["photos"] = manifest["photos"][:2]
+        named = (*manifest["photos"], manifest["correct_example"], manifest["incorrect_example"])
+        for photo, id_ in zip(named, ("a", "a-b", "right", "wrong"), strict=True):
+            photo |= {"id": id_, "masked": []}
+            photo["scores"] = dict(zip(("b-c", "c"), photo["scores"].values(), strict=True))
+
+    made = stimuli.edited(stimuli.write(tmp_path, "scores"), dashed)
+    assert masks.write(made, MASKING, tmp_path / "out") == 4 * 2 * 3
+    assert len(list((tmp_path / "out").rglob("*.png"))) == 4 * 2 * 3
 
 
 def test_nothing_is_overwritten_and_nothing_half_written(tmp_path: Path) -> None:

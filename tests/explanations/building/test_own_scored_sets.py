@@ -92,6 +92,10 @@ def test_own_images_become_a_study(lab: Path, tmp_path: Path) -> None:
         lines = list(csv.DictReader(stream))
     assert {(line["fill"], line["sign"]) for line in lines} == {("black", "absolute")}
     assert {line["percent"] for line in lines} == {"5", "11", "26", "60"}
+    listed = tmp_path / "listed"
+    assert run("stimuli", "masks", "my-faces", "--out", listed, "--masks", "4, 12.5").exit_code == 0
+    with (listed / "masked.csv").open(encoding="utf-8", newline="") as stream:
+        assert {line["percent"] for line in csv.DictReader(stream)} == {"4", "12.5"}
 
 
 def test_the_same_command_gives_the_same_set(lab: Path, tmp_path: Path) -> None:
@@ -140,6 +144,8 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
         (("--largest", "101"), "--largest 101"),
         (("--smallest", "50", "--largest", "5"), "--smallest 50"),
         (("--count", "90"), "are not distinct whole percents"),
+        (("--masks", "5,x"), "--masks 5,x"),
+        (("--masks", "20,10"), "--masks 20,10"),
     ],
 )
 @pytest.mark.parametrize("command", ["sheet", "masks"])
