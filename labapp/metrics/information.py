@@ -134,7 +134,7 @@ def mutual_information(
     c, f = checked(codes, factors)
     code_bins = [discretise(column, bins, binning) for column in c.T]
     factor_bins = [
-        _labels(column, bins, binning) if label_factors else discretise(column, bins, binning)
+        labels(column, bins, binning) if label_factors else discretise(column, bins, binning)
         for column in f.T
     ]
     return Information(
@@ -174,7 +174,9 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
     return np.asarray((twice_middle * bins // (2 * len(column)))[place], dtype=np.int64)
 
 
-def _labels(factor: Float64, bins: int, binning: Binning) -> Int64:
+def labels(factor: Float64, bins: int = BINS, binning: Binning = "equal-width") -> Int64:
+    """The class of every value, int64 from 0: its own, or its bin where there are more than `bins`
+    distinct values."""
     values, place = np.unique(factor, return_inverse=True)
     return place.astype(np.int64) if len(values) <= bins else discretise(factor, bins, binning)
 

@@ -1,0 +1,141 @@
+"""SAP, separated attribute predictability: by how much the best code predicts a factor better than
+the second best.
+
+Kumar et al. (2018), as printed in paper 002, 3.2.1: the mean over factors of the difference between
+the two highest scores of a linear classifier or regression on one code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import sklearn
+from numpy.typing import ArrayLike, NDArray
+from sklearn.svm import LinearSVC
+
+from labapp.errors import MetricError
+from labapp.metrics.inputs import checked
+from labapp.metrics.score import Score
+from labapp.metrics.splitting import check_rows, halves, z_scores
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+MOST_CLASSES = 10
+PENALTY = 0.01
+LARGEST_CLASSIFIED = 1e50
+"""Squares of squares of larger codes leave float64, and the classifier's search does not end."""
+
+
+def sap(
+    codes: ArrayLike, factors: ArrayLike, *, seed: int = 0, as_published: bool = False
+) -> Score:
+    """The mean gap in predictability, 0 to 1, higher is better.
+
+    A factor of at most 10 values, all of them whole numbers, is classified: a linear support vector
+    classifier (C = 0.01, classes weighted to balance) learns from half of the rows, in random
+    order, and its accuracy on the other half counts. Of any other factor the squared correlation
+    with the code over all rows counts.
+
+    Only straight lines are seen: of (z1^15, z2^15) it is 0.32, and of (z1, z1^25 + z2^25, z2) 0.90
+    (paper 002, Facts 6 and 8; it prints 0.98 for the latter, which its formula does not give).
+    Where a factor is classified, a code that knows nothing still guesses right by chance: the
+    highest score is near 1 - 1 / classes, 0.5 for two classes of equal size. The classifier sees
+    codes as they are, with a penalty that holds down the weight of small ones, so that the unit of
+    a code matters there, and its sign alone does not.
+
+    Parameters
+    ----------
+    codes : real numbers, shape (n, C), n at least 10; up to 1e50 in size where a factor is
+        classified. A code that takes one value among the rows that are learnt from predicts the
+        commonest value of the factor there (of equals the least) and explains no variance. With one
+        code the runner-up is such a one.
+    factors : real numbers, shape (n, K), none of them constant. One that takes a single value among
+        the rows learnt from is predicted to be that by every code: no gap.
+    seed : of the order of the rows, 0 to 2^32 - 1.
+    as_published : as in paper 001, Table 1: the first fifth of the rows, in the order they come in,
+        is learnt from and the rest scored; correlations are those of that fifth alone. The seed is
+        not used.
+
+    Returns
+    -------
+    Score with the parts
+        per_factor : each factor's gap, (K,).
+        predictability : accuracy, or squared correlation, of each code and factor, (C, K).
+        chance : what a code that knows nothing scores, (K,): 0 for a squared correlation.
+
+    Raises
+    ------
+    MetricError : see `inputs.checked` and `splitting.halves`; codes too large to be classified by.
+    """
+    c, f = checked(codes, factors)
+    check_rows(len(c))
+    if as_published:
+        train, test = np.split(np.arange(len(c)), [len(c) // 5])
+    else:
+        train, test = halves(len(c), seed)
+    classified = np.array([_is_label(column) for column in f.T])
+    if classified.any() and np.abs(c).max() > LARGEST_CLASSIFIED:
+        raise _too_large(float(np.abs(c).max()))
+    predictability = _squared_correlations(c, f, train if as_published else np.arange(len(c)))
+    chance = np.zeros(f.shape[1])
+    for index in np.flatnonzero(classified):
+        label = f[:, index]
+        chance[index] = (label[test] == _commonest(label[train])).mean()
+        for row, code in enumerate(c.T):
+            predictability[row, index] = _accuracy(code, label, train, test, chance[index])
+    # A second code that knows nothing, where there is but one.
+    compared = predictability if len(predictability) > 1 else np.vstack([predictability, chance])
+    ranked = np.sort(compared, axis=0)
+    per_factor = ranked[-1] - ranked[-2]
+    return Score(
+        metric="sap",
+        score=float(per_factor.mean()),
+        parts={"per_factor": per_factor, "predictability": predictability, "chance": chance},
+        settings={
+            "classified": classified.tolist(),
+            "most_classes": MOST_CLASSES,
+            "penalty": PENALTY,
+            "learnt_from": "the first fifth" if as_published else "half, drawn",
+            "correlated_over": "the first fifth" if as_published else "all rows",
+            "seed": None if as_published else seed,
+            "as_published": as_published,
+            "rows": len(c),
+            "scikit_learn": sklearn.__version__,
+        },
+    )
+
+
+def _is_label(factor: Float64) -> bool:
+    return len(np.unique(factor)) <= MOST_CLASSES and bool((factor == np.round(factor)).all())
+
+
+def _commonest(label: Float64) -> float:
+    values, counts = np.unique(label, return_counts=True)
+    return float(values[counts.argmax()])
+
+
+def _accuracy(code: Float64, label: Float64, train: Int64, test: Int64, chance: float) -> float:
+    """Share of the test rows that the classifier gets right."""
+    if np.ptp(code[train]) == 0 or np.ptp(label[train]) == 0:
+        return chance
+    # The primal problem has the same solution as the dual, and nothing is drawn for it.
+    model = LinearSVC(C=PENALTY, class_weight="balanced", dual=False)
+    model.fit(code[train, None], label[train])
+    return float(model.score(code[test, None], label[test]))
+
+
+def _squared_correlations(codes: Float64, factors: Float64, rows: Int64) -> Float64:
+    """Over these rows, shape (C, K); 0 where a column does not vary."""
+    c, f = (
+        z_scores(codes[rows], np.arange(len(rows))),
+        z_scores(factors[rows], np.arange(len(rows))),
+    )
+    return np.asarray(np.square(c.T @ f / len(rows)).clip(0.0, 1.0))
+
+
+def _too_large(size: float) -> MetricError:
+    return MetricError(
+        f"SAP cannot be computed: a code is {size:g} in size, and a factor is to be classified.",
+        safe="Nothing was written.",
+        todo=f"Give codes in a unit in which they are at most {LARGEST_CLASSIFIED:g}.",
+    )
