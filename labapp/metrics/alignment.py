@@ -54,7 +54,7 @@ def align(
     Raises
     ------
     MetricError : see `inputs.checked_vectors` and `concepts.concepts`; fewer codes than concepts,
-        no hidden unit, or a seed outside its range.
+        no hidden unit, a seed outside its range, or a code beyond 1e15 in size.
     """
     c, f = checked_vectors(codes, factors)
     check_seed(seed)

@@ -33,6 +33,8 @@ PUBLISHED_BATCH = 512
 RATE = 1e-3
 EPSILON = 1e-7
 """Keras's, in which the released code is written; PyTorch would take 1e-8."""
+LARGEST = 1e15
+"""In size, of a code: the squares of gradients stay within float32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,10 +73,15 @@ def predictability(
 
     Raises
     ------
-    MetricError : a hidden layer without units, or codes so large that training leaves float32.
+    MetricError : a hidden layer without units, or a code beyond `LARGEST`.
     """
     if hidden < 1:
         raise _refuse(f"hidden is {hidden}", "Give at least 1 unit.")
+    if np.abs(codes).max() > LARGEST:
+        raise _refuse(
+            f"a code is {np.abs(codes).max():g} in size, and networks take codes as they are",
+            "Give codes of ordinary size, for example standardised ones.",
+        )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
     auc = np.empty((codes.shape[1], len(found.classes)))
     for classes in sorted(set(found.classes)):
@@ -87,11 +94,6 @@ def predictability(
             train(weights, values[:, division.train], labels[:, division.train], batch, generator)
             with torch.no_grad():
                 logits = logits_of(weights, values[:, division.test]).double().numpy()
-        if not np.isfinite(logits).all():
-            raise _refuse(
-                "the codes are too large for networks that take them as they are",
-                "Give codes of ordinary size, for example standardised ones.",
-            )
         for place, column in enumerate(columns):
             auc[:, column] = class_auc(logits[:, place], found.labels[division.test, column])
     return auc

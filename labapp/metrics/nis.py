@@ -79,8 +79,7 @@ def nis(
     Raises
     ------
     MetricError : see `inputs.checked_vectors` and `concepts.concepts`; as published, a concept with
-        more than two classes; no hidden unit; a seed outside its range; or codes too large for the
-        network.
+        more than two classes; no hidden unit; or a seed outside its range.
     """
     c, f = checked_vectors(codes, factors)
     check_seed(seed)
@@ -202,20 +201,10 @@ def _fitted(inputs: Float64, targets: NDArray[np.int64], hidden: int, state: int
         random_state=state,
     )
     # Its steps are small: on more threads they would wait for each other most of the time.
-    with (
-        warnings.catch_warnings(),
-        np.errstate(over="ignore", invalid="ignore"),
-        threadpool_limits(1, "blas"),
-    ):
+    with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         # That it stopped at the last epoch is said in the parts.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        try:
-            return model.fit(inputs, targets[:, 0] if targets.shape[1] == 1 else targets)
-        except ValueError as error:
-            raise _refuse(
-                "the codes are too large for a network that takes them as they are",
-                "Give codes of ordinary size, for example standardised ones.",
-            ) from error
+        return model.fit(inputs, targets[:, 0] if targets.shape[1] == 1 else targets)
 
 
 def _outputs(classes: int) -> int:

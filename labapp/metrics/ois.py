@@ -72,8 +72,8 @@ def ois(
     Raises
     ------
     MetricError : see `inputs.checked_vectors` and `concepts.concepts`; fewer codes than concepts,
-        or more with align=False; no hidden unit; a seed outside its range; or codes too large for
-        float32.
+        or more with align=False; no hidden unit; a seed outside its range; or a code beyond 1e15
+        in size.
     """
     c, f = checked_vectors(codes, factors)
     check_seed(seed)
