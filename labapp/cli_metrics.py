@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labapp.cli_options import Json, show_json
-from labapp.errors import UsageError
 
 if TYPE_CHECKING:
     from labapp.scoring.files import Table
@@ -62,7 +61,8 @@ def metrics(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Another setting of the metric, such as binning=equal-frequency.",
+            help="Another setting of the metric, such as binning=equal-frequency; with all, "
+            "mig.binning=equal-frequency.",
         ),
     ] = None,
     out: Annotated[
@@ -88,19 +88,7 @@ def metrics(
     c, f = files.read(codes, "c"), files.read(factors, "z")
     if out is not None:
         folder.create(out)
-    if chosen is None:
-        outcomes = _all(c, f, seed, as_published, binarize)
-    else:
-        score = scores.compute(
-            chosen,
-            c.values,
-            f.values,
-            seed=seed,
-            as_published=as_published,
-            cut=binarize,
-            settings=settings,
-        )
-        outcomes = [scores.Outcome(chosen, score)]
+    outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings)
     written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
     rows = [outcome.to_json() for outcome in outcomes]
     if json_:
@@ -116,25 +104,40 @@ def metrics(
             typer.echo(path)
 
 
-def _settings(name: str, texts: list[str]) -> dict[str, object]:
+def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:
+    """By metric."""
     from labapp.scoring import scores
 
-    if not texts:
-        return {}
     if name == ALL:
-        raise UsageError(
-            "--set belongs to one metric, not to all.", todo="Name the metric instead of all."
-        )
-    return scores.parsed(scores.find(name), texts)
+        return scores.parsed_all(texts)
+    return {name: scores.parsed(scores.find(name), texts)} if texts else {}
 
 
-def _all(
-    codes: Table, factors: Table, seed: int, as_published: bool, binarize: bool
+def _outcomes(
+    name: str,
+    codes: Table,
+    factors: Table,
+    seed: int,
+    as_published: bool,
+    cut: bool,
+    settings: dict[str, dict[str, object]],
 ) -> list[Outcome]:
     from rich.console import Console
 
     from labapp.scoring import scores
 
+    if name != ALL:
+        metric = scores.find(name)
+        score = scores.compute(
+            metric,
+            codes.values,
+            factors.values,
+            seed=seed,
+            as_published=as_published,
+            cut=cut,
+            settings=settings.get(name),
+        )
+        return [scores.Outcome(metric, score)]
     # On standard error: standard output is the table, or one JSON value.
     with Console(stderr=True).status("") as status:
         return scores.compute_all(
@@ -142,6 +145,7 @@ def _all(
             factors.values,
             seed=seed,
             as_published=as_published,
-            cut=binarize,
+            cut=cut,
+            settings=settings,
             say=lambda name: status.update(f"computing {name}"),
         )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labapp.cli_options import Json, show_json
-from labapp.errors import ModelError
+from labapp.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from labapp.scoring.scores import Outcome
 
 models_app = typer.Typer(
     help="Model packages: list, show, train, import, evaluate, bench. Example: labapp models list",
@@ -164,25 +167,54 @@ def models_import_tfjs(
 def models_evaluate(
     model: Annotated[str, typer.Argument(help="A model's id or folder.")],
     data: DataFolder = None,
+    no_metrics: Annotated[
+        bool, typer.Option("--no-metrics", help="The card's numbers only; the rest takes minutes.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write: what the metrics gave (JSON, CSV) and heat maps (SVG, PNG).",
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """Compute the numbers of a model's card again. Example: labapp models evaluate sinelines/vae"""
+    """Compute the numbers of a model's card again, and where its data have true factors all
+    metrics of `labapp metrics`.
+
+    Example: labapp models evaluate sinelines/vae
+    """
     from labapp.explanations import catalog as classifiers
 
-    if classifiers.is_one(model):
-        from labapp.explanations import evaluation as classified
-
-        result = classified.evaluate(model, data_folder=data)
-        lines = classified.table(result)
-    else:
+    one_with_dials = not classifiers.is_one(model)
+    if out is not None and (no_metrics or not one_with_dials):
+        raise UsageError(
+            "--out is for what the metrics give, and none would be computed.",
+            todo="Leave --out out.",
+        )
+    if one_with_dials:
         from labapp.representations import evaluation
 
         result = evaluation.evaluate(_model(model), data_folder=data)
         lines = evaluation.table(result)
+    else:
+        from labapp.explanations import evaluation as classified
+
+        result = classified.evaluate(model, data_folder=data)
+        lines = classified.table(result)
+    if not json_:
+        typer.echo("\n".join(lines))
+    # The metrics take minutes: not of a model that is not what it says it is.
+    if one_with_dials and result["agrees"] and not no_metrics:
+        outcomes = _outcomes(_model(model), data, out)
+        if outcomes and not json_:
+            from labapp.scoring import words
+
+            words.show_all(outcomes)
+        result["metrics"] = [outcome.to_json() for outcome in outcomes]
     if json_:
         show_json(result)
-    else:
-        typer.echo("\n".join(lines))
     if not result["agrees"]:
         raise ModelError(
             f"The numbers computed are not those on the card of {result['model']}.",
@@ -209,6 +241,38 @@ def models_bench(
     else:
         for key, value in result.items():
             typer.echo(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
+
+
+def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Outcome]:
+    """What all metrics give, also written to `out`; nothing where they do not apply."""
+    from rich.console import Console
+
+    from labapp.representations.scored import encoded
+    from labapp.scoring import folder
+    from labapp.scoring.scores import compute_all
+
+    rows = encoded(model, data_folder=data)
+    if rows is None:
+        if out is not None:
+            raise UsageError(
+                f"{model} has no encodings and true factors to compare: there is nothing to write.",
+                todo="Leave --out out.",
+            )
+        return []
+    if out is not None:
+        folder.create(out)
+    # For OIS and NIS: a model learnt its codes without concepts, and its factors are measurements.
+    with Console(stderr=True).status("") as status:
+        found = compute_all(
+            rows.codes,
+            rows.factors,
+            cut=True,
+            settings={"ois": {"align": True}},
+            say=lambda name: status.update(f"computing {name}"),
+        )
+    if out is not None:
+        folder.write(found, rows.code_names, rows.factor_names, out)
+    return found
 
 
 def _how_good(row: dict[str, Any]) -> str:

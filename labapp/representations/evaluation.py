@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from labapp.datasets.split import Split
 from labapp.errors import DatasetError, ModelError
 from labapp.representations import measuring, package
 from labapp.representations.architectures import ClosedForm
@@ -15,6 +17,8 @@ from labapp.representations.card import ModelCard
 from labapp.representations.decoders import Decoder
 from labapp.representations.measuring import Measured
 from labapp.representations.recipe import InfoGan, Published
+
+Float32 = NDArray[np.float32]
 
 TOLERANCE = 0.001
 """Relative difference from the card that rounding on another device or build explains."""
@@ -48,20 +52,10 @@ def evaluate(
     """
     decoder = package.load_package(model, device, root=root, exact=True)
     card = decoder.card
-    if card.data is None or (card.held_out_error is None and card.code_agreement is None):
-        raise ModelError(
-            f"{card.id} has no held-out data: there is nothing to evaluate.",
-            safe="The model is in order.",
-            todo="Evaluate a model of a data set.",
-        )
-    data = card.data.load(data_folder)
-    _same_files(card, data.files)
-    latents, spread = decoder.latents, None
-    if isinstance(card.made_by.source, ClosedForm):
-        latents = data.held.factors(np.arange(len(data.held))).astype(np.float32)
-    else:
+    data = held_data(card, data_folder)
+    latents, spread = encodings(decoder, data), None
+    if not isinstance(card.made_by.source, ClosedForm):
         spread = package.read_arrays(package.find(model, root), card).get("spread")
-        _match(decoder, len(data.held))
     stated = Measured(
         card.held_out_error, card.held_out_nll, card.disentanglement, card.code_agreement
     )
@@ -78,6 +72,32 @@ def evaluate(
         "published": card.held_out_error and card.held_out_error.published,
         "agrees": _agree(computed, stated),
     }
+
+
+def held_data(card: ModelCard, folder: Path | None) -> Split:
+    """The data that a model is measured on. Raises ModelError and DatasetError, see `evaluate`."""
+    if card.data is None or (card.held_out_error is None and card.code_agreement is None):
+        raise ModelError(
+            f"{card.id} has no held-out data: there is nothing to evaluate.",
+            safe="The model is in order.",
+            todo="Evaluate a model of a data set.",
+        )
+    data = card.data.load(folder)
+    _same_files(card, data.files)
+    return data
+
+
+def encodings(decoder: Decoder, data: Split) -> Float32:
+    """What the model makes of the held-out rows, row for row; a closed form's are the factors.
+
+    Raises
+    ------
+    ModelError : its package holds another number of them.
+    """
+    if isinstance(decoder.card.made_by.source, ClosedForm):
+        return data.held.factors(np.arange(len(data.held))).astype(np.float32)
+    _match(decoder, len(data.held))
+    return decoder.latents
 
 
 def _same_files(card: ModelCard, found: Mapping[str, str]) -> None:

@@ -88,7 +88,7 @@ def likelihood_of(card: ModelCard) -> Likelihood:
 def _disentanglement(codes: Float32, data: Split, published: Published) -> Disentanglement:
     from labapp.metrics import mig
 
-    rows = _some(data.held)
+    rows = measured_rows(data.held)
     factors = data.held.factors(rows)
     found = codes[rows].astype(np.float64)
     return Disentanglement(
@@ -101,7 +101,7 @@ def _disentanglement(codes: Float32, data: Split, published: Published) -> Disen
     )
 
 
-def _some(held: Rows) -> Int64:
+def measured_rows(held: Rows) -> Int64:
     """Numbers of `INSTANCES` rows, drawn by `ROWS_SEED`, or of all where there are no more."""
     if len(held) <= INSTANCES:
         return np.arange(len(held))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.metrics.score import Score
-from labapp.scoring.scores import Outcome
+from labapp.scoring.scores import OF_CONCEPTS, Outcome
 from labapp.scoring.words import score_line
 
 Float64 = NDArray[np.float64]
@@ -36,6 +36,8 @@ LONGEST = 14
 """Letters of a column's name; a longer one is cut."""
 ACROSS = 3
 """Panels side by side."""
+UNITS = {"mutual_information": "mutual information, nats", "purity": "area under the ROC curve"}
+"""What the numbers of a part are, where its name does not say it."""
 DARK = 0.5
 """From this share of the range on, numbers are white."""
 
@@ -59,7 +61,7 @@ def panels(outcomes: Sequence[Outcome], codes: int, factors: int) -> list[Panel]
     for score in (outcome.score for outcome in outcomes if outcome.score is not None):
         for name, part in score.parts.items():
             matrix = np.asarray(part, dtype=np.float64)
-            if matrix.shape != (codes, factors):
+            if matrix.shape != (codes, factors) or name in OF_CONCEPTS:
                 continue
             for panel in found:
                 if panel.name == name and np.array_equal(panel.matrix, matrix, equal_nan=True):
@@ -122,7 +124,12 @@ def _panel(
     # The metric is bold; what the matrix holds stands under it.
     ax.set_title(f"{panel.title}\n", fontsize=9, parse_math=False)
     ax.text(
-        0, 1.03, panel.name.replace("_", " "), transform=ax.transAxes, fontsize=8, color=SECONDARY
+        0,
+        1.03,
+        UNITS.get(panel.name, panel.name.replace("_", " ")),
+        transform=ax.transAxes,
+        fontsize=8,
+        color=SECONDARY,
     )
     if not numbers:
         figure.colorbar(drawn, ax=ax, fraction=0.05, pad=0.02).ax.tick_params(labelsize=7)

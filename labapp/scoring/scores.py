@@ -18,6 +18,8 @@ from labapp.metrics.score import Score
 Float64 = NDArray[np.float64]
 Say = Callable[[str], None]
 
+OF_CONCEPTS = ("oracle", "deviation")
+"""Parts of shape (K, K), whose rows are concepts and not codes."""
 MEDIAN = "above the median"
 """What a setting `factors_are` of OIS and NIS says where measurements were cut in two."""
 
@@ -85,6 +87,7 @@ def compute_all(
     seed: int = 0,
     as_published: bool = False,
     cut: bool = False,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
     names: Sequence[str] = tuple(METRICS),
     say: Say = lambda name: None,
 ) -> list[Outcome]:
@@ -92,6 +95,7 @@ def compute_all(
 
     Parameters
     ----------
+    settings : further ones, by metric and name.
     say : told the name of each metric before it is computed.
 
     Raises
@@ -104,7 +108,15 @@ def compute_all(
         metric = find(name)
         say(name)
         try:
-            found = compute(metric, codes, factors, seed=seed, as_published=as_published, cut=cut)
+            found = compute(
+                metric,
+                codes,
+                factors,
+                seed=seed,
+                as_published=as_published,
+                cut=cut,
+                settings=(settings or {}).get(name),
+            )
         except MetricError as error:
             outcomes.append(Outcome(metric, reason=f"{error.what} {error.todo}".strip()))
         else:
@@ -124,19 +136,19 @@ def above_medians(factors: ArrayLike) -> Float64:
     return np.asarray(above, dtype=np.float64)
 
 
-def settings_of(metric: Metric) -> dict[str, object]:
-    """The further settings that a metric takes, with their defaults: plain values only."""
+def settings_of(metric: Metric) -> dict[str, inspect.Parameter]:
+    """The further settings that a metric takes, plain values only."""
     shared = ("codes", "factors", "seed", "as_published")
     parameters = inspect.signature(metric.load()).parameters
     return {
-        name: parameter.default
+        name: parameter
         for name, parameter in parameters.items()
-        if name not in shared and isinstance(parameter.default, bool | int | float | str)
+        if name not in shared and _kind(parameter) is not None
     }
 
 
 def parsed(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
-    """Settings written KEY=VALUE, as the types of their defaults.
+    """Settings written KEY=VALUE, as the types that the metric takes.
 
     Raises
     ------
@@ -147,23 +159,48 @@ def parsed(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or key not in known:
-            told = ", ".join(f"{name}={default}" for name, default in known.items())
+            told = ", ".join(f"{name}={one.default}" for name, one in known.items())
             raise UsageError(
                 f"--set {text}: {metric.name} has no such setting.",
                 todo=f"Its settings and their defaults: {told}." if told else "It takes none.",
             )
-        found[key] = _as(known[key], key, value)
+        found[key] = _as(known[key], value)
     return found
 
 
-def _as(default: object, key: str, value: str) -> object:
-    kind = type(default)
+def parsed_all(texts: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Settings written METRIC.KEY=VALUE. Raises UsageError as `find` and `parsed`."""
+    found: dict[str, dict[str, object]] = {}
+    for text in texts:
+        name, dot, rest = text.partition(".")
+        if not dot or "=" in name:
+            raise UsageError(
+                f"--set {text}: it does not say of which metric.",
+                todo="With all, write METRIC.KEY=VALUE, for example mig.binning=equal-frequency.",
+            )
+        found.setdefault(name, {}).update(parsed(find(name), [rest]))
+    return found
+
+
+def _kind(parameter: inspect.Parameter) -> type | None:
+    """The type of a plain setting, None of any other. One of None by default is told by its
+    annotation, a text."""
+    kinds = {"bool": bool, "int": int, "float": float, "str": str}
+    if parameter.default is None:
+        return kinds.get(str(parameter.annotation).removesuffix(" | None"))
+    return kinds.get(type(parameter.default).__name__)
+
+
+def _as(parameter: inspect.Parameter, value: str) -> object:
+    kind = _kind(parameter)
+    assert kind is not None
     try:
         if kind is bool:
             return {"true": True, "false": False}[value.lower()]
-        return kind(value)  # type: ignore[call-arg]
+        return kind(value)
     except (KeyError, ValueError) as error:
+        allowed = "true or false" if kind is bool else f"of type {kind.__name__}"
         raise UsageError(
-            f"--set {key}={value}: {value!r} is no {kind.__name__}.",
-            todo=f"The default is {default}.",
+            f"--set {parameter.name}={value}: a value must be {allowed}.",
+            todo=f"The default is {parameter.default}.",
         ) from error

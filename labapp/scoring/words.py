@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from labapp.metrics.score import Score
-from labapp.scoring.scores import MEDIAN, Outcome
+from labapp.scoring.scores import MEDIAN, OF_CONCEPTS, Outcome
 
 MOST_CELLS = 24
 """A longer list or a wider matrix is told by its shape; --json has all of it."""
@@ -47,13 +47,20 @@ def show_one(outcome: Outcome, codes: Sequence[str], factors: Sequence[str]) -> 
     better = f"{outcome.metric.better} is better"
     console.print(f"{score.metric}  {number(score.score)}  ({told(outcome)}; {better})")
     for name, part in score.parts.items():
-        console.print(*_part(name.replace("_", " "), np.asarray(part), codes, factors), sep="\n")
+        rows = factors if name in OF_CONCEPTS else codes
+        console.print(*_part(name.replace("_", " "), np.asarray(part), rows, factors), sep="\n")
     settings = ", ".join(f"{name}={value}" for name, value in score.settings.items())
     console.print(f"settings: {settings}", markup=False)
 
 
 def number(value: float) -> str:
     return f"{value:.4f}"
+
+
+def _numbers(values: Any) -> list[str]:
+    """Counts and places without decimals, where there is nothing else among them."""
+    whole = bool((values == np.rint(values)).all())
+    return [f"{value:.0f}" if whole else number(float(value)) for value in values]
 
 
 def score_line(score: Score) -> str:
@@ -64,8 +71,8 @@ def score_line(score: Score) -> str:
 def _part(name: str, part: Any, codes: Sequence[str], factors: Sequence[str]) -> list[Any]:
     """What is printed of one part."""
     if part.ndim == 0:
-        return [f"{name}: {number(float(part))}"]
-    if part.ndim == 2 and part.shape == (len(codes), len(factors)) and len(factors) <= MOST_CELLS:
+        return [f"{name}: {_numbers(part.reshape(1))[0]}"]
+    if part.shape == (len(codes), len(factors)) and len(factors) <= MOST_CELLS:
         table = Table("", box=box.SIMPLE_HEAD, title=name, title_justify="left", pad_edge=False)
         for factor in factors:
             table.add_column(escape(factor), justify="right")
@@ -74,7 +81,7 @@ def _part(name: str, part: Any, codes: Sequence[str], factors: Sequence[str]) ->
         return [table]
     if part.ndim == 1 and len(part) <= MOST_CELLS:
         names = _names(name, len(part), codes, factors)
-        cells = [f"{said}{number(float(value))}" for said, value in zip(names, part, strict=True)]
+        cells = [said + value for said, value in zip(names, _numbers(part), strict=True)]
         return [escape(f"{name}: {', '.join(cells)}")]
     return [f"{name}: {' x '.join(str(side) for side in part.shape)} numbers, see --json"]
 
