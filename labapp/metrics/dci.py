@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from labapp.errors import MetricError
 from labapp.metrics.inputs import checked
-from labapp.metrics.regressors import REGRESSORS, Regressor
+from labapp.metrics.regressors import REGRESSORS, Regressor, r2, standardised
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -43,7 +43,9 @@ def dci(
     codes : real numbers, shape (n, C), n at least 20. A code that takes one value only has no
         importance and so no weight.
     factors : real numbers, shape (n, K), none of them constant.
-    regressor : a key of `regressors.REGRESSORS`.
+    regressor : "gradient-boosting" (the default, so that numbers can be compared), or one of the
+        two of Eastwood and Williams: "random-forest", or "lasso", which knows linear relations
+        only. See `regressors` for how each is set up.
     seed : of the random division into 90 % training and 10 % test rows and of the regressor,
         0 to 2^32 - 1.
     as_published : as the released code behind papers 000 and 001, which exchanges codes and
@@ -61,7 +63,8 @@ def dci(
         completeness : plain mean of `per_factor`.
         informativeness_train, informativeness_test : mean R^2 over the factors, on training and
             test rows; at most 1, below 0 where a guess at the mean would be better. Factors that
-            do not vary among those rows are left out.
+            do not vary among those rows are left out. (Eastwood and Williams state a factor's
+            normalised root mean squared error, sqrt(1 - R^2), where lower is better.)
         informativeness : the same as informativeness_test.
         per_code : each code's 1 - entropy of its row of P, base K. 0 for a code without
             importance; 1 for any other where there is only one factor, for nothing is mixed.
@@ -82,7 +85,7 @@ def dci(
     train, test = train_test_split(np.arange(len(c)), test_size=TEST_SHARE, random_state=seed)
     inputs, targets = (f, c) if as_published else (c, f)
     importance, r2_train, r2_test = _predict(
-        _standardised(inputs), _standardised(targets), train, test, REGRESSORS[regressor], seed
+        standardised(inputs), standardised(targets), train, test, REGRESSORS[regressor], seed
     )
     if as_published:
         importance = importance.T
@@ -156,16 +159,9 @@ def _predict(
             fitted = fit(inputs[train], target[train], seed)
             importance[:, index] = fitted.importance
             predicted = fitted.predict(inputs)
-        r2_train[index] = _r2(target[train], predicted[train])
-        r2_test[index] = _r2(target[test], predicted[test])
+        r2_train[index] = r2(target[train], predicted[train])
+        r2_test[index] = r2(target[test], predicted[test])
     return importance, r2_train, r2_test
-
-
-def _r2(target: Float64, predicted: Float64) -> float:
-    if target.min() == target.max():
-        return float("nan")
-    spread = np.square(target - target.mean()).sum()
-    return float(1.0 - np.square(target - predicted).sum() / spread)
 
 
 def _mean_of_defined(r2: Float64, rows: str) -> float:
@@ -176,20 +172,6 @@ def _mean_of_defined(r2: Float64, rows: str) -> float:
             "Give more rows, or another seed.",
         )
     return float(defined.mean())
-
-
-def _standardised(table: Float64) -> Float64:
-    """Columns with mean 0 and SD 1; 0 where a column does not vary.
-
-    In exact arithmetic trees, and R^2, are the same without. scikit-learn's trees, however, work in
-    float32, take inputs less than 1e-7 apart as equal and a target whose variance is below 2e-16 as
-    learnt: the unit of a code would decide its score.
-    """
-    low, high = table.min(axis=0), table.max(axis=0)
-    # First to 0 to 1, because the SD of a column of tiny numbers underflows.
-    scaled = (table - low) / np.where(low < high, high - low, 1.0)
-    spread = np.where(low < high, scaled.std(axis=0), 1.0)
-    return np.asarray((scaled - scaled.mean(axis=0)) / spread)
 
 
 def _check(rows: int, regressor: str, seed: int) -> None:
