@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import mutual_info_score
 
 from labapp.errors import MetricError
-from labapp.metrics.information import Binning, discretise, mutual_information
+from labapp.metrics.information import Binning, discretise, labels, mi, mutual_information
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
@@ -142,3 +142,70 @@ def test_independent_columns_share_what_bins_by_chance_do() -> None:
     rng = np.random.default_rng(3)
     found = mutual_information(rng.random((20_000, 10)), rng.random((20_000, 10)))
     assert found.matrix.mean() == pytest.approx(19**2 / 40_000, rel=0.05)
+
+
+def test_values_or_bins_are_the_classes_of_a_factor() -> None:
+    assert labels(np.array([5.0, -1.0, 5.0, 2.5])).tolist() == [2, 0, 2, 1]
+    many = np.arange(40.0)
+    np.testing.assert_array_equal(labels(many), discretise(many))
+    np.testing.assert_array_equal(labels(many, bins=40), np.arange(40))
+
+
+def mixed(seed: int) -> tuple[Float64, Float64]:
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(200, 3))
+    return factors @ rng.normal(size=(3, 4)) + rng.normal(size=(200, 4)), factors
+
+
+def test_mi_by_hand() -> None:
+    coins = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
+    codes = np.stack([coins[:, 0], 2 * coins[:, 0] + coins[:, 1]], axis=1)
+    found = mi(codes, coins)
+    np.testing.assert_allclose(found.parts["share"], [[1, 0, 0], [1, 1, 0]], atol=1e-14)
+    np.testing.assert_allclose(found.parts["per_code"], [1, 1], atol=1e-14)
+    np.testing.assert_allclose(found.parts["per_factor"], [1, 1, 0], atol=1e-14)
+    np.testing.assert_allclose(
+        found.parts["mutual_information"],
+        math.log(2) * np.array([[1, 0, 0], [1, 1, 0]]),
+        atol=1e-14,
+    )
+    assert found.metric == "mi"
+    assert found.score == pytest.approx(2 / 3)
+    assert found.settings == {
+        "bins": 20,
+        "binning": "equal-width",
+        "factors": "labels up to 20 values, else binned",
+        "as_published": False,
+        "rows": 8,
+    }
+    assert mi(np.ones((8, 2)), coins).score == 0
+    assert mi(coins[:, :1], coins[:, :1], seed=9).score == pytest.approx(1)
+
+
+def test_mi_as_published_bins_every_factor() -> None:
+    values = np.array([[0.0, 1e-6, 1.0, 100.0] * 10]).T
+    codes = np.array([[0.0, 1.0, 2.0, 3.0] * 10]).T
+    assert mi(codes, values).parts["factor_entropies"][0] == pytest.approx(math.log(4))  # type: ignore[index]
+    merged = mi(codes, values, as_published=True)
+    assert merged.parts["factor_entropies"][0] < math.log(2)  # type: ignore[index]
+    assert merged.settings["factors"] == "binned"
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, binning=st.sampled_from(BINNINGS))
+def test_mi_is_kept_by_order_copies_and_constants_and_never_lowered_by_a_code(
+    seed: int, binning: Binning
+) -> None:
+    codes, factors = mixed(seed)
+    score = mi(codes, factors, binning=binning).score
+    rng = np.random.default_rng(seed)
+    moved = mi(codes[:, rng.permutation(4)], factors[:, rng.permutation(3)], binning=binning)
+    assert moved.score == pytest.approx(score, abs=1e-12)
+    assert mi(codes * [-1, 1, 1, -1], factors).score == pytest.approx(
+        mi(codes, factors).score, abs=1e-9
+    )
+    more = np.hstack([codes, codes, np.full((200, 1), 3.0)])
+    assert mi(more, factors, binning=binning).score == score
+    assert 0 <= mi(codes[:, :2], factors, binning=binning).score <= score <= 1 + 1e-12
+    if binning == "equal-frequency":
+        assert mi(np.exp(codes), factors, binning=binning).score == score

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from labapp.datasets import sinelines
 from labapp.metrics.information import Binning
-from labapp.metrics.mig import mig
+from labapp.metrics.mig import gaps, mig
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
@@ -56,6 +56,32 @@ def test_one_code_is_measured_against_nothing() -> None:
         found.parts["per_factor"], information / found.parts["factor_entropies"]
     )
     assert mig(factors[:, :1], factors[:, :1]).score == pytest.approx(1)
+
+
+def test_a_matrix_by_hand() -> None:
+    information = np.array([[0.9, 0.2, 0.0], [0.5, 0.0, 0.1], [0.3, 0.6, 0.0]])
+    np.testing.assert_allclose(gaps(information, np.array([1.0, 2.0, 0.5])), [0.4, 0.2, 0.2])
+    np.testing.assert_allclose(gaps(information[:1], np.ones(3)), information[0])
+
+
+def test_one_factor_is_scored_as_it_is_beside_others() -> None:
+    codes, factors = mixed(3)
+    alone = mig(codes, factors[:, 1:2])
+    assert alone.score == np.asarray(mig(codes, factors).parts["per_factor"])[1]
+    assert alone.parts["per_factor"] == [alone.score]
+
+
+def test_factors_that_depend_on_each_other_lower_it_by_what_they_share() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 2, 4_000)
+    factors = np.stack([first, np.where(rng.random(4_000) < 0.25, 1 - first, first)], axis=1)
+    found = mig(factors, factors)
+    shared = np.asarray(found.parts["mutual_information"])[0, 1]
+    np.testing.assert_allclose(
+        found.parts["per_factor"], 1 - shared / np.asarray(found.parts["factor_entropies"])
+    )
+    # log 2 - H(1/4) of log 2 is shared.
+    assert found.score == pytest.approx(0.811, abs=0.02)
 
 
 def test_codes_that_know_nothing_score_exactly_0() -> None:
