@@ -34,13 +34,13 @@ BATCH = 100
 
 def ranked(scores: Float64) -> Float64:
     """Ranks along the last axis: float64, 1 for the greatest, ties with the average of their ranks,
-    all NaN where one of the scores is."""
+    all NaN where one of the scores is, and of one score alone: there is nothing to rank."""
     one, other = scores[..., :, None], scores[..., None, :]
     above = (other > one).sum(axis=-1)
     same = (other == one).sum(axis=-1)
     found: Float64 = above + (same + 1) / 2
     found[~np.isfinite(scores).all(axis=-1)] = np.nan
-    return found
+    return found if scores.shape[-1] > 1 else np.full_like(found, np.nan)
 
 
 def ranks(group: Group, cells: Cells) -> Ranks:

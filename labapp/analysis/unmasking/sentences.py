@@ -23,6 +23,7 @@ from labapp.analysis.unmasking.results import (
 from labapp.analysis.unmasking.words import images, ms, percent, rows_of, two_digits, with_interval
 
 NO_RANKS = "There are none: no image was seen with every method at the same mask."
+ONE_METHOD = "There are none: there is one method."
 
 
 def main_results(found: Found, overall: Overall) -> Iterator[tuple[str, str, str]]:
@@ -54,7 +55,7 @@ def _confidence(found: Found, overall: Overall) -> str:
     said = f"A class was named in {ends[0]}" + (f", and in {ends[1]}." if len(counts) > 1 else ".")
     for row in rows_of(counts[counts["percent"] == paper.LABELS_AT]):
         said += f" At {row['percent']:g} %: {row['labels']:,} of {row['n']:,}."
-    return f"{said} Over all masks, most with {_ordered(found, overall.methods, 'labels')}."
+    return f"{said} Over all masks, {_ordered(found, overall.methods, 'labels', 'most with')}."
 
 
 def _times(found: Found, overall: Overall) -> str:
@@ -79,10 +80,10 @@ def _times(found: Found, overall: Overall) -> str:
 def _accuracy(found: Found, overall: Overall) -> str:
     if overall.methods.empty:
         return ""
-    counted = _ordered(found, overall.methods, "accuracy")
+    counted = _ordered(found, overall.methods, "accuracy", "highest with")
     left = _ordered(found, overall.methods, "of_labels")
     guess = f"{100 / len(found.group.classes):.3g} %"
-    said = f"Over all masks, highest with {counted}."
+    said = f"Over all masks, {counted}."
     if left:
         said += f" Without “I don't know” (ours; guessing gets {guess}): {left}."
     return said
@@ -106,6 +107,8 @@ def _model(found: Found, _: Overall) -> str:
 
 
 def _ranks(found: Found, _: Overall) -> str:
+    if len(found.group.methods) == 1:
+        return ONE_METHOD
     said = []
     for who, name in ((PEOPLE, "people"), (MODEL, "the model")):
         own = found.ranks.overall
@@ -134,8 +137,8 @@ def _bias(found: Found, overall: Overall) -> str:
         return ""
     said = (
         f"On {images(int(wrong['n_images'].max()))} the model is wrong. Its wrong prediction is "
-        f"repeated most with {_ordered(found, overall.methods, 'repeated')} of all annotations of "
-        "them, over all masks."
+        f"repeated {_ordered(found, overall.methods, 'repeated', 'most with')} of all annotations "
+        "of them, over all masks."
     )
     times = found.bias.times
     own = times[(times["wrong"] == WHOLE) & times["mean"].notna()]
@@ -160,7 +163,12 @@ def _thresholds(found: Found, _: Overall) -> str:
         f"{found.group.methods[row['method']]} ({row['why']})"
         for row in rows_of(own[own["why"] != ""])
     )
-    said = f"The true class is named half-way up at {each}." if each else ""
+    said = (
+        f"The function of naming the true class is half-way between its ends at {each} of the "
+        "pixels."
+        if each
+        else ""
+    )
     return f"{said} No threshold: {without}.".strip() if without else said
 
 
@@ -192,12 +200,14 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _ordered(found: Found, methods: pd.DataFrame, measure: str) -> str:
-    """Methods by a measure, highest first: Guided backpropagation 63 % (60 to 66)."""
+def _ordered(found: Found, methods: pd.DataFrame, measure: str, most: str = "") -> str:
+    """Methods by a measure, highest first: Guided backpropagation 63 % [60, 66]. most: said before
+    the first of several."""
     known = methods[methods[measure].notna()].sort_values(measure, ascending=False, kind="stable")
-    return ", ".join(
+    each = ", ".join(
         f"{found.group.methods[row['method']]} {_interval(row, measure)}" for row in rows_of(known)
     )
+    return f"{most if len(known) > 1 else 'with'} {each}" if most else each
 
 
 def _interval(row: Row, name: str, form: Callable[[float], str] = percent) -> str:

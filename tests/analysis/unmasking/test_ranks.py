@@ -37,6 +37,10 @@ def test_where_a_method_lacks_there_is_no_rank() -> None:
     assert found[1].tolist() == [2.0, 1.0, 3.0]
 
 
+def test_one_method_alone_has_no_rank() -> None:
+    assert np.isnan(ranked(np.array([[1.0], [0.5]]))).all()
+
+
 @given(SCORES, SCORES)
 def test_correlations_are_scipys(one: np.ndarray, other: np.ndarray) -> None:
     first, second = ranked(one), ranked(other)

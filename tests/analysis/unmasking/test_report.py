@@ -22,7 +22,7 @@ from labapp.analysis.unmasking.figures import plates
 from labapp.analysis.unmasking.overall import Overall, overall
 from labapp.analysis.unmasking.results import Found
 from labapp.analysis.unmasking.sections import ALONE, NO_MODEL, of_study, told
-from labapp.analysis.unmasking.sentences import NO_RANKS, main_results
+from labapp.analysis.unmasking.sentences import NO_RANKS, ONE_METHOD, main_results
 from labapp.analysis.unmasking.timing import timing
 from labapp.study.unmasking import UnmaskingPart
 from tests.analysis.sessions import paired
@@ -155,8 +155,9 @@ def test_main_results_are_sentences_with_numbers_beside_the_papers() -> None:
     )
     assert said["Thresholds (ours)"] == (
         (
-            "The true class is named half-way up at Guided backpropagation 10.0 % [9.3, 10.7], LRP "
-            "13.0 % [12.1, 13.9], Gradient 18.0 % [16.7, 19.3]."
+            "The function of naming the true class is half-way between its ends at Guided "
+            "backpropagation 10.0 % [9.3, 10.7], LRP 13.0 % [12.1, 13.9], Gradient 18.0 % [16.7, "
+            "19.3] of the pixels."
         ),
         "",
     )
@@ -170,8 +171,9 @@ def test_thresholds_outside_the_masks_are_none() -> None:
     moved = replace(own, fits=replace(own.fits, pooled=fits))
     said = {name: here for name, here, _ in main_results(moved, means())}
     assert said["Thresholds (ours)"] == (
-        "The true class is named half-way up at Guided backpropagation 10.0 % [9.3, 10.7], LRP "
-        "13.0 % [12.1, 13.9]. No threshold: Gradient (outside the masks)."
+        "The function of naming the true class is half-way between its ends at Guided "
+        "backpropagation 10.0 % [9.3, 10.7], LRP 13.0 % [12.1, 13.9] of the pixels. No threshold: "
+        "Gradient (outside the masks)."
     )
 
 
@@ -258,6 +260,17 @@ def test_without_an_image_seen_with_every_method_there_are_no_ranks_and_it_is_sa
     said = {name: here for name, here, _ in main_results(one, overall(one.group))}
     assert said["Ranks"] == NO_RANKS
     assert NO_RANKS not in section(nobody())
+
+
+def test_of_one_method_nothing_is_ranked_and_nothing_is_most() -> None:
+    world = replace(World(images=4), methods=("lrp",))
+    rows = [annotated(row, f"P{n}", row["truth"]) for n in (1, 2) for row in world.rows()]
+    (one,) = findings(tables_with(world, rows)).unmasked
+    said = {name: here for name, here, _ in main_results(one, overall(one.group))}
+    assert said["Ranks"] == ONE_METHOD
+    assert "Over all masks, with LRP 100.0 % [100.0, 100.0]" in said["Accuracy"]
+    assert not any("most with" in here or "highest" in here for here in said.values())
+    assert not any(plate.name.endswith("-8-ranks") for plate in plates(one))
 
 
 def test_tests_say_their_n(full: str) -> None:
