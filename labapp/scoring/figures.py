@@ -25,7 +25,9 @@ from labapp.scoring.words import score_line
 
 Float64 = NDArray[np.float64]
 
-SHADES = LinearSegmentedColormap.from_list("shades", ["#FFFFFF", ACCENT, "#0B2A66"])
+SHADES = LinearSegmentedColormap.from_list("shades", ["#FFFFFF", ACCENT, "#0B2A66"]).with_extremes(
+    bad="#F0F2F4"
+)
 DPI = 144
 CELL_IN = (0.52, 0.34)
 """Width and height of a cell with its number; smaller cells have none, and a bar of colours."""
@@ -119,7 +121,6 @@ def _panel(
     low = min(0.0, float(known.min(initial=0.0)))
     high = max(low + 1e-12, float(known.max(initial=0.0)))
     drawn = ax.imshow(panel.matrix, cmap=SHADES, vmin=low, vmax=high, aspect="auto")
-    drawn.cmap.set_bad("#F0F2F4")
     _name(ax, codes, factors)
     # The metric is bold; what the matrix holds stands under it.
     ax.set_title(f"{panel.title}\n", fontsize=9, parse_math=False)
