@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from labapp.errors import MetricError
 from labapp.metrics.dci import dci
 from labapp.metrics.information import mutual_information
-from labapp.metrics.inputs import checked
+from labapp.metrics.inputs import checked, checked_vectors
 from labapp.metrics.mig import mig
 
 RNG = np.random.default_rng(0)
@@ -59,3 +60,33 @@ def test_any_kind_of_real_number_becomes_float64(kind: type) -> None:
 
 def test_a_code_that_does_not_vary_is_let_through() -> None:
     checked(np.zeros((5, 2)), FACTORS[:5])
+
+
+@pytest.mark.parametrize("case", [name for name in REFUSED if name != "three axes"])
+def test_bad_tables_are_refused_of_codes_of_several_numbers_too(case: str) -> None:
+    codes, factors, message = REFUSED[case]
+    with pytest.raises(MetricError, match=message):
+        checked_vectors(codes, factors)
+
+
+def test_codes_of_several_numbers_keep_their_shape() -> None:
+    vectors = RNG.normal(size=(40, 3, 2))
+    codes, factors = checked_vectors(vectors.tolist(), FACTORS)
+    assert np.array_equal(codes, vectors)
+    assert np.array_equal(factors, FACTORS)
+    assert np.array_equal(checked_vectors(CODES, FACTORS)[0], CODES[:, :, None])
+
+
+@pytest.mark.parametrize("shape", [(40, 0, 2), (40, 3, 0), (40, 3, 2, 2), (40,)])
+def test_other_shapes_of_codes_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(MetricError, match=f"codes have shape {re.escape(str(shape))}"):
+        checked_vectors(np.ones(shape), FACTORS)
+
+
+def test_the_place_of_a_bad_number_is_told() -> None:
+    vectors = np.zeros((40, 3, 2))
+    vectors[7, 1, 0] = np.inf
+    with pytest.raises(MetricError, match="codes: row 7, column 1, number 0 is inf"):
+        checked_vectors(vectors, FACTORS)
+    with pytest.raises(MetricError, match=r"factors have shape \(40, 2, 1\)"):
+        checked_vectors(CODES, FACTORS[..., None])

@@ -174,12 +174,12 @@ def test_the_width_of_helpers_is_a_setting() -> None:
 def test_refusals() -> None:
     codes, truth = noisy(12, rows=100)
     for arguments, message in (
-        (dict(codes=codes[:, :2], factors=truth), "2 codes for 3 concepts"),
-        (dict(codes=codes, factors=truth[:, :2], align=False), "3 codes for 2 concepts"),
-        (dict(codes=codes, factors=codes), "in one row only"),
-        (dict(codes=codes, factors=truth, hidden=0), "hidden is 0"),
-        (dict(codes=codes, factors=truth, seed=2**32), "the seed is 4294967296"),
-        (dict(codes=codes * 1e20, factors=truth), "networks take codes as they are"),
+        ({"codes": codes[:, :2], "factors": truth}, "2 codes for 3 concepts"),
+        ({"codes": codes, "factors": truth[:, :2], "align": False}, "3 codes for 2 concepts"),
+        ({"codes": codes, "factors": codes}, "in one row only"),
+        ({"codes": codes, "factors": truth, "hidden": 0}, "hidden is 0"),
+        ({"codes": codes, "factors": truth, "seed": 2**32}, "the seed is 4294967296"),
+        ({"codes": codes * 1e20, "factors": truth}, "networks take codes as they are"),
     ):
         with pytest.raises(MetricError, match=message) as refused:
             ois(**arguments)  # type: ignore[arg-type]
