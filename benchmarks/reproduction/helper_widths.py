@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from benchmarks.concept_bottlenecks import KINDS
 from benchmarks.concept_bottlenecks import codes as trained
 from benchmarks.reproduction.printing import Table, metric
-from labapp.datasets.concepts.hand_made import hand_made
 
 Float64 = NDArray[np.float64]
 
@@ -25,10 +24,7 @@ NAMES = {"ois": "OIS, one hidden layer", "nis": "NIS, two hidden layers"}
 def section(path: Path | None, epochs: int, jobs: int) -> str:
     """From codes that `concept_bottlenecks.py` wrote, or from models trained now."""
     arrays = dict(np.load(path)) if path else trained(0, epochs, 1)
-    made = hand_made(covariance=0.0)
-    subjects = {f"bottleneck, {kind}": (arrays[f"{kind}-0"], arrays["concepts"]) for kind in KINDS}
-    subjects["hand-made, pure"] = made.pure, made.concepts
-    subjects["hand-made, impure"] = made.impure, made.concepts
+    subjects = {kind: (arrays[f"{kind}-0"], arrays["concepts"]) for kind in KINDS}
     asked = [
         (name, what, width, seed)
         for name in NAMES

@@ -17,6 +17,10 @@ SEEDS = range(5)
 METRICS = ("ois", "nis", "sap", "mig", "r4", "dci")
 KINDS = ("pure", "impure")
 COVARIANCES = (0.0, 0.25)
+"""As the released generator draws the concepts, and as the paper's text states."""
+
+LEFT_OUT = {("r4", 0.25)}
+"""A minute and more a score, and there is no other number to lay it beside."""
 
 PRINTED = {
     "ois": ("4.69 ± 0.43", "22.58 ± 2.34", "7.38e-05"),
@@ -32,7 +36,6 @@ RELEASED = {
     "nis": ("47.98", "50.96", "–"),
     "sap": ("41.40", "41.40", "–"),
     "mig": ("97.85", "97.85", "–"),
-    "r4": ("–", "–", "–"),
     "dci": ("99.99", "99.43", "–"),
 }
 """What the released code gave where the covariance is really 0.25."""
@@ -42,7 +45,25 @@ Key = tuple[str, float, bool, str]
 Asked = tuple[str, float, bool, str, int]
 """And the seed."""
 
-WHY = """TODO"""
+WHY = """\
+* **OIS.** Helpers begin at random and are trained briefly, so five seeds differ by as much as the
+  published five do. The default's batches of 128 rows (the paper's text) give helpers four times
+  as many steps as the released 512, and its oracle shares the codes' division and initial
+  weights: pure codes come nearer to 0.
+* **NIS.** The published order rests on a softmax across concepts that the paper does not mention.
+  By the paper's text both kinds come out near chance (50), impure codes a little lower: the
+  network reads each concept from its own code and leaves unread what the others hide of it.
+* **SAP.** The default learns from half of the rows in place of the first fifth. Neither sees what
+  lies inside an interval: a linear classifier needs its ends alone.
+* **MIG.** A bin is as wide as the interval of a soft answer, so pure and impure codes of the same
+  concepts fall into the same bins and score alike to the last digit. The published table drew
+  fresh concepts for each kind.
+* **R4.** As published, a concept's predictability is an accuracy; by default it is R^2.
+* **DCI.** The published number predicts codes from concepts; by default concepts are predicted
+  from codes, which either kind allows perfectly.
+* **Covariance.** Where concepts depend on each other, a second code truly knows of a concept: SAP
+  and MIG fall for pure codes too. What the paper's text states (0.25) is not what its table
+  shows."""
 
 
 def one(name: str, covariance: float, published: bool, kind: str, seed: int) -> float:
@@ -64,6 +85,7 @@ def scores(names: Sequence[str], jobs: int, kept: Path | None) -> dict[Key, list
         (name, covariance, published, kind)
         for name in names
         for covariance in COVARIANCES
+        if (name, covariance) not in LEFT_OUT
         for published in (True, False)
         for kind in KINDS
     ]
@@ -119,7 +141,7 @@ def _table(
     table = Table(
         ["metric", "pure", "impure", "p", f"{theirs}: pure", f"{theirs}: impure", f"{theirs}: p"]
     )
-    for name in METRICS:
+    for name in beside:
         pure, impure = (found[name, covariance, published, kind] for kind in KINDS)
         p = float(stats.ttest_ind(pure, impure, equal_var=False).pvalue)
         table.add(name, percent(pure), percent(impure), p_value(p), *beside[name])
