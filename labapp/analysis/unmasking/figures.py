@@ -18,7 +18,7 @@ from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes, figures_fits, figures_model
 from labapp.analysis.unmasking.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.analysis.unmasking.results import Found
-from labapp.analysis.unmasking.words import INTERVAL
+from labapp.analysis.unmasking.words import AT_EACH_MASK, INTERVAL
 from labapp.figure_style import INK, STYLE
 
 BAR = 0.68
@@ -118,7 +118,7 @@ def _one(
     axes.share(ax, unit)
     ax.set_title("A class was named, by method")
     axes.legend(figure, ax)
-    return plate_of(found, name, figure, label, f"{caption} {INTERVAL}")
+    return plate_of(found, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
 
 
 def reaction_times(found: Found, prefix: str) -> Plate | None:
@@ -143,7 +143,7 @@ def reaction_times(found: Found, prefix: str) -> Plate | None:
         figure,
         "Reaction time by mask and method (the paper's Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
-        f"annotations; no time is left out. {INTERVAL}",
+        f"annotations; no time is left out. {AT_EACH_MASK} {INTERVAL}",
     )
 
 
@@ -175,8 +175,8 @@ def accuracy(found: Found, prefix: str) -> Plate | None:
         f"{prefix}-6-accuracy",
         figure,
         "Annotation accuracy by mask and method (the paper's Figure 6)",
-        "Correct annotations. Dashed: what guessing a class gets. On the right, few labels stand "
-        f"behind the small masks: {_few(frame)}. {INTERVAL}",
+        f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the right, "
+        f"few labels stand behind the small masks: {_few(frame)}. {INTERVAL}",
     )
 
 

@@ -13,6 +13,7 @@ from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes
 from labapp.analysis.unmasking.panels import lines, plate_of, two
 from labapp.analysis.unmasking.results import CORRECT, LABEL, Found
+from labapp.analysis.unmasking.words import AT_EACH_MASK
 from labapp.figure_style import HAIRLINE, INK, SECONDARY
 
 TITLES = {LABEL: "A class is named", CORRECT: "The true class is named"}
@@ -41,9 +42,9 @@ def psychometric(found: Found, prefix: str) -> Plate | None:
         figure,
         "Psychometric functions by method (ours)",
         "Marks: what was observed; lines: logistic functions of the logarithm of the percentage, "
-        "with guess and lapse rate, by maximum likelihood over all annotations. Below: the "
-        "threshold, half-way between the function's ends, with its 95 % interval (bootstrap over "
-        "participants).",
+        f"with guess and lapse rate, by maximum likelihood over all annotations. {AT_EACH_MASK} "
+        "Below: the threshold, half-way between the function's ends, with its 95 % interval "
+        "(bootstrap over participants).",
     )
 
 

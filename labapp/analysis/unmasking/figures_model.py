@@ -21,7 +21,13 @@ from labapp.analysis.unmasking.results import (
     WHOLE,
     Found,
 )
-from labapp.analysis.unmasking.words import INTERVAL, OVER_IMAGES, annotations_of, images
+from labapp.analysis.unmasking.words import (
+    AT_EACH_MASK,
+    INTERVAL,
+    OVER_IMAGES,
+    annotations_of,
+    images,
+)
 from labapp.figure_style import HAIRLINE, INK, SECONDARY
 
 RANKERS = {PEOPLE: "people, by accuracy", MODEL: "model, by cross-entropy"}
@@ -147,7 +153,7 @@ def bias(found: Found, prefix: str) -> Plate | None:
         "Algorithmic bias: the model's wrong prediction repeated (the paper's Figure 9)",
         f"Of all annotations of such images, mean over images: {_wrong_images(shares)}. The paper "
         "does not say which prediction it means; that of the whole image is the one explained. "
-        f"{INTERVAL}",
+        f"{AT_EACH_MASK} {INTERVAL}",
     )
 
 

@@ -13,6 +13,7 @@ from labapp.analysis.rows import Row
 from labapp.analysis.unmasking.results import Group
 
 INTERVAL = "Vertical lines: 95 % intervals, bootstrap over participants (ours)."
+AT_EACH_MASK = "n: annotations at each mask."
 OVER_IMAGES = "Vertical lines: 95 % intervals, bootstrap over images (ours)."
 
 
