@@ -86,10 +86,9 @@ def metrics(
     chosen = None if name == ALL else scores.find(name)
     settings = _settings(name, set_ or [])
     c, f = files.read(codes, "c"), files.read(factors, "z")
-    if out is not None:
-        folder.create(out)
-    outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings)
-    written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
+    with folder.created(out):
+        outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings)
+        written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
     rows = [outcome.to_json() for outcome in outcomes]
     if json_:
         show_json(rows if chosen is None else rows[0])

@@ -259,10 +259,8 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
                 todo="Leave --out out.",
             )
         return []
-    if out is not None:
-        folder.create(out)
     # For OIS and NIS: a model learnt its codes without concepts, and its factors are measurements.
-    with Console(stderr=True).status("") as status:
+    with folder.created(out), Console(stderr=True).status("") as status:
         found = compute_all(
             rows.codes,
             rows.factors,
@@ -270,8 +268,8 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
             settings={"ois": {"align": True}},
             say=lambda name: status.update(f"computing {name}"),
         )
-    if out is not None:
-        folder.write(found, rows.code_names, rows.factor_names, out)
+        if out is not None:
+            folder.write(found, rows.code_names, rows.factor_names, out)
     return found
 
 

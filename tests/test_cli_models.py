@@ -11,6 +11,7 @@ import pytest
 
 from labapp import resources
 from labapp.cli import main
+from labapp.metrics.registry import METRICS
 from tests.helpers.packages import copied
 
 Run = Callable[..., tuple[int, str, str]]
@@ -83,13 +84,41 @@ def test_evaluate_says_what_to_do_where_a_card_flatters(models: Run, tmp_path: P
     few = whole.replace("count: 50000, held_out: 5000", "count: 400, held_out: 40")
     few = few.partition("\ndisentanglement:")[0]
     card.write_text(few, encoding="utf-8")
-    status, out, err = models("evaluate", "sinelines/lab", "--json")
+    status, out, err = models("evaluate", "sinelines/lab", "--no-metrics", "--json")
     assert (status, json.loads(out)["agrees"], err) == (0, True, "")
+    assert "metrics" not in json.loads(out)
     card.write_text(few.replace("mean: 36.6", "mean: 35.6"), encoding="utf-8")
     status, out, err = models("evaluate", "sinelines/lab")
     assert (status, out.splitlines()[-1]) == (1, "does not agree")
     assert "not those on the card of sinelines/lab" in err
     assert "--data" in err
+
+
+def test_evaluate_gives_every_metric_where_the_data_have_true_factors(
+    models: Run, tmp_path: Path
+) -> None:
+    card = copied(tmp_path / "own", "sinelines/lab") / "model.yaml"
+    few = card.read_text(encoding="utf-8").partition("\ndisentanglement:")[0]
+    few = few.replace("count: 50000, held_out: 5000", "count: 400, held_out: 40")
+    card.write_text(few, encoding="utf-8")
+    status, out, _ = models("evaluate", "sinelines/lab", "--json", "--out", "scores")
+    assert status == 0
+    found = {one["metric"]: one for one in json.loads(out)["metrics"]}
+    assert tuple(found) == tuple(METRICS)
+    assert found["ois"]["settings"]["codes"] == "aligned greedily"
+    assert found["nis"]["settings"]["factors_are"] == "above the median"
+    whole = json.loads((tmp_path / "here/scores/scores.json").read_text(encoding="utf-8"))
+    assert whole["scores"] == list(found.values())
+    assert whole["factors"] == ["slope", "intercept", "amplitude", "frequency", "phase"]
+    assert (tmp_path / "here/scores/mi-mutual_information.svg").is_file()
+
+
+def test_evaluate_writes_no_folder_that_would_stay_empty(models: Run, tmp_path: Path) -> None:
+    for arguments in (("sinelines/gt", "--no-metrics"), ("faces/cnn",)):
+        status, out, err = models("evaluate", *arguments, "--out", "scores")
+        assert (status, out) == (2, "")
+        assert "--out" in err
+    assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_a_model_of_ones_own_is_shown_by_its_id(models: Run, tmp_path: Path) -> None:

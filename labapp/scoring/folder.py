@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from labapp.errors import MetricError
@@ -15,13 +16,29 @@ TABLE = "scores.csv"
 FIGURE = "matrices"
 
 
-def create(out: Path) -> None:
-    """Make the folder, before anything is computed for it.
+@contextmanager
+def created(out: Path | None) -> Iterator[None]:
+    """Make the folder before anything is computed for it, and take it away again where nothing came
+    of it. No folder is asked for with None.
 
     Raises
     ------
     MetricError : it exists, or cannot be made.
     """
+    if out is None:
+        yield
+        return
+    _make(out)
+    try:
+        yield
+    except BaseException:
+        # Only an empty folder can be removed so.
+        with suppress(OSError):
+            out.rmdir()
+        raise
+
+
+def _make(out: Path) -> None:
     try:
         out.mkdir(parents=True)
     except FileExistsError as error:
@@ -39,7 +56,7 @@ def create(out: Path) -> None:
 def write(
     outcomes: Sequence[Outcome], codes: Sequence[str], factors: Sequence[str], out: Path
 ) -> list[Path]:
-    """Into a folder made by `create`; codes, factors: the names of columns.
+    """Into a folder made by `created`; codes, factors: the names of columns.
 
     scores.json holds {"codes", "factors", "scores"}, the last as `Outcome.to_json`; scores.csv one
     line a metric; figures are SVG and PNG: all matrices, and each by itself.
