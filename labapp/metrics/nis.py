@@ -95,7 +95,7 @@ def nis(
     state = PUBLISHED_STATE if as_published else seed
     network = _Predictor(c, found, division, hidden, state)
     niching = nicher(c[division.train], found.labels[division.train])
-    betas = np.linspace(0, 1, STEPS + 1)[: -1 if as_published else None]
+    betas = np.arange(STEPS + (0 if as_published else 1)) / STEPS
     measured = network.impurity_as_published if as_published else network.impurity
     impurity = np.array([measured(niching > beta) for beta in betas])
     per_factor = np.trapezoid(impurity, betas, axis=0)

@@ -32,12 +32,12 @@ def ois(
     the concept they stand for tells of it, 1 for codes that tell all others and not their own.
 
     The helper networks are trained briefly and on codes as they are. Scores can be compared only
-    between equal numbers of rows, and a code's unit and origin count: with few hundred rows, or
-    codes far from the size of 1, helpers have not learnt what there is to learn. Chance keeps pure
-    codes above 0: with 5 concepts and 3,000 rows about 0.03, as published 0.05; more with fewer
-    rows. An area under the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and
-    the sign of codes change the score within chance: they change which helper begins with which
-    weights.
+    between equal numbers of rows, and a code's unit and origin count: with a few hundred rows, or
+    codes far from the size of 1, helpers have not learnt what there is to learn; below about 200
+    rows they may not even tell a concept from itself. Chance keeps pure codes above 0: with 5
+    concepts and 3,000 rows at about 0.03, as published 0.05; higher with fewer rows. An area under
+    the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and the sign of codes
+    change the score within chance: they change which helper begins with which weights.
 
     Parameters
     ----------
