@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from labapp.datasets.averaging import averaged
 from labapp.errors import StimuliError
+from labapp.explanations import card as cards
 from labapp.explanations import package
-from labapp.explanations.card import CARD, WEIGHTS
+from labapp.explanations.card import CARD, WEIGHTS, ClassifierCard
 from labapp.explanations.scored import ids_of
 from labapp.stimuli import masked
 from labapp.stimuli.library import StimulusSet
@@ -56,6 +57,15 @@ def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> 
     return _asked(_Question(found.sha256, masking, photo.id, method, folder, written, found))
 
 
+def refuse_another(found: StimulusSet) -> None:
+    """Raises StimuliError where `outputs` would, for the model that is installed is another one
+    than the set was made with; by the model's card alone, without loading it. ModelError: the card
+    is damaged."""
+    name = found.manifest.method.classifier
+    if name is not None and name in package.list_packages():
+        _refuse_another(found, cards.read(package.find(name)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Question:
     """What decides the answer, and the set to look it up in."""
@@ -73,7 +83,7 @@ class _Question:
 def _asked(question: _Question) -> tuple[Logits, ...]:
     found, masking = question.found, question.masking
     classifier = _loaded(question.model, question.written)
-    _refuse_another(found, classifier)
+    _refuse_another(found, classifier.card)
     pictures = [
         masked.picture(
             found,
@@ -94,16 +104,16 @@ def _loaded(folder: Path, written: tuple[int, ...]) -> Classifier:
     return package.load(folder)
 
 
-def _refuse_another(found: StimulusSet, classifier: Classifier) -> None:
+def _refuse_another(found: StimulusSet, card: ClassifierCard) -> None:
     """Raises StimuliError where the set is not about this model as it is."""
-    card, said = classifier.card, found.manifest
+    said = found.manifest
     if said.method.sha256 not in (None, card.weights_sha256):
         raise StimuliError(
             f"The stimulus set {found.id} was made with another {card.id} than the one that is "
             "installed: the weights differ.",
             todo="Put back the model it was made with, or build the set anew.",
         )
-    classes, told = tuple(one.id for one in said.classes), ids_of(classifier.names)
+    classes, told = tuple(one.id for one in said.classes), ids_of(card.recipe.data.names)
     if classes != told:
         raise StimuliError(
             f"The stimulus set {found.id} has the classes {', '.join(classes)}, but {card.id} "

@@ -25,3 +25,15 @@ def outputs_of(found: StimulusSet, masking: Masking, photo: Photo, method: str) 
     from labapp.explanations import masked
 
     return masked.outputs(found, masking, photo, method)
+
+
+def could_be_asked(
+    found: StimulusSet, masking: Masking, photo: Photo, method: str
+) -> Sequence[Logits]:
+    """As `outputs_of`, for plans that are only checked: nothing is loaded, and instead of what the
+    model would say there is nothing. Raises what its card is enough to know of."""
+    if not (said := recorded_outputs(found, masking, photo, method)):
+        from labapp.explanations import masked
+
+        masked.refuse_another(found)
+    return said

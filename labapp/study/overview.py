@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,8 +13,11 @@ from labapp.representations.package import find as find_model
 from labapp.representations.space import LatentSpace
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import Photo
+from labapp.stimuli.masking import Masking
 from labapp.study import conditions, loading, planner
 from labapp.study.loading import LoadedStudy
+from labapp.study.unmasking import Logits, OutputsOf, recorded_outputs
 
 
 def space_of(model: str) -> LatentSpace:
@@ -26,9 +30,9 @@ def prior_of(model: str) -> bool:
     return cards.read(find_model(model)).sampling == "prior"
 
 
-def check(study: str | Path) -> LoadedStudy:
+def check(study: str | Path, outputs_of: OutputsOf = recorded_outputs) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus
-    set that does not fit, is found too."""
+    set that does not fit, is found too. outputs_of: see `planner.realise`."""
     loaded = loading.load(study)
     located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
 
@@ -43,16 +47,34 @@ def check(study: str | Path) -> LoadedStudy:
         except ModelError as error:
             raise in_the_study(model, error) from error
 
+    references: dict[str, str] = {}
+
     @cache
     def stimuli(reference: str) -> StimulusSet:
         try:
-            return library.load(reference)
+            found = library.load(reference)
         except StimuliError as error:
             raise in_the_study(reference, error) from error
+        references[found.sha256] = reference
+        return found
+
+    def outputs(
+        found: StimulusSet, masking: Masking, photo: Photo, method: str
+    ) -> Sequence[Logits]:
+        try:
+            return outputs_of(found, masking, photo, method)
+        except (StimuliError, ModelError) as error:
+            raise in_the_study(references[found.sha256], error) from error
 
     for number, drawn in conditions.variants(loaded.study.assignment):
         label = loaded.study.participants.label(number)
         planner.realise(
-            loaded, label, space_of=space, prior_of=prior_of, stimuli_of=stimuli, drawn=drawn
+            loaded,
+            label,
+            space_of=space,
+            prior_of=prior_of,
+            stimuli_of=stimuli,
+            outputs_of=outputs,
+            drawn=drawn,
         )
     return loaded

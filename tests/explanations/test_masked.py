@@ -8,18 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labapp.errors import StimuliError
+from labapp.errors import StimuliError, StudyError
 from labapp.explanations import masked, package
 from labapp.explanations.building.scored import scored_of
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FacesData
+from labapp.session.outputs import could_be_asked
 from labapp.stimuli import importing, library, masks, pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import Masking, shown
 from labapp.stimuli.masking import masked as fill_masked
+from labapp.study.overview import check
 from labapp.study.unmasking import recorded_outputs
 from tests.helpers import stimuli
+from tests.helpers.unmasking import write_unmasking_study
 
 MASKING = Masking((5.0, 30.0, 100.0))
 
@@ -81,6 +84,19 @@ def test_another_model_under_the_name_is_refused(made: StimulusSet, tmp_path: Pa
     with pytest.raises(StimuliError, match="mine was made with another my/cnn") as refused:
         masked.outputs(other, MASKING, other.manifest.photos[0], "lrp")
     assert "build the set anew" in refused.value.todo
+
+
+def test_a_study_that_could_not_ask_the_model_is_found_by_its_check(
+    made: StimulusSet, tmp_path: Path
+) -> None:
+    """Before anybody sits down, and without loading the model."""
+    study = write_unmasking_study(tmp_path / "study", made, example=None)
+    assert check(study, could_be_asked).path == study
+    stimuli.edited(made, lambda m: m["method"].update(sha256="0" * 64))
+    with pytest.raises(StudyError, match=r"yaml, line \d+: .* mine was made with another my/cnn"):
+        check(study, could_be_asked)
+    shutil.rmtree(tmp_path / "models")
+    assert check(study, could_be_asked).path == study, "nobody is asked"
 
 
 def test_a_set_of_other_classes_is_refused(made: StimulusSet) -> None:
