@@ -1,9 +1,9 @@
 """Every metric of every shipped model whose data have true factors, kept in models/metrics.json.
 
-    python scripts/models_metrics.py [MODEL ...] [--jobs N]
+    python scripts/models_metrics.py [--model MODEL ...] [--metric NAME ...] [--jobs N]
 
-Takes minutes a model. Models that are named are computed again, the others kept as they are. The
-table of models/README.md is made of it (`models_table.py`); tests hold both to the code.
+Takes minutes a model, most of them for R4. What is there already is not computed again unless it is
+named. The table of models/README.md is made of it (`models_table.py`); tests hold both to the code.
 """
 
 from __future__ import annotations
@@ -41,24 +41,35 @@ def row(model: str, name: str) -> dict[str, Any]:
     return {"score": round(found.score.score, 6), "settings": told}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", nargs="*", help="all of them by default")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    asked = parser.parse_args()
-    kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-    pairs = [(model, name) for model in asked.model or MODELS for name in METRICS]
-    # The slowest first, so that processes end together.
-    pairs.sort(key=lambda pair: pair[1] != "r4")
-    found = Parallel(n_jobs=asked.jobs, batch_size=1, verbose=5)(
-        delayed(row)(*pair) for pair in pairs
-    )
-    for (model, name), one in zip(pairs, found, strict=True):
-        kept.setdefault(model, {})[name] = one
+def keep(scores: dict[str, dict[str, Any]]) -> None:
+    """In the order of models and metrics, whatever was computed first."""
     ordered = {
-        model: {name: kept[model][name] for name in METRICS} for model in MODELS if model in kept
+        model: {name: scores[model][name] for name in METRICS if name in scores[model]}
+        for model in MODELS
+        if model in scores
     }
     FILE.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", action="append", choices=MODELS, help="compute it again")
+    parser.add_argument("--metric", action="append", choices=METRICS, help="compute it again")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    asked = parser.parse_args()
+    scores = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    again = asked.model or asked.metric
+    pairs = [
+        (model, name)
+        for name in sorted(asked.metric or METRICS, key=lambda name: name == "r4")
+        for model in asked.model or MODELS
+        if again or name not in scores.get(model, {})
+    ]
+    work = Parallel(n_jobs=asked.jobs, batch_size=1, return_as="generator")
+    for (model, name), one in zip(pairs, work(delayed(row)(*pair) for pair in pairs), strict=True):
+        scores.setdefault(model, {})[name] = one
+        keep(scores)
+        print(f"{model} {name} {one['score']}", flush=True)
 
 
 if __name__ == "__main__":

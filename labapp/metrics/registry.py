@@ -22,7 +22,8 @@ class Metric:
     Attributes
     ----------
     name : its name on the command line, of its function, and in `Score.metric`.
-    title : its name in words.
+    label : its name as titles and texts have it.
+    title : what it stands for, in words.
     better : whether a higher or a lower score says that the representation is better.
     source : where it was defined.
     module : of `labapp.metrics`, where its function is; by default of the same name.
@@ -31,6 +32,7 @@ class Metric:
     """
 
     name: str
+    label: str
     title: str
     better: Literal["higher", "lower"]
     source: str
@@ -48,27 +50,66 @@ class Metric:
 _ALL = (
     Metric(
         "mi",
+        "MI",
         "Pairwise mutual information",
         "higher",
         "Ross et al. (2021), Figure 2",
         module="information",
     ),
-    Metric("mig", "Mutual information gap", "higher", "Chen et al. (2018)"),
-    Metric("sap", "Separated attribute predictability", "higher", "Kumar et al. (2018)"),
+    Metric("mig", "MIG", "Mutual information gap", "higher", "Chen et al. (2018)"),
+    Metric("sap", "SAP", "Separated attribute predictability", "higher", "Kumar et al. (2018)"),
     Metric(
         "dci",
+        "DCI",
         "Disentanglement, completeness, informativeness",
         "higher",
         "Eastwood and Williams (2018)",
     ),
-    Metric("modularity", "Modularity", "higher", "Ridgeway and Mozer (2018)"),
-    Metric("explicitness", "Explicitness", "higher", "Ridgeway and Mozer (2018)"),
-    Metric("betavae", "BetaVAE metric", "higher", "Higgins et al. (2017)"),
-    Metric("factorvae", "FactorVAE metric", "higher", "Kim and Mnih (2018)"),
-    Metric("r4", "R4", "higher", "Ross and Doshi-Velez (2021)"),
-    Metric("dcimig", "DCIMIG", "higher", "Sepliarskaia et al. (2019), 4.1"),
+    Metric(
+        "modularity",
+        "Modularity",
+        "Whether codes tell of one factor each",
+        "higher",
+        "Ridgeway and Mozer (2018)",
+    ),
+    Metric(
+        "explicitness",
+        "Explicitness",
+        "Whether factors can be read off all codes",
+        "higher",
+        "Ridgeway and Mozer (2018)",
+    ),
+    Metric(
+        "betavae",
+        "BetaVAE",
+        "Whether a fixed factor shows in differences of codes",
+        "higher",
+        "Higgins et al. (2017)",
+    ),
+    Metric(
+        "factorvae",
+        "FactorVAE",
+        "Whether a fixed factor shows in the steadiest code",
+        "higher",
+        "Kim and Mnih (2018)",
+    ),
+    Metric(
+        "r4",
+        "R4",
+        "R^2 both ways, between single codes and factors",
+        "higher",
+        "Ross and Doshi-Velez (2021)",
+    ),
+    Metric(
+        "dcimig",
+        "DCIMIG",
+        "Gaps of mutual information, code by code",
+        "higher",
+        "Sepliarskaia et al. (2019), 4.1",
+    ),
     Metric(
         "ois",
+        "OIS",
         "Oracle impurity score",
         "lower",
         "Espinosa Zarlenga et al. (2023), Definition 3.2",
@@ -77,6 +118,7 @@ _ALL = (
     ),
     Metric(
         "nis",
+        "NIS",
         "Niche impurity score",
         "lower",
         "Espinosa Zarlenga et al. (2023), Definition 3.6",

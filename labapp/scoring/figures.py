@@ -6,6 +6,7 @@ matplotlib is slow to load: nothing imports this module before a figure is due.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +20,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
+from labapp.metrics.registry import METRICS
 from labapp.metrics.score import Score
 from labapp.scoring.scores import OF_CONCEPTS, Outcome
-from labapp.scoring.words import score_line
 
 Float64 = NDArray[np.float64]
 
@@ -36,11 +37,23 @@ MOST_NUMBERS = 16
 """With more rows or columns, cells are too small for numbers."""
 LONGEST = 14
 """Letters of a column's name; a longer one is cut."""
+LETTER_IN = 0.095
+"""Width of a letter of a panel's title."""
+PANEL_IN = 2.4
 ACROSS = 3
 """Panels side by side."""
-UNITS = {"mutual_information": "mutual information, nats", "purity": "area under the ROC curve"}
+BESIDE = ("share", "code_to_factor", "factor_to_code")
+"""Parts that say again, in another way, what a metric's own matrix says: not in the overview."""
+UNITS = {
+    "mutual_information": "mutual information, nats",
+    "predictability": "accuracy, or R² of measurements",
+    "mean_difference": "mean difference, factor fixed",
+    "r4": "geometric mean of R² both ways",
+    "purity": "area under the ROC curve",
+    "niching": "size of the correlation",
+}
 """What the numbers of a part are, where its name does not say it."""
-DARK = 0.5
+DARK = 0.4
 """From this share of the range on, numbers are white."""
 
 
@@ -52,9 +65,10 @@ class Panel:
     matrix: Float64
     scores: list[Score] = field(default_factory=list)
 
-    @property
-    def title(self) -> str:
-        return ", ".join(score_line(score) for score in self.scores)
+    def title(self, letters: int) -> str:
+        """The metrics with their scores, in lines of so many letters."""
+        told = [f"{METRICS[score.metric].label}\u00a0{score.score:.2f}" for score in self.scores]
+        return "\n".join(textwrap.wrap(", ".join(told), letters))
 
 
 def panels(outcomes: Sequence[Outcome], codes: int, factors: int) -> list[Panel]:
@@ -81,8 +95,9 @@ def draw(shown: Sequence[Panel], codes: Sequence[str], factors: Sequence[str]) -
     across = min(ACROSS, len(shown))
     down = -(-len(shown) // across)
     longest = 0.09 * min(LONGEST, max(map(len, factors)))
+    wide = max(PANEL_IN, width * len(factors) + 1.2 + (0 if numbers else 0.7))
     size = (
-        across * max(2.4, width * len(factors) + 1.2 + (0 if numbers else 0.7)),
+        across * wide,
         down * (height * len(codes) + 0.8 + longest),
     )
     with mpl.rc_context(STYLE):
@@ -90,7 +105,7 @@ def draw(shown: Sequence[Panel], codes: Sequence[str], factors: Sequence[str]) -
         FigureCanvasAgg(figure)
         axes = list(figure.subplots(down, across, squeeze=False).flat)
         for ax, panel in zip(axes, shown, strict=False):
-            _panel(figure, ax, panel, codes, factors, numbers=numbers)
+            _panel(figure, ax, panel, codes, factors, numbers=numbers, wide=wide)
         for ax in axes[len(shown) :]:
             ax.set_visible(False)
     return figure
@@ -116,6 +131,7 @@ def _panel(
     factors: Sequence[str],
     *,
     numbers: bool,
+    wide: float,
 ) -> None:
     known = panel.matrix[np.isfinite(panel.matrix)]
     low = min(0.0, float(known.min(initial=0.0)))
@@ -123,7 +139,9 @@ def _panel(
     drawn = ax.imshow(panel.matrix, cmap=SHADES, vmin=low, vmax=high, aspect="auto")
     _name(ax, codes, factors)
     # The metric is bold; what the matrix holds stands under it.
-    ax.set_title(f"{panel.title}\n", fontsize=9, parse_math=False)
+    ax.set_title(
+        f"{panel.title(int(wide / LETTER_IN))}\n", fontsize=9, parse_math=False, linespacing=1.3
+    )
     ax.text(
         0,
         1.03,
@@ -135,10 +153,12 @@ def _panel(
     if not numbers:
         figure.colorbar(drawn, ax=ax, fraction=0.05, pad=0.02).ax.tick_params(labelsize=7)
         return
+    # Counts have no decimals.
+    decimals = 0 if high > 1 and (known == np.rint(known)).all() else 2
     for row, column in np.ndindex(panel.matrix.shape):
-        value = panel.matrix[row, column]
+        value = float(panel.matrix[row, column])
         dark = np.isfinite(value) and (value - low) / (high - low) >= DARK
-        said = f"{value:.2f}" if np.isfinite(value) else "–"
+        said = f"{round(value, 2) + 0.0:.{decimals}f}" if np.isfinite(value) else "–"
         ax.text(
             column, row, said, ha="center", va="center", fontsize=7, color="white" if dark else INK
         )

@@ -94,8 +94,9 @@ def _write(
             value = "" if score is None else score.score
             table.writerow((metric.name, metric.title, value, metric.better, outcome.reason))
     shown = figures.panels(outcomes, len(codes), len(factors))
-    if shown:
-        paths += figures.save(figures.draw(shown, codes, factors), out, FIGURE)
+    overview = [panel for panel in shown if panel.name not in figures.BESIDE]
+    if overview:
+        paths += figures.save(figures.draw(overview, codes, factors), out, FIGURE)
     for panel in shown:
         name = f"{panel.scores[0].metric}-{panel.name}"
         paths += figures.save(figures.draw([panel], codes, factors), out, name)

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from labapp.metrics.score import Score
 from labapp.scoring.scores import MEDIAN, OF_CONCEPTS, Outcome
 
 MOST_CELLS = 24
@@ -61,11 +60,6 @@ def _numbers(values: Any) -> list[str]:
     """Counts and places without decimals, where there is nothing else among them."""
     whole = bool((values == np.rint(values)).all())
     return [f"{value:.0f}" if whole else number(float(value)) for value in values]
-
-
-def score_line(score: Score) -> str:
-    """The metric's name and its score as a title has them."""
-    return f"{score.metric.upper()} {score.score:.2f}"
 
 
 def _part(name: str, part: Any, codes: Sequence[str], factors: Sequence[str]) -> list[Any]:

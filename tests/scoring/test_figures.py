@@ -52,7 +52,7 @@ def test_cells_say_their_numbers_in_place() -> None:
     assert texts(figure)[1:] == ["0.00", "1.00", "0.25", "–", "0.50", "-0.75"]
     assert texts(figure)[0] == "mutual information, nats"
     (ax,) = figure.axes
-    assert ax.get_title(loc="left") == "MIG 0.25\n"
+    assert ax.get_title(loc="left") == "MIG\u00a00.25\n"
     assert [label.get_text() for label in ax.get_yticklabels()] == list(CODES)
     across = [label.get_text() for label in ax.get_xticklabels()]
     assert across == ["shape", "a $very$ long…"]
