@@ -36,7 +36,9 @@ def computed(asked: argparse.Namespace) -> dict[str, Callable[[], str]]:
 
     return {
         "table-1": lambda: table_1.section(asked.jobs, asked.scores),
-        "helper-widths": lambda: helper_widths.section(asked.codes, asked.epochs, asked.jobs),
+        "helper-widths": lambda: helper_widths.section(
+            asked.codes, asked.epochs, asked.seeds, asked.jobs
+        ),
         "facts": facts.section,
         "disagreements": disagreements.section,
         "ranks": lambda: ranks.section(asked.model, asked.jobs),
@@ -65,6 +67,7 @@ def main() -> None:
     parser.add_argument(
         "--codes", type=Path, help="codes of concept_bottlenecks.py; trained now by default"
     )
+    parser.add_argument("--seeds", type=int, default=3, help="of helper-widths")
     parser.add_argument("--epochs", type=int, default=100, help="of that training")
     asked = parser.parse_args()
     sections = computed(asked)
