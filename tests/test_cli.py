@@ -70,6 +70,7 @@ COMMANDS = [
     ("export",),
     ("analyze",),
     ("simulate",),
+    ("metrics",),
     *(("studies", name) for name in ("list", "show", "check", "schema")),
     *(("sessions", name) for name in ("list", "show", "verify", "recover", "resume")),
     *(("models", name) for name in ("list", "show", "train", "evaluate", "bench")),
