@@ -292,13 +292,16 @@ def studies_show(
 @studies_app.command("check")
 def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
     """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
-    from labapp.session.outputs import could_be_asked
+    from labapp.session.outputs import Askable
     from labapp.study.overview import check
     from labapp.ui.strings import strings_of
 
-    loaded = check(file, could_be_asked)
+    askable = Askable()
+    loaded = check(file, askable)
     strings_of(loaded)
     typer.echo(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
+    for notice in askable.notices():
+        typer.echo(notice)
 
 
 @studies_app.command("schema")

@@ -57,6 +57,12 @@ def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> 
     return _asked(_Question(found.sha256, masking, photo.id, method, folder, written, found))
 
 
+def installed(found: StimulusSet) -> bool:
+    """Whether the set names a model that is there to be asked."""
+    name = found.manifest.method.classifier
+    return name is not None and name in package.list_packages()
+
+
 def refuse_another(found: StimulusSet) -> None:
     """Raises StimuliError where `outputs` would, for the model that is installed is another one
     than the set was made with; by the model's card alone, without loading it. ModelError: the card

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from labapp.cli import app
 from labapp.errors import StimuliError, StudyError
 from labapp.explanations import masked, package
 from labapp.explanations.building.scored import scored_of
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FacesData
-from labapp.session.outputs import could_be_asked
+from labapp.session.outputs import Askable, could_be_asked
 from labapp.stimuli import importing, library, masks, pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import Masking, shown
@@ -97,6 +99,22 @@ def test_a_study_that_could_not_ask_the_model_is_found_by_its_check(
         check(study, could_be_asked)
     shutil.rmtree(tmp_path / "models")
     assert check(study, could_be_asked).path == study, "nobody is asked"
+
+
+def test_a_check_says_that_nobody_knows_what_the_model_makes_of_the_masked_pictures(
+    made: StimulusSet, tmp_path: Path
+) -> None:
+    study = write_unmasking_study(tmp_path / "study", made, example=None)
+    asked = Askable()
+    check(study, asked)
+    assert not list(asked.notices()), "the model is there"
+    shutil.rmtree(tmp_path / "models")
+    check(study, asked)
+    (notice,) = asked.notices()
+    assert notice.startswith("Note: what the model makes of the masked pictures of mine is not")
+    said = CliRunner().invoke(app, ["studies", "check", str(study)])
+    assert said.exit_code == 0, "a session can be run all the same"
+    assert said.stdout.splitlines()[1] == notice
 
 
 def test_a_set_of_other_classes_is_refused(made: StimulusSet) -> None:
