@@ -43,6 +43,11 @@ def test_the_better_method_has_the_greater_odds() -> None:
     assert effects.loc[LOG_PERCENT, "low"] > 0
 
 
+def test_the_same_annotations_have_the_same_numbers_to_the_last_digit() -> None:
+    cells = cells_of(observed(4, World(images=4)))
+    pd.testing.assert_frame_equal(mixed(cells)[0], mixed(cells)[0], check_exact=True)
+
+
 def test_why_it_is_not_fitted() -> None:
     for tables in (observed(0), observed(1), observed(3, World(images=1))):
         found, why = mixed(cells_of(tables))
