@@ -1,0 +1,48 @@
+"""A model's encodings beside the true factors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp.datasets import dsprites, sinelines
+from labapp.errors import ModelError
+from labapp.representations import evaluation, measuring, package
+from labapp.representations.scored import encoded
+
+MNIST = Path(__file__).resolve().parents[3] / "shared/data/mnist"
+
+
+def test_a_closed_form_encodes_factors_as_themselves() -> None:
+    rows = encoded("sinelines/gt")
+    assert rows is not None
+    assert rows.codes.shape == rows.factors.shape == (5_000, 5)
+    assert np.array_equal(rows.codes, rows.factors.astype(np.float32))
+    assert rows.factor_names == sinelines.NAMES
+    assert rows.code_names == sinelines.NAMES
+
+
+def test_the_rows_are_those_that_the_card_was_measured_on() -> None:
+    rows = encoded("dsprites/vae")
+    assert rows is not None
+    assert rows.codes.shape == rows.factors.shape == (measuring.INSTANCES, 5)
+    assert rows.code_names == ("z1", "z2", "z3", "z4", "z5")
+    assert rows.factor_names == dsprites.NAMES
+    decoder = package.load_package("dsprites/vae", "cpu")
+    held = evaluation.held_data(decoder.card, None).held
+    drawn = measuring.measured_rows(held)
+    assert np.array_equal(rows.codes, decoder.latents[drawn])
+    assert np.array_equal(rows.factors, held.factors(drawn))
+
+
+def test_circles_have_no_data_to_be_scored_on() -> None:
+    with pytest.raises(ModelError, match="no held-out data"):
+        encoded("circles/gt")
+
+
+@pytest.mark.skipif(not MNIST.is_dir(), reason=f"the digits are not at {MNIST}")
+@pytest.mark.parametrize("name", ["mnist8k/vae5", "mnist8k/ig5"])
+def test_digits_have_no_true_factors(name: str) -> None:
+    assert encoded(name, data_folder=MNIST) is None
