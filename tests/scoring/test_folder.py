@@ -25,6 +25,11 @@ def outcomes() -> list[Outcome]:
     ]
 
 
+def broken_off(path: Path) -> None:
+    path.write_text("{}")
+    raise FileNotFoundError
+
+
 def test_every_outcome_is_kept_and_what_is_undefined_is_null(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "scores"
     with folder.created(out):
@@ -49,9 +54,8 @@ def test_a_folder_that_came_to_nothing_is_taken_away_again(tmp_path: Path) -> No
     with pytest.raises(KeyboardInterrupt), folder.created(tmp_path / "scores"):
         raise KeyboardInterrupt
     assert not (tmp_path / "scores").exists()
-    with pytest.raises(FileExistsError), folder.created(tmp_path / "kept"):
-        for _ in range(2):
-            (tmp_path / "kept" / "scores.json").open("x").close()
+    with pytest.raises(FileNotFoundError), folder.created(tmp_path / "kept"):
+        broken_off(tmp_path / "kept/scores.json")
     assert (tmp_path / "kept" / "scores.json").is_file()
 
 
