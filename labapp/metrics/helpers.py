@@ -92,10 +92,13 @@ def predictability(
         weights = initial(shape, classes, generator)
         with _one_thread():
             train(weights, values[:, division.train], labels[:, division.train], batch, generator)
-            with torch.no_grad():
-                logits = logits_of(weights, values[:, division.test]).double().numpy()
-        for place, column in enumerate(columns):
-            auc[:, column] = class_auc(logits[:, place], found.labels[division.test, column])
+            for code in range(len(values)):
+                own = Weights(*(tensor[[code]] for tensor in weights.all()))
+                with torch.no_grad():
+                    logits = logits_of(own, values[[code]][:, division.test])[0].double().numpy()
+                for place, column in enumerate(columns):
+                    tested = found.labels[division.test, column]
+                    auc[code, column] = class_auc(logits[place], tested)
     return auc
 
 
@@ -122,11 +125,12 @@ def train(
     """Trains in place. `values` float32 (C, n, d); `labels` int64 (K, n)."""
     for tensor in weights.all():
         tensor.requires_grad_()
+    forward = logits_by_knots if values.shape[2] == 1 else logits_of
     adam = torch.optim.Adam(weights.all(), lr=RATE, eps=EPSILON, fused=True)
     for _ in range(EPOCHS):
         order = torch.randperm(values.shape[1], generator=generator)
         for rows in torch.split(order, batch):
-            logits = logits_of(weights, values[:, rows])
+            logits = forward(weights, values[:, rows])
             # A sum over helpers: each one's own gradient is what it would be alone.
             loss = _loss(logits, labels[:, rows].expand(len(values), -1, -1)) / len(rows)
             adam.zero_grad()
@@ -136,19 +140,20 @@ def train(
 
 def logits_of(weights: Weights, values: Tensor) -> Tensor:
     """Of float32 values (C, n, d), from every helper of their code: float32 (C, K, n, m)."""
-    if values.shape[2] == 1:
-        return _by_knots(weights, values[..., 0])
     hidden = torch.relu(values[:, None] @ weights.into + weights.bias[:, :, None])
     return hidden @ weights.out + weights.offset[:, :, None]
 
 
-def _by_knots(weights: Weights, values: Tensor) -> Tensor:
-    """The same for d = 1, values (C, n), without a number for each row and hidden unit.
+def logits_by_knots(weights: Weights, values: Tensor) -> Tensor:
+    """The same for d = 1 but for rounding, without a number for each row and hidden unit.
 
     A unit max(0, a x + b) is at work on one side of its knot x = -b / a, and there adds out * a to
     the slope of the logit and out * b to its height. With the rows in order of x, the slope and the
-    height at a row are running sums over the knots passed: n + H numbers in place of n * H.
+    height at a row are running sums over the knots passed: n + H numbers in place of n * H. Where
+    no unit is at work the sums may leave a trace of one, which is nothing to training but would
+    put rows in order that the network holds equal: a ROC curve takes `logits_of`.
     """
+    values = values[..., 0]
     codes, rows = values.shape
     helpers, hidden, outputs = weights.out.shape[1:]
     ordered, order = values.sort(dim=1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import concepts, divided
@@ -15,6 +17,7 @@ from labapp.metrics.helpers import (
     EPOCHS,
     Weights,
     initial,
+    logits_by_knots,
     logits_of,
     predictability,
     train,
@@ -23,9 +26,13 @@ from labapp.metrics.helpers import (
 CODES, CONCEPTS, HIDDEN, BATCH = 3, 2, 8, 64
 
 
-def plainly(weights: Weights, values: Tensor) -> Tensor:
-    hidden = torch.relu(values[:, None] @ weights.into + weights.bias[:, :, None])
-    return hidden @ weights.out + weights.offset[:, :, None]
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Networks this small wait for other threads longer than they compute."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def one_by_one(weights: Weights, i: int, j: int) -> nn.Sequential:
@@ -86,7 +93,10 @@ def test_running_sums_give_what_hidden_units_give(seed: int, outputs: int, scale
     values[:, 10:20] = values[:, :1]
     values[:, 20:25] = 0.0
     torch.testing.assert_close(
-        logits_of(weights, values), plainly(weights, values), atol=2e-5 * max(1, scale), rtol=1e-4
+        logits_by_knots(weights, values),
+        logits_of(weights, values),
+        atol=2e-5 * max(1, scale),
+        rtol=1e-4,
     )
 
 
@@ -96,9 +106,19 @@ def test_unmoved_biases_and_values_of_0_put_no_unit_to_work() -> None:
     values = torch.tensor([0.0, 1.0, 0.0]).reshape(1, 3, 1)
     weights.into.requires_grad_()
     weights.bias.requires_grad_()
-    logits_of(weights, values)[0, 0, [0, 2]].sum().backward()
+    logits_by_knots(weights, values)[0, 0, [0, 2]].sum().backward()
     assert weights.bias.grad is not None
     assert not weights.bias.grad.any()
+
+
+def test_rows_that_no_unit_tells_apart_stay_equal() -> None:
+    # All units die out below 0.3: whatever is learnt there, the codes below tell nothing.
+    generator = torch.Generator().manual_seed(0)
+    weights = initial((1, 1, 1, 32), 2, generator)
+    weights.into.abs_()
+    weights.bias.copy_(-0.3 * weights.into[:, :, 0])
+    values = torch.rand(1, 200, 1, generator=generator) * 0.29
+    assert len(torch.unique(logits_of(weights, values))) == 1
 
 
 def test_glorots_limits() -> None:
