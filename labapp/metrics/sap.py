@@ -12,7 +12,6 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.svm import LinearSVC
 
-from labapp.errors import MetricError
 from labapp.metrics.inputs import checked
 from labapp.metrics.score import Score
 from labapp.metrics.splitting import check_rows, halves, z_scores
@@ -22,8 +21,12 @@ Int64 = NDArray[np.int64]
 
 MOST_CLASSES = 10
 PENALTY = 0.01
-LARGEST_CLASSIFIED = 1e50
-"""Squares of squares of larger codes leave float64, and the classifier's search does not end."""
+LARGEST_CLASSIFIED = 1e5
+"""Larger codes are brought down to this size before they classify. The penalty on their weight is
+next to nothing either way; beyond 1e6 the solver ends short of the solution, and of codes of 1e100
+it found no end."""
+TOLERANCE = 1e-12
+"""scikit-learn's own, 1e-4, stops short of the solution where a code is some tens in size."""
 
 
 def sap(
@@ -40,15 +43,14 @@ def sap(
     (paper 002, Facts 6 and 8; it prints 0.98 for the latter, which its formula does not give).
     Where a factor is classified, a code that knows nothing still guesses right by chance: the
     highest score is near 1 - 1 / classes, 0.5 for two classes of equal size. The classifier sees
-    codes as they are, with a penalty that holds down the weight of small ones, so that the unit of
-    a code matters there, and its sign alone does not.
+    codes as they are, with penalties that hold down the weight of small ones and the intercept, so
+    that unit and origin of a code matter there, and only its sign does not.
 
     Parameters
     ----------
-    codes : real numbers, shape (n, C), n at least 10; up to 1e50 in size where a factor is
-        classified. A code that takes one value among the rows that are learnt from predicts the
-        commonest value of the factor there (of equals the least) and explains no variance. With one
-        code the runner-up is such a one.
+    codes : real numbers, shape (n, C), n at least 10. A code that takes one value among the rows
+        that are learnt from predicts the commonest value of the factor there (of equals the least)
+        and explains no variance. With one code the runner-up is such a one.
     factors : real numbers, shape (n, K), none of them constant. One that takes a single value among
         the rows learnt from is predicted to be that by every code: no gap.
     seed : of the order of the rows, 0 to 2^32 - 1.
@@ -65,7 +67,7 @@ def sap(
 
     Raises
     ------
-    MetricError : see `inputs.checked` and `splitting.halves`; codes too large to be classified by.
+    MetricError : see `inputs.checked` and `splitting.halves`.
     """
     c, f = checked(codes, factors)
     check_rows(len(c))
@@ -74,8 +76,6 @@ def sap(
     else:
         train, test = halves(len(c), seed)
     classified = np.array([_is_label(column) for column in f.T])
-    if classified.any() and np.abs(c).max() > LARGEST_CLASSIFIED:
-        raise _too_large(float(np.abs(c).max()))
     predictability = _squared_correlations(c, f, train if as_published else np.arange(len(c)))
     chance = np.zeros(f.shape[1])
     for index in np.flatnonzero(classified):
@@ -118,10 +118,11 @@ def _accuracy(code: Float64, label: Float64, train: Int64, test: Int64, chance: 
     """Share of the test rows that the classifier gets right."""
     if np.ptp(code[train]) == 0 or np.ptp(label[train]) == 0:
         return chance
+    seen = code[:, None] / max(1.0, np.abs(code).max() / LARGEST_CLASSIFIED)
     # The primal problem has the same solution as the dual, and nothing is drawn for it.
-    model = LinearSVC(C=PENALTY, class_weight="balanced", dual=False)
-    model.fit(code[train, None], label[train])
-    return float(model.score(code[test, None], label[test]))
+    model = LinearSVC(C=PENALTY, class_weight="balanced", dual=False, tol=TOLERANCE)
+    model.fit(seen[train], label[train])
+    return float(model.score(seen[test], label[test]))
 
 
 def _squared_correlations(codes: Float64, factors: Float64, rows: Int64) -> Float64:
@@ -131,11 +132,3 @@ def _squared_correlations(codes: Float64, factors: Float64, rows: Int64) -> Floa
         z_scores(factors[rows], np.arange(len(rows))),
     )
     return np.asarray(np.square(c.T @ f / len(rows)).clip(0.0, 1.0))
-
-
-def _too_large(size: float) -> MetricError:
-    return MetricError(
-        f"SAP cannot be computed: a code is {size:g} in size, and a factor is to be classified.",
-        safe="Nothing was written.",
-        todo=f"Give codes in a unit in which they are at most {LARGEST_CLASSIFIED:g}.",
-    )

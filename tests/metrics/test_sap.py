@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -96,7 +95,7 @@ def test_classes_against_plain_scikit_learn(seed: int) -> None:
             model.set_params(max_iter=100_000).fit(codes[train, i : i + 1], factors[train, j])
             accuracy[i, j] = model.score(codes[test, i : i + 1], factors[test, j])
         # The dual problem ends near the same solution, so that a row may fall on the other side.
-        np.testing.assert_allclose(array(found, "predictability"), accuracy, atol=0.021)
+        np.testing.assert_allclose(array(found, "predictability"), accuracy, atol=0.011)
         assert found.settings["classified"] == [True, True]
         assert found.settings["seed"] == (None if as_published else seed)
 
@@ -157,7 +156,19 @@ def test_the_unit_of_a_code_matters_where_it_classifies() -> None:
     large, small = sap(codes, factors), sap(codes * 1e-6, factors)
     of_four = [array(found, "predictability")[:, 1].max() for found in (small, large)]
     assert of_four[0] < of_four[1] - 0.1
-    assert sap(codes * 1e30, factors).score == pytest.approx(sap(codes * 1e6, factors).score)
+
+
+@pytest.mark.parametrize("origin", [0.0, -2.5, 10.0])
+def test_where_codes_are_large_their_unit_matters_no_more(origin: float) -> None:
+    # With scikit-learn's own tolerance the solver ends short here: 0.53 falls to 0.25.
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 6, (2_000, 1)).astype(float)
+    codes = factors + 0.2 * rng.normal(size=(2_000, 1)) + origin
+    accuracies = [
+        array(sap(codes * unit, factors), "predictability")[0, 0]
+        for unit in (1e3, 1e4, 1e6, 1e30, 1e98)
+    ]
+    assert np.ptp(accuracies) < 0.01
 
 
 def test_monotone_maps_are_not_promised_to_change_nothing() -> None:
@@ -217,14 +228,11 @@ def test_a_class_that_is_missing_where_it_would_be_learnt_or_scored() -> None:
 
 
 @pytest.mark.parametrize("as_published", [False, True])
-def test_too_few_rows_and_too_large_codes_are_refused(as_published: bool) -> None:
+def test_too_few_rows_are_refused(as_published: bool) -> None:
     codes, factors = classes(0)
     sap(codes[:10], factors[:10], as_published=as_published)
     with pytest.raises(MetricError, match="there are 9 rows"):
         sap(codes[:9], factors[:9], as_published=as_published)
-    with pytest.raises(MetricError, match=re.escape("a code is 1e+60 in size")):
-        sap(np.full_like(codes, -1e60), factors, as_published=as_published)
-    assert sap(codes * 1e60, measured(0)[1], as_published=as_published).score >= 0
 
 
 def test_an_impossible_seed_is_refused() -> None:
