@@ -142,10 +142,10 @@ def _predictability(
 
 def _published(source: Float64, target: Float64, divisions: list[Division], seed: int) -> float:
     """As `_predictability`, as in the released code; the target as it was given."""
-    values = np.unique(target)
+    values, place = np.unique(target, return_inverse=True)
     categories = len(values) <= MOST_CATEGORIES and bool((values == np.round(values)).all())
     # Standardised for its unit's sake alone: R^2 is the same.
-    wanted = target if categories else standardised(target[:, None])[:, 0]
+    wanted = place if categories else standardised(target[:, None])[:, 0]
     boosting = GradientBoostingClassifier if categories else GradientBoostingRegressor
     found = []
     for train, test in divisions:

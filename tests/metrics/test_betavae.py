@@ -140,8 +140,8 @@ def test_order_sign_and_unit_of_codes_change_nothing(seed: int) -> None:
     score = betavae(codes, factors, **SMALL).score
     order = np.random.default_rng(seed).permutation(4)
     for other in (codes[:, order], codes * [-1, 1, -1, 1], codes * [1e-200, 1, 1e90, 1e-3] + 0.0):
-        # The solver stops near the optimum, not at it: a few points in 400 may fall otherwise.
-        assert betavae(other, factors, **SMALL).score == pytest.approx(score, abs=0.02)
+        # Up to rounding: a point in 400 that lies on a border may fall otherwise.
+        assert betavae(other, factors, **SMALL).score == pytest.approx(score, abs=0.003)
 
 
 @few
@@ -153,7 +153,7 @@ def test_a_second_copy_or_a_constant_code_hardly_changes_the_score(seed: int) ->
     copied = betavae(codes[:, [0, 1, 2, 3, 0]], factors, **SMALL)
     assert copied.score == pytest.approx(score, abs=0.03)
     constant = betavae(np.hstack([codes, np.full((300, 1), 3.1)]), factors, **SMALL)
-    assert constant.score == pytest.approx(score, abs=0.02)
+    assert constant.score == pytest.approx(score, abs=0.003)
     assert (array(constant, "mean_difference")[4] == 0).all()
 
 

@@ -170,6 +170,13 @@ def test_a_rare_value_that_misses_the_test_rows() -> None:
     assert array(r4(codes, both, as_published=True, **ONE), "code_to_factor").tolist() == [[1], [1]]
 
 
+def test_as_published_the_unit_of_classes_does_not_matter() -> None:
+    codes, factors = mixed(4)
+    labels = (factors[:, :1] > 0).astype(np.float64)
+    scores = [r4(codes, labels * unit, as_published=True, **ONE).score for unit in (1, 1e80)]
+    assert scores[0] == scores[1]
+
+
 def test_one_factor_and_one_code() -> None:
     codes, factors = mixed(3)
     assert r4(factors[:, :1], factors[:, :1], **ONE).score > 0.9

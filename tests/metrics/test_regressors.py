@@ -78,9 +78,10 @@ def test_lasso_does_not_depend_on_units() -> None:
     np.testing.assert_allclose(other.importance, whole.importance, atol=1e-6)
 
 
-def test_lasso_settles_on_copies_of_an_input() -> None:
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-6, 1e-5])
+def test_lasso_divides_a_weight_among_near_copies_of_an_input(apart: float) -> None:
     inputs, target = rows(4)
-    doubled = np.hstack([inputs, inputs + 1e-9 * np.random.default_rng(0).normal(size=(400, 4))])
+    doubled = np.hstack([inputs, inputs + apart * np.random.default_rng(0).normal(size=(400, 4))])
     found = lasso(doubled, target, 0).importance
     single = lasso(inputs, target, 0).importance
     np.testing.assert_allclose(found[:4] + found[4:], single, atol=1e-3)

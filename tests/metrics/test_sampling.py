@@ -189,9 +189,11 @@ def test_rows_or_a_sampler_are_asked_for_and_not_both() -> None:
     values = np.arange(20.0)[:, None]
     assert source(values, values, None, rng()).name == "rows"
     assert source(None, None, Noisy(), rng()).name == "given"
-    for given_ in ((values, values, Noisy()), (None, None, None), (values, None, None)):
+    for codes, sampler in ((values, Noisy()), (None, None)):
         with pytest.raises(MetricError, match="either codes and factors or a sampler"):
-            source(*given_, rng())
+            source(codes, codes, sampler, rng())
+    with pytest.raises(MetricError, match="either codes and factors or a sampler"):
+        source(values, None, None, rng())
 
 
 @given(points=st.integers(1, 5_000), batch=st.integers(1, 200_000))
