@@ -49,34 +49,39 @@ def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> 
         take the pictures; a file of the set is missing or damaged.
     ModelError : the model's package is damaged.
     """
-    name = found.manifest.method.classifier
-    if name is None or name not in package.list_packages():
+    if (folder := _model_of(found)) is None:
         return recorded_outputs(found, masking, photo, method)
-    folder = package.find(name)
-    written = tuple((folder / file).stat().st_mtime_ns for file in (CARD, WEIGHTS))
-    return _asked(_Question(found.sha256, masking, photo.id, method, folder, written, found))
+    model = tuple((folder / file).stat().st_mtime_ns for file in (CARD, WEIGHTS))
+    files = masked.written(found, photo, method)
+    return _asked(_Question(found.sha256, files, masking, photo.id, method, folder, model, found))
 
 
 def installed(found: StimulusSet) -> bool:
     """Whether the set names a model that is there to be asked."""
-    name = found.manifest.method.classifier
-    return name is not None and name in package.list_packages()
+    return _model_of(found) is not None
 
 
 def refuse_another(found: StimulusSet) -> None:
     """Raises StimuliError where `outputs` would, for the model that is installed is another one
     than the set was made with; by the model's card alone, without loading it. ModelError: the card
     is damaged."""
+    if (folder := _model_of(found)) is not None:
+        _refuse_another(found, cards.read(folder))
+
+
+def _model_of(found: StimulusSet) -> Path | None:
+    """The package of the set's model; None where it names none, or one that is not installed."""
     name = found.manifest.method.classifier
-    if name is not None and name in package.list_packages():
-        _refuse_another(found, cards.read(package.find(name)))
+    return package.find(name) if name is not None and name in package.list_packages() else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What decides the answer, and the set to look it up in."""
+    """What decides the answer, and the set to look it up in. files, written: when what is masked,
+    and the model, were last written."""
 
     manifest_sha256: str
+    files: tuple[object, ...]
     masking: Masking
     photo: str
     method: str

@@ -52,6 +52,14 @@ def png(found: StimulusSet, ref: MaskedRef) -> bytes:
     return pictures.png(picture(found, ref), optimize=False)
 
 
+def written(found: StimulusSet, photo: Photo, method: str) -> tuple[object, ...]:
+    """What changes when the files of a masked photo are written again, or are others of the same
+    names. Raises StimuliError where one is missing."""
+    whole = () if pictures.is_bird(photo.photo) else pictures.written(found.folder, photo.photo)
+    scores = pictures.written(found.folder, photo.scores[method], score_files.SCORES)
+    return (found.folder, *whole, *scores)
+
+
 def photo_of(manifest: Manifest, name: str) -> Photo:
     """A photo of a set, a worked example too. Raises StimuliError where there is none."""
     examples = (manifest.correct_example, manifest.incorrect_example)

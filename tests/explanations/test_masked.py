@@ -81,6 +81,15 @@ def test_it_is_asked_once(made: StimulusSet, monkeypatch: pytest.MonkeyPatch) ->
         masked.outputs(made, Masking((5.0,), "black"), photo, "lrp")
 
 
+def test_it_is_asked_again_of_files_that_were_written_again(made: StimulusSet) -> None:
+    """The manifest says nothing of what is in a score file."""
+    photo = made.manifest.photos[0]
+    first = masked.outputs(made, MASKING, photo, "lrp")
+    path = made.folder / photo.scores["lrp"]
+    np.save(path, -np.load(path))
+    assert masked.outputs(made, MASKING, photo, "lrp")[0] != first[0]
+
+
 def test_another_model_under_the_name_is_refused(made: StimulusSet, tmp_path: Path) -> None:
     other = stimuli.edited(made, lambda m: m["method"].update(sha256="0" * 64))
     with pytest.raises(StimuliError, match="mine was made with another my/cnn") as refused:
