@@ -66,8 +66,9 @@ def _told(arrays: Mapping[str, NDArray[np.float64]], seeds: int) -> str:
     epochs = int(arrays["epochs"])
     return (
         f"Scores in per cent, mean over {seeds} seed(s). The bottlenecks are the joint models of "
-        f"the paper's A.6, trained for {epochs} epochs (the paper: 100) on dSprites(0) ({pictures}), "
-        f"scored on {ROWS:,} of the test pictures ({accuracies}; whether a square is turned by less "
-        "than half cannot be seen). The paper's figure prints no numbers; it says that OIS settles "
-        "from 32 units and NIS from 16, and that logits are less pure than probabilities."
+        f"the paper's A.6, trained for {epochs} epochs (the paper: 100) on dSprites(0) "
+        f"({pictures}), scored on {ROWS:,} of the test pictures ({accuracies}; whether a square "
+        "is turned by less than half cannot be seen). The paper's figure prints no numbers; it "
+        "says that OIS settles from 32 units and NIS from 16, and that logits are less pure than "
+        "probabilities."
     )

@@ -103,9 +103,9 @@ def _scores(subjects: Sequence[Subject], scores: Float64) -> Table:
 def _about(count: int) -> str:
     return (
         f"Over these {count} models of two data sets, OIS and NIS with their sign turned. With so "
-        "few models a correlation is coarse: supply more with `--model`. The paper's Figure 2 "
-        "(1,800 models of a data set) prints no numbers in its text; it says that DCIMIG "
-        "correlates strongly with MIG and DCI."
+        "few models a correlation is coarse: supply more with `--model`. The paper's Figure 2, of "
+        "models of Locatello et al. (2018), is a picture without numbers in the text, which says "
+        "that DCIMIG correlates strongly with MIG and DCI, as it does here."
     )
 
 

@@ -46,10 +46,10 @@ Asked = tuple[str, float, bool, str, int]
 """And the seed."""
 
 WHY = """\
-* **OIS.** Helpers begin at random and are trained briefly, so five seeds differ by as much as the
-  published five do. The default's batches of 128 rows (the paper's text) give helpers four times
-  as many steps as the released 512, and its oracle shares the codes' division and initial
-  weights: pure codes come nearer to 0.
+* **OIS.** Helpers begin at random and are trained briefly: a seed moves a score by some points, in
+  these five runs more than in the published ones. The default's batches of 128 rows (the paper's
+  text) give helpers four times as many steps as the released 512, and its oracle shares the
+  codes' division and initial weights: pure codes come nearer to 0.
 * **NIS.** The published order rests on a softmax across concepts that the paper does not mention.
   By the paper's text both kinds come out near chance (50), impure codes a little lower: the
   network reads each concept from its own code and leaves unread what the others hide of it.
