@@ -146,8 +146,13 @@ class Unmasking:
         """The example as a part; number, of: of the stage it stands before."""
         if (example := self.example()) is None:
             return None
-        total = len(example.masks)
-        return self.part(Place(part_id, "Example", "practice", number, of, 0, total), (example,))
+        place = Place(part_id, "Example", "practice", number, of, 0, len(example.masks))
+        # The example may be of a method that the stage leaves out; its part must name it all the
+        # same, or nobody could read the plan.
+        names = {one.id: one.name for one in self.found.manifest.methods}
+        methods = self.unmasked.methods | {example.method: names[example.method]}
+        unmasked = self.unmasked.model_copy(update={"methods": methods})
+        return self.part(place, (example,)).model_copy(update={"unmasked": unmasked})
 
     def blocks(
         self, sequences: Sequence[PlannedSequence], number: int, of: int

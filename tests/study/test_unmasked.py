@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labapp.analysis.unmasking import parts
 from labapp.errors import StudyError
 from labapp.stimuli import library, score_files
 from labapp.stimuli.library import StimulusSet
@@ -312,6 +313,20 @@ def test_what_does_not_fit_is_refused_at_its_line(
     for words in told:
         assert words in caught.value.what
     assert caught.value.todo
+
+
+def test_an_example_of_a_method_that_the_stage_leaves_out_is_named_in_its_part(
+    found: StimulusSet, tmp_path: Path
+) -> None:
+    """Whoever reads the plan finds the method of every sequence in the sequence's own part."""
+    path = write_unmasking_study(tmp_path, found, methods=["middle"], example_method="edge")
+    plan = realised(load(path))
+    (example,), shown = parts_of(plan, "practice"), stage(plan)
+    assert [one.method for one in example.sequences] == ["edge"]
+    assert example.unmasked.methods == {"middle": "Middle", "edge": "Edge"}
+    assert shown.unmasked.methods == {"middle": "Middle"}
+    practice = next(row for row in to_rows(plan.parts) if row.get("role") == "practice")
+    assert parts.UnmaskingPart.of(practice).sequences[0].method == "edge"
 
 
 def test_a_method_of_no_example_is_refused(found: StimulusSet, tmp_path: Path) -> None:
