@@ -145,7 +145,7 @@ def test_a_class_that_is_missing_from_a_half() -> None:
     train, test = halves(400, 0)
     whole = explicitness(codes, factors)
     rare = factors.copy()
-    rare[test[0], 0] = 2  # scored, not learnt: its area is 0.5
+    rare[test[0], 0] = -1  # scored, not learnt: its area is 0.5
     found = explicitness(codes, rare)
     two = array(whole, "per_factor")[0]
     assert array(found, "per_factor")[0] == pytest.approx((2 * two + 0.5) / 3, abs=0.01)
