@@ -262,7 +262,11 @@ def refusal(
     error: type[LabappError] = StudyError,
 ) -> LabappError:
     """A pydantic error as an `error` with lines of: line, key, found, allowed."""
-    found = sorted(invalid.errors(include_url=False), key=lambda one: located.line(one["loc"]))
+    every = invalid.errors(include_url=False)
+    # pydantic does not count refused items: a list of one is not too short for that.
+    inside = {one["loc"][:depth] for one in every for depth in range(len(one["loc"]))}
+    told = [one for one in every if one["type"] != "too_short" or one["loc"] not in inside]
+    found = sorted(told, key=lambda one: located.line(one["loc"]))
     problems = [located.problem(problem, model) for problem in found]
     return error(
         f"{path} is not a valid {what}:\n" + "\n".join(f"  {text}" for text in problems),

@@ -50,6 +50,14 @@ def test_the_good_one_is_in_order(tmp_path: Path) -> None:
     assert "texts/en/consent.md" in loaded.files
 
 
+def test_a_flow_whose_only_item_is_wrong_is_not_said_to_be_empty(tmp_path: Path) -> None:
+    one = "id: mine\ntitle: My study\nversion: 1\nflow:\n  - stages: {task: no}\n"
+    said = refused(tmp_path, one)
+    assert "line 5, flow[0].stages" in said
+    assert "at least 1 item" not in said
+    assert "at least 1 item" in refused(tmp_path, one[: one.index("flow")] + "flow: []\n")
+
+
 def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hive.install(tmp_path)
     install_faces(tmp_path)
