@@ -35,7 +35,7 @@ def ois(
     between equal numbers of rows, and a code's unit and origin count: with a few hundred rows, or
     codes far from the size of 1, helpers have not learnt what there is to learn; below about 200
     rows they may not even tell a concept from itself. Chance keeps pure codes above 0: with 5
-    concepts and 3,000 rows at 0.02 to 0.03, as published 0.05; higher with fewer rows. An area under
+    concepts and 3,000 rows at 0.02 to 0.03, as published 0.05; more with fewer rows. An area under
     the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and the sign of codes
     change the score within chance: they change which helper begins with which weights.
 
