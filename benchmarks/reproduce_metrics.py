@@ -57,7 +57,7 @@ def put(path: Path, title: str, body: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("section", nargs="*", choices=[*TITLES, []], help="all by default")
+    parser.add_argument("section", nargs="*", choices=[*TITLES, []], metavar="SECTION")
     parser.add_argument("--into", type=Path, help="the Markdown file that keeps the sections")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument(
