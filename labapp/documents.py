@@ -112,6 +112,7 @@ _TYPES = {
     "tuple_type": "a list",
     "list_type": "a list",
     "dict_type": "keys with values",
+    "model_type": "keys with values",
 }
 """What pydantic calls by the names of Python's types, in plain words."""
 

@@ -58,6 +58,13 @@ def test_a_flow_whose_only_item_is_wrong_is_not_said_to_be_empty(tmp_path: Path)
     assert "at least 1 item" in refused(tmp_path, one[: one.index("flow")] + "flow: []\n")
 
 
+def test_what_may_be_a_list_or_keys_is_said_in_plain_words(tmp_path: Path) -> None:
+    stages = "{task: unmasking, stimuli: faces-unmasking, intro: a.md, masks: 5}"
+    said = refused(tmp_path, GOOD.replace("  - debrief", f"  - stages: {stages}\n  - debrief"))
+    assert "masks: found 5; allowed: keys with values" in said
+    assert "masks: found 5; allowed: a list" in said
+
+
 def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hive.install(tmp_path)
     install_faces(tmp_path)
