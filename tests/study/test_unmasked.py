@@ -421,7 +421,7 @@ def test_the_published_study_is_the_published_one(faces: LoadedStudy) -> None:
     part = stage(plan)
     assert part.trials == 300
     assert list(part.unmasked.methods) == ["gradient", "guided_backprop", "lrp"]
-    assert part.unmasked.percents == (5, 6, 8, 11, 15, 19, 26, 34, 45, 60)
+    assert list(part.unmasked.percents) == [5, 6, 8, 11, 15, 19, 26, 34, 45, 60]
     assert len(part.sequences) == 30
     assert set(Counter(one.truth for one in part.sequences).values()) == {15}
     assert part.question == "Which emotion is shown in the image?"

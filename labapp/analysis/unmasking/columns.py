@@ -83,7 +83,11 @@ ANNOTATIONS = (
     seconds("painted_s", "session time of its first painted frame"),
     seconds("input_s", "session time of the input event"),
     number("due_to_paint_ms", "from when it was to appear to its first painted frame", "ms"),
-    yes("excluded", "it does not count: an attempt that was broken off, or practice"),
+    yes(
+        "excluded",
+        "it does not count: an attempt that was broken off, or practice; the report is of the rows "
+        "that are included and not excluded",
+    ),
     text("excluded_because", "why it does not count"),
     INCLUDED,
 )
