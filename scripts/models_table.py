@@ -7,10 +7,14 @@ A test holds them to the cards.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 from labapp import resources
 from labapp.explanations import card as classifier_cards
 from labapp.explanations import package as classifiers
 from labapp.explanations.card import ByClass, ClassifierCard, CnnChecks, Tested
+from labapp.metrics.registry import METRICS
 from labapp.representations import card as cards
 from labapp.representations import package
 from labapp.representations.card import ModelCard
@@ -39,6 +43,33 @@ def table() -> str:
         if card.held_out_error is not None or card.code_agreement is not None:
             rows.append(_row(card))
     return "\n".join([*HEAD, *rows])
+
+
+def metrics_table() -> str:
+    """Markdown, a row a metric, a column a model whose data have true factors."""
+    root = resources.models()
+    scores = json.loads((root / "metrics.json").read_text(encoding="utf-8"))
+    cards_of = [cards.read(package.find(name, root)) for name in scores]
+    rows = [
+        f"| metric | {' | '.join(f'`{name}`' for name in scores)} |",
+        f"| --- |{' ---: |' * len(scores)}",
+    ]
+    for metric in METRICS.values():
+        found = [scores[name].get(metric.name, {}).get("score") for name in scores]
+        lower = ", lower is better" if metric.better == "lower" else ""
+        rows.append(_cells(f"{metric.label}{lower}", found))
+        measured = [card.disentanglement for card in cards_of]
+        if metric.name == "mig":
+            rows.append(_cells("MIG in Table 2", [one and one.mig_published for one in measured]))
+        elif metric.name == "dci":
+            exchanged = [one and one.dci_exchanged.disentanglement for one in measured]
+            rows.append(_cells("DCI as published", exchanged))
+            rows.append(_cells("DCI in Table 2", [one and one.dci_published for one in measured]))
+    return "\n".join(rows)
+
+
+def _cells(name: str, values: Sequence[float | None]) -> str:
+    return f"| {name} | {' | '.join(_number(value) for value in values)} |"
 
 
 def classifiers_table() -> str:
@@ -157,6 +188,8 @@ def _number(value: object) -> str:
 
 if __name__ == "__main__":
     print(table())
+    print()
+    print(metrics_table())
     print()
     print(classifiers_table())
     print()

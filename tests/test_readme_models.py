@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from labapp import resources
 from labapp.explanations import recipe as classifiers
+from labapp.metrics.registry import METRICS
 from labapp.representations import card, package, recipe
-from scripts.models_table import classifiers_table, faces_table, faces_told, table
+from labapp.representations.scored import encoded
+from labapp.scoring.scores import compute_all
+from scripts.models_table import classifiers_table, faces_table, faces_told, metrics_table, table
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAINED = [
@@ -22,9 +26,66 @@ TRAINED = [
 def test_the_tables_of_the_models_are_those_of_the_cards() -> None:
     readme = (ROOT / "models" / "README.md").read_text(encoding="utf-8")
     assert table() in readme
+    assert metrics_table() in readme
     assert classifiers_table() in readme
     assert faces_table() in readme
     assert faces_told() in readme
+
+
+SCORES = json.loads((resources.models() / "metrics.json").read_text(encoding="utf-8"))
+QUICK = ("mi", "mig", "sap", "modularity", "dcimig", "factorvae")
+
+
+def test_the_kept_scores_are_of_every_metric_and_model_with_true_factors() -> None:
+    measured = [
+        name
+        for name in package.list_packages(resources.models())
+        if card.read(resources.models() / name).disentanglement is not None
+    ]
+    assert sorted(SCORES) == sorted(measured)
+    assert all(tuple(scores) == tuple(METRICS) for scores in SCORES.values())
+
+
+@pytest.mark.parametrize("name", ["dsprites/vae", "sinelines/ae", "sinelines/gt"])
+def test_the_kept_scores_are_found_again(name: str) -> None:
+    rows = encoded(name)
+    assert rows is not None
+    for outcome in compute_all(rows.codes, rows.factors, names=QUICK):
+        assert outcome.score is not None
+        kept = SCORES[name][outcome.metric.name]
+        assert outcome.score.score == pytest.approx(kept["score"], abs=0.001)
+        told = outcome.score.to_json()["settings"]
+        assert isinstance(told, dict)
+        assert kept["settings"].items() <= told.items()
+
+
+def test_the_kept_scores_are_the_cards() -> None:
+    for name, scores in SCORES.items():
+        measured = card.read(resources.models() / name).disentanglement
+        assert measured is not None
+        assert scores["mig"]["score"] == pytest.approx(measured.mig, abs=1e-5)
+        # Trees differ a little between releases of scikit-learn.
+        assert scores["dci"]["score"] == pytest.approx(measured.dci.disentanglement, abs=0.02)
+
+
+def test_which_models_the_metrics_put_first_is_as_the_readme_says() -> None:
+    entangled = set()
+    for data in ("dsprites", "sinelines"):
+        for name, metric in METRICS.items():
+            sign = 1 if metric.better == "higher" else -1
+            ae, vae, gt = (
+                sign * SCORES[f"{data}/{kind}"][name]["score"] for kind in ("ae", "vae", "gt")
+            )
+            assert gt > max(ae, vae), (data, name)
+            if ae >= vae:
+                entangled.add((data, metric.label))
+    assert entangled == {
+        ("dsprites", "Modularity"),
+        ("dsprites", "Explicitness"),
+        ("dsprites", "BetaVAE"),
+        ("dsprites", "FactorVAE"),
+        ("sinelines", "Explicitness"),
+    }
 
 
 def test_the_recipe_for_ones_own_pictures_is_one(tmp_path: Path) -> None:
