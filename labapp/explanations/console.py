@@ -33,7 +33,9 @@ def train_with_progress(
     )
     name = recipes.read(recipe).id  # a recipe that is refused shows no bar
     with Progress(*columns, console=console or Console(stderr=True)) as bar:
-        task = bar.add_task(name, total=None, phase="painting", remaining="", losses="")
+        task = bar.add_task(
+            name, total=None, phase="making the pictures ready", remaining="", losses=""
+        )
 
         def show(progress: fitting.Progress) -> None:
             bar.update(
