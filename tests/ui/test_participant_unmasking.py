@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPointingDevice
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
@@ -22,12 +22,11 @@ from labapp.ui import presentation
 from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.widgets.photo_view import image_of
+from tests.helpers.hands import LEFT, MS, key, now_ms, press
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.unmasking import made, write_unmasking_study
 
 SMALL = (1366, 768)
-MS = 1_000_000
-LEFT = Qt.MouseButton.LeftButton
 Open = Callable[..., tuple[Room, ParticipantWindow, UnmaskingScreen]]
 
 
@@ -60,28 +59,6 @@ def stage(
 
 def trial_of(room: Room) -> Any:
     return room.runner.state.part_state.trial
-
-
-def now_ms() -> int:
-    return time.perf_counter_ns() // MS
-
-
-def key(code: Qt.Key, *, stamp_ms: int | None = None, again: bool = False, text: str = "") -> None:
-    """A key goes down where the focus is, at a time of the window system's clock."""
-    widget = QApplication.focusWidget()
-    assert widget is not None
-    event = QKeyEvent(QEvent.Type.KeyPress, code, Qt.KeyboardModifier.NoModifier, text, again)
-    event.setTimestamp(now_ms() if stamp_ms is None else stamp_ms)
-    QApplication.sendEvent(widget, event)
-
-
-def press(widget: QWidget, kind: QEvent.Type = QEvent.Type.MouseButtonPress) -> None:
-    """The mouse goes down on a widget, now, and stays down."""
-    at = QPointF(widget.rect().center())
-    every = (at, QPointF(widget.mapToGlobal(at)), LEFT, LEFT, Qt.KeyboardModifier.NoModifier)
-    event = QMouseEvent(kind, *every, QPointingDevice.primaryPointingDevice())
-    event.setTimestamp(now_ms())
-    QApplication.sendEvent(widget, event)
 
 
 def answers(room: Room) -> list[tuple[int, str]]:
