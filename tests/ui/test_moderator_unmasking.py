@@ -363,6 +363,15 @@ def test_silence_matters_only_where_they_think_aloud(watch, think_aloud):
     watched = watch(example=None, think_aloud=think_aloud)
     watched.read()
     assert watched.console._talking() == think_aloud
+    assert watched.console.voice.prompts.isHidden() != think_aloud
+
+
+def test_nothing_is_decoded_and_the_console_says_so(watch):
+    watched = watch()
+    watched.read()
+    watched.paint()
+    watched.console.refresh()
+    assert watched.console.voice.facts["Decode p99"].full() == "none"
 
 
 def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):

@@ -125,6 +125,9 @@ class ConsoleWindow(QMainWindow):
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
         self.mirror = MirrorPanel(PALETTE, self.state.curve, self.state.stimuli, blind=blind)
         self.voice = VoicePanel(PALETTE, study.recording.prompts, study.recording.silence_prompt_s)
+        # Nobody is asked to keep talking who was not asked to talk.
+        talks = any(getattr(part, "think_aloud", False) for part in runner.machine.parts)
+        self.voice.prompts.setVisible(talks)
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
         self.setWindowTitle(f"labapp · {participant} · {tr('console')}")
@@ -331,7 +334,8 @@ class ConsoleWindow(QMainWindow):
             if p99 is None and state.warmed:
                 p99 = max(ms for _, ms in state.warmed.values())
             saved = runner.journal.saved_ago_s
-            self.voice.show_facts(level, state.sound, saved, self._free_bytes, p99)
+            decodes = bool(state.warmed)
+            self.voice.show_facts(level, state.sound, saved, self._free_bytes, p99, decodes=decodes)
 
     def _look_at_disk(self) -> None:
         runner = self._runner

@@ -174,8 +174,11 @@ class VoicePanel(QFrame):
         saved_ago_s: float,
         free_bytes: int | None,
         p99_ms: float | None,
+        *,
+        decodes: bool = True,
     ) -> None:
-        """The numbers below; each is marked when it is not as it should be."""
+        """The numbers below; each is marked when it is not as it should be. decodes: the session
+        has decoders."""
         rate = sound.rate or (level.rate if level else 0)
         khz = f" · {number(f'{rate / 1000:g}')} kHz" if rate else ""
         absent = tr("none") if sound.off is not None else tr("not open yet")
@@ -192,7 +195,8 @@ class VoicePanel(QFrame):
             low,
         )
         slow = p99_ms is not None and p99_ms > SLOW_MS
-        self._fact("Decode p99", "…" if p99_ms is None else number(f"{p99_ms:.1f} ms"), slow)
+        unknown = "…" if decodes else tr("none")
+        self._fact("Decode p99", unknown if p99_ms is None else number(f"{p99_ms:.1f} ms"), slow)
 
     def _fact(self, name: str, text: str, wrong: bool) -> None:
         label = self.facts[name]
