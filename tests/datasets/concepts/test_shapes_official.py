@@ -6,6 +6,7 @@ import builtins
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -13,8 +14,6 @@ from numpy.typing import NDArray
 from labapp.datasets.concepts import shapes, shapes_official
 from labapp.datasets.concepts.rows import ConceptSplit
 from labapp.errors import DatasetError
-
-h5py = pytest.importorskip("h5py", reason="h5py reads the file; it comes with labapp[shapes3d]")
 
 SIZES = (2, 2, 3, 2, 2, 3)
 """A grid like the published one, small enough to be written here."""
