@@ -1,0 +1,1 @@
+"""Statistics, tables and figures of the reconstruction paper (paper 000, section 6)."""

@@ -1,0 +1,143 @@
+"""What one group of sessions says about models: summaries, tests between models, effect sizes.
+
+Paper 000, section 6 and Table A.3. All values are in the unit of their metric (`Metric.unit`), that
+is, the column of the table times `Metric.factor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from labapp.analysis.columns import Metric
+from labapp.analysis.inference import SMALLEST, Outcome
+
+STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
+"""Of an uncorrected p, as in the captions of Figures 6 and A.11."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stages that are compared with each other: of one study, one task and one data set.
+
+    models: ids in the order of the figures, of the least understood in the paper to the best where
+    it names them (AE, VAE, IG, TC, SS, GT), else by id. within: every participant met several
+    models, so that tests are paired; else each participant met one.
+    values: one row a participant and model; columns participant, session, model, stage, one column
+    a metric in the metric's unit (NaN where missing).
+    trials: the questions of these stages that count, as in the table of trials.
+    """
+
+    study: str
+    task: str
+    name: str
+    models: tuple[str, ...]
+    within: bool
+    values: pd.DataFrame
+    trials: pd.DataFrame
+
+    @property
+    def participants(self) -> int:
+        return int(self.values["participant"].nunique())
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """n values of one metric with one model. sd: of the sample (n - 1); sd_population: as the paper
+    prints it (n). None where there are too few values."""
+
+    n: int
+    mean: float | None
+    sd: float | None
+    sd_population: float | None
+    median: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A standardised effect with its 95 % interval; name: which (Hedges' g, partial eta
+    squared)."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two models compared on one metric.
+
+    n: pairs, or the smaller of the two groups. difference: mean of `one` minus mean of `other`,
+    over the pairs where tests are paired; low, high: its 95 % interval. p_corrected: Bonferroni
+    over the tests that were made. effect and robust (by ranks) are ours.
+    """
+
+    one: str
+    other: str
+    n: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    outcome: Outcome
+    p_corrected: float | None
+    effect: Effect | None
+    robust: Outcome | None
+
+    @property
+    def stars(self) -> str:
+        """Of the uncorrected p as in the paper; none where n is below 5."""
+        return stars(self.outcome.p, self.n)
+
+
+@dataclass(frozen=True, slots=True)
+class Omnibus:
+    """The analysis of variance over all models. df_error: of the denominator; outcome.df: of the
+    numerator. n: participants in it. published_df: how the paper writes it, where that differs."""
+
+    outcome: Outcome
+    df_error: float | None
+    n: int
+    p_corrected: float | None
+    effect: Effect | None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One metric over the models of a group. checks: the assumption checks a reviewer asks for
+    (ours), by what they check; mixed: what a linear mixed model says, where data are unbalanced
+    (ours)."""
+
+    metric: Metric
+    summaries: Mapping[str, Summary]
+    omnibus: Omnibus | None
+    pairs: tuple[Pair, ...]
+    checks: Mapping[str, Outcome]
+    mixed: Outcome | None
+
+    def pair(self, one: str, other: str) -> Pair | None:
+        """The test of two models, whichever stands first; None where none was made."""
+        return next((p for p in self.pairs if {p.one, p.other} == {one, other}), None)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything of one group. n_tests: tests made over all groups of an analysis, over which
+    Bonferroni corrects; threshold: .05 / n_tests."""
+
+    group: Group
+    compared: tuple[Compared, ...]
+    n_tests: int
+
+    @property
+    def threshold(self) -> float:
+        return 0.05 / self.n_tests if self.n_tests else 0.05
+
+
+def stars(p: float | None, n: int) -> str:
+    """Stars of a p; none without p or with fewer than five values."""
+    if p is None or n < SMALLEST:
+        return ""
+    return next((shown for limit, shown in STARS if p < limit), "")
