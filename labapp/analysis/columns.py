@@ -17,6 +17,7 @@ from labapp.analysis.judging.columns import (
     SIMILARITIES,
     WHO,
 )
+from labapp.analysis.labels.columns import DIALS
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.unmasking.columns import ANNOTATIONS, MASKED_PREDICTIONS, POOL
 
@@ -346,6 +347,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "answers": ANSWERS,
     "scores": SCORES,
     "labels": LABELS,
+    "dials": DIALS,
     "marks": MARKS,
     "judgements": JUDGEMENTS,
     "similarities": SIMILARITIES,
@@ -393,3 +395,20 @@ SINGLE_METRICS = (
     Metric("seq", "Difficulty (SEQ)", "1 very easy – 7 very difficult", limits=(1, 7)),
 )
 """The same for stages of the single-dimension task."""
+
+SCORE_METRICS = (
+    Metric("post_quiz_difficulty", "Difficulty (after the quiz)", "1–5", 1.0, 2, (1, 5)),
+    Metric("mental_demand", "Mental demand", "0–100", limits=(0, 100)),
+    Metric("physical_demand", "Physical demand", "0–100", limits=(0, 100)),
+    Metric("temporal_demand", "Temporal demand", "0–100", limits=(0, 100)),
+    Metric("performance", "Performance", "0 perfect – 100 failure", limits=(0, 100)),
+    Metric("effort", "Effort", "0–100", limits=(0, 100)),
+    Metric("frustration", "Frustration", "0–100", limits=(0, 100)),
+    Metric("raw_tlx", "Raw TLX", "0–100", limits=(0, 100)),
+    Metric("weighted_tlx", "Weighted TLX", "0–100", limits=(0, 100)),
+    Metric("systematic_plan", "Had a systematic plan", "1–5", 1.0, 2, (1, 5)),
+    Metric("random_experimenting", "Experimented at random", "1–5", 1.0, 2, (1, 5)),
+    Metric("understood_dimensions", "Understood the dimensions", "1–5", 1.0, 2, (1, 5)),
+)
+"""What questionnaires say of a stage, by the names of their scores (Table A.3, Figure 9); the
+difficulty after the quiz is 6 less the answer to “Stage k was easy”."""

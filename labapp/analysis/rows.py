@@ -18,6 +18,7 @@ from labapp.analysis.judging.photos import PhotoRecord, fold_performance, fold_p
 from labapp.analysis.judging.rows import judgement_row, similarity_rows
 from labapp.analysis.judging.rows import stage_row as judging_stage_row
 from labapp.analysis.judging.rows import trial_row as judging_trial_row
+from labapp.analysis.labels.rows import dial_rows, fold_cards
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
@@ -57,6 +58,7 @@ class SessionRecords:
     answers: tuple[AnswerRecord, ...]
     deviations: tuple[Deviation, ...]
     labels: tuple[Row, ...]
+    dials: tuple[Row, ...]
     marks: tuple[MarkRecord, ...]
     photos: tuple[PhotoRecord, ...]
     performances: Mapping[str, PerformanceComputed]
@@ -121,6 +123,7 @@ class SessionRecords:
             tuple(answers),
             tuple(deviations),
             tuple(labels),
+            tuple(dial_rows(course.planned.plan, parts.stages, fold_cards(events))),
             tuple(fold_marks(events, parts.stages)),
             tuple(photos),
             fold_performance(events, parts.judged),
@@ -159,6 +162,7 @@ class SessionRecords:
             "answers": [answer_row(answer, self.parts) for answer in self.answers],
             "scores": [score_row(score, self.parts) for score in scores],
             "labels": list(self.labels),
+            "dials": list(self.dials),
             "marks": self._mark_rows(),
             "judgements": list(map(judgement_row, self.photos)),
             "similarities": [row for one in self.photos for row in similarity_rows(one)],

@@ -23,6 +23,7 @@ _DTYPES: dict[Kind, str] = {
 }
 _SET = ("study", "stimuli", "manifest_sha256", "classifier")
 _DISTINCT = {
+    "dials": ("study", "model", "card_sha256", "dimension"),
     "masked_predictions": (*_SET, "fill", "sign", "image", "method_number", "percent"),
     "pool": (*_SET, "truth", "prediction"),
 }
@@ -36,13 +37,13 @@ class Tables:
     """What sessions say, one table a question a reader may have.
 
     trials: one row an attempt at a question; stages: one a participant and model; answers: one
-    an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name;
-    marks: one a mark of a calibration; judgements: one an attempt at judging an explanation;
-    similarities: one a row of prototypes that was rated; annotations: one an attempt at a masked
-    picture; masked_predictions: one a masked picture, whoever saw it; pool: one a pair of classes,
-    of the photos from which masked pictures were chosen; participants: one a session;
-    deviations: one a thing that did not go as planned; snapshots: the published study's record of
-    each question.
+    an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name; dials:
+    one a dial of each model that was met; marks: one a mark of a calibration; judgements: one an
+    attempt at judging an explanation; similarities: one a row of prototypes that was rated;
+    annotations: one an attempt at a masked picture; masked_predictions: one a masked picture,
+    whoever saw it; pool: one a pair of classes, of the photos from which masked pictures were
+    chosen; participants: one a session; deviations: one a thing that did not go as planned;
+    snapshots: the published study's record of each question.
     notes: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
@@ -52,6 +53,7 @@ class Tables:
     answers: pd.DataFrame
     scores: pd.DataFrame
     labels: pd.DataFrame
+    dials: pd.DataFrame
     marks: pd.DataFrame
     judgements: pd.DataFrame
     similarities: pd.DataFrame

@@ -1,0 +1,1 @@
+"""Names that participants gave to dials: rated by people, and set out as in the paper's tables."""
