@@ -182,15 +182,17 @@ def create(
     session: str = "1",
     seed: int | None = None,
     prepared: Sequence[str] | None = None,
+    allotted: Sequence[str] | None = None,
     make_clock: Callable[[int], Clock] = SessionClock,
 ) -> OpenSession:
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet.
 
     prepared: the drawn cells that `around` was made for; where another session took them meanwhile,
-    DrawnOtherwise is raised and nothing was made.
+    DrawnOtherwise is raised and nothing was made. allotted: cells that are not drawn here, for
+    somebody allots them to many sessions at once (see `simulation.at_scale`).
     """
     with allotment.book(data, loaded) as book:
-        drawn = book.draw(participant, seed)
+        drawn = book.draw(participant, seed) if allotted is None else tuple(allotted)
         if prepared is not None and drawn != tuple(prepared):
             raise allotment.DrawnOtherwise(
                 f"Another session of {loaded.study.id} has taken the condition of {participant}.",

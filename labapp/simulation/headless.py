@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,12 +27,14 @@ def simulate(
     pace: Pace = HUMAN,
     careless: bool = False,
     observer: Observer | None = None,
+    allotted: Sequence[str] | None = None,
     until: Callable[[OpenSession], bool] = lambda session: session.runner.finished,
 ) -> Path:
     """One simulated session, recorded like a real one; returns its folder.
 
-    careless, observer: see `Driver`; around.make_scheduler is replaced by the virtual one. Raises
-    SessionError when the session stands still before `until` holds.
+    careless, observer: see `Driver`; allotted: see `opening.create`; around.make_scheduler is
+    replaced by the virtual one. Raises SessionError when the session stands still before `until`
+    holds.
     """
     clock = FakeClock()
     scheduler = VirtualScheduler(clock)
@@ -55,6 +57,7 @@ def simulate(
         ),
         data=data,
         seed=seed,
+        allotted=allotted,
         make_clock=lambda start: clock,
     )
     try:
