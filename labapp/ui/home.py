@@ -39,6 +39,7 @@ from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import facts_of
 from labapp.ui.picture_warmer import PictureWarmer
+from labapp.ui.researcher.controller import Researcher
 from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.starting import RunOptions, open_again, open_new
 
@@ -75,6 +76,7 @@ class HomeController(QObject):
         self._cards = NumberCards(self)
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
+        self.researcher = Researcher(self.view.results, self)
         self._first = self._once(self._begin_checks)
         self._warming = self._once(self._warm_next)
         self._levels = QTimer(self)
@@ -102,6 +104,7 @@ class HomeController(QObject):
         view.resume_requested.connect(self.resume)
         view.leave_requested.connect(self._leave)
         view.study_opened.connect(self._want_sheets)
+        view.results_opened.connect(self.researcher.set_shown)
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
         self._sheets.failed.connect(view.set_sheet_problem)
@@ -143,6 +146,7 @@ class HomeController(QObject):
         self._stop_probe()
         self._sheets.close()
         self._pictures.close()
+        self.researcher.close()
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.screenAdded.disconnect(self._show_screens)
@@ -339,6 +343,7 @@ class HomeController(QObject):
         open_ended = [one for one in found if one.state == "interrupted" and not one.withdrawn]
         forbidden = {one.path for one in open_ended if resuming.forbids_resume(one.path)}
         self.view.set_all_sessions(found, forbidden)
+        self.researcher.set_sessions(found)
         own = self._loaded.study.id if self._loaded else None
         self.view.set_sessions([one for one in found if one.study == own])
         self.view.set_interrupted(
@@ -397,6 +402,7 @@ class HomeController(QObject):
         self._stop_probe()
         self._sheets.close()  # the decoders are the session's now
         self._pictures.close()
+        self.researcher.stop()
         try:
             opened = make()
             self.session = SessionController(opened, options, blind=blind, stay=True)
@@ -422,6 +428,7 @@ class HomeController(QObject):
             self._show_participants(study)
             self._show_plan()
         self.window.show()
+        self.researcher.set_shown(self.view.results_shown)
         self._find_devices()
         self._slow_checks()
         self._levels.start()

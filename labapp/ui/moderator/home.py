@@ -38,12 +38,13 @@ from labapp.ui.moderator.ready_card import ReadyCard
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.session_table import SessionTable
 from labapp.ui.moderator.study_page import StudyPage
+from labapp.ui.researcher.page import ResearcherPage
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView
 
 PALETTE = theme.LIGHT
-NEW, SESSIONS, STUDY, READER = range(4)
-TABS = (N_("New session"), N_("Sessions"), N_("Study"))
+NEW, SESSIONS, STUDY, RESULTS, READER = range(5)
+TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"))
 MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
 """On a tall screen the page stays together: Start belongs near its checklist. The study's page
 scrolls, and takes what there is (Qt's QWIDGETSIZE_MAX)."""
@@ -60,6 +61,7 @@ class HomeView(QWidget):
     show_cards() : show each screen's number on it (see screens.show_cards).
     resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
     study_opened() : the study's page is looked at; `study_shown` says whether it still is.
+    results_opened(bool) : whether the researcher's page is looked at.
 
     Setters
     -------
@@ -78,6 +80,7 @@ class HomeView(QWidget):
     resume_requested = Signal(object)
     leave_requested = Signal(object)
     study_opened = Signal()
+    results_opened = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,6 +102,7 @@ class HomeView(QWidget):
         self.resume_selected = Button(tr("Recover and resume"))
         self.reader = MarkdownView()
         self.study = StudyPage(PALETTE)
+        self.results = ResearcherPage(PALETTE)
         self.pages = QStackedWidget()
         self.pages.setMaximumHeight(MOST_HEIGHT)
 
@@ -124,6 +128,7 @@ class HomeView(QWidget):
         self.pages.addWidget(self._new_session_page())
         self.pages.addWidget(self._sessions_page())
         self.pages.addWidget(self.study)
+        self.pages.addWidget(self.results)
         self.pages.addWidget(self._reader_page())
         self._connect()
         self._judge()
@@ -236,6 +241,11 @@ class HomeView(QWidget):
     def study_shown(self) -> bool:
         """Whether the study's page is looked at, and not blind."""
         return self.pages.currentIndex() == STUDY and not self.session.blind.isChecked()
+
+    @property
+    def results_shown(self) -> bool:
+        """Whether the researcher's page is looked at."""
+        return self.pages.currentIndex() == RESULTS
 
     def set_sheet(self, model: str, sheet: Sheet, facts: str) -> None:
         """What each dial of a model does; facts: what else is known of it, in one line."""
@@ -351,7 +361,9 @@ class HomeView(QWidget):
         )
 
     def _page_changed(self, page: int) -> None:
-        self.pages.setMaximumHeight(ANY_HEIGHT if page == STUDY else MOST_HEIGHT)
+        scrolls = page in (STUDY, RESULTS)
+        self.pages.setMaximumHeight(ANY_HEIGHT if scrolls else MOST_HEIGHT)
+        self.results_opened.emit(page == RESULTS)
         if self.study_shown:
             self.study_opened.emit()
 

@@ -1,0 +1,212 @@
+"""The home's page for the researcher: sessions with their quality, results so far, export.
+
+A passive view, as the home is: told through its setters, telling through its signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from labapp.records.sessions import SessionSummary
+from labapp.ui import theme
+from labapp.ui.language import tr
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.combo import Combo
+from labapp.ui.researcher.results import Key, Quality, Results
+from labapp.ui.researcher.results_view import ResultsView
+from labapp.ui.researcher.session_list import SessionList, usable
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What Export asks for: sessions into a bundle at `out`, which must not exist."""
+
+    sessions: tuple[Path, ...]
+    out: Path
+    deidentify: bool
+    audio: bool
+    zipped: bool
+
+
+class ResearcherPage(QWidget):
+    """Signals
+    -------
+    study_chosen(str) : the study whose sessions are shown.
+    analyse_requested(), report_requested(), keep_requested(Path) : results; where to keep them.
+    verify_requested(list[Path]), export_requested(ExportRequest) : the chosen sessions, or all.
+    """
+
+    study_chosen = Signal(str)
+    analyse_requested = Signal()
+    report_requested = Signal()
+    keep_requested = Signal(object)
+    verify_requested = Signal(object)
+    export_requested = Signal(object)
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.study = Combo(palette, tr("Study"))
+        self.count = bits.label(role="secondary")
+        self.sessions = SessionList(palette)
+        self.about = bits.label(role="secondary", wrap=True)
+        self.verify = Button(tr("Verify"))
+        self.export = Button(tr("Export…"))
+        self.deidentify = QCheckBox(tr("De-identified"))
+        self.audio = QCheckBox(tr("With sound"))
+        self.audio.setChecked(True)
+        self.zipped = QCheckBox(tr("As one file"))
+        self.results = ResultsView()
+        self._results = (0, "")
+        self.state = bits.label(role="secondary", wrap=True)
+        self.analyse = Button(tr("Analyse"))
+        self.report = Button(tr("Open report"))
+        self.keep = Button(tr("Keep…"))
+
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_L)
+        layout.addWidget(self._left(), 1)
+        layout.addWidget(self._right(), 1)
+        self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
+        self.sessions.itemSelectionChanged.connect(self._selected)
+        self.analyse.clicked.connect(self.analyse_requested)
+        self.report.clicked.connect(self.report_requested)
+        self.keep.clicked.connect(self._keep)
+        self.verify.clicked.connect(lambda: self.verify_requested.emit(self.chosen()))
+        self.export.clicked.connect(self._export)
+        self.set_results(None, "", "")
+        self._selected()
+
+    def _left(self) -> QWidget:
+        card = bits.card(tr("Sessions"))
+        body = card.layout()
+        assert isinstance(body, QVBoxLayout)
+        head = QHBoxLayout()
+        head.addWidget(self.study, 1)
+        head.addWidget(self.count)
+        body.addLayout(head)
+        body.addWidget(self.sessions, 1)
+        body.addWidget(self.about)
+        options = QHBoxLayout()
+        for box in (self.deidentify, self.audio, self.zipped):
+            options.addWidget(box)
+        options.addStretch(1)
+        body.addLayout(options)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.verify)
+        foot.addWidget(self.export)
+        body.addLayout(foot)
+        return card
+
+    def _right(self) -> QWidget:
+        card = bits.card(tr("Results so far"))
+        body = card.layout()
+        assert isinstance(body, QVBoxLayout)
+        body.addWidget(self.state)
+        body.addWidget(self.results, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.analyse)
+        foot.addStretch(1)
+        foot.addWidget(self.keep)
+        foot.addWidget(self.report)
+        body.addLayout(foot)
+        return card
+
+    def set_studies(self, studies: Sequence[str], current: str) -> None:
+        """The studies that have sessions."""
+        self.study.set_choices([(study, study) for study in studies], current)
+        self.study.setEnabled(bool(studies))
+
+    def set_sessions(
+        self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality], count: str
+    ) -> None:
+        """The study's sessions, newest first; quality: of those that were analysed; count: how many
+        there are and count, in words."""
+        self.sessions.set_lines(lines, quality)
+        bits.set_text(self.count, count)
+        self._selected()
+
+    def set_results(self, results: Results | None, study: str, state: str) -> None:
+        """The results of a study, or none yet; state: of what they are and since when."""
+        bits.set_text(self.state, state)
+        self.report.setEnabled(results is not None)
+        self.keep.setEnabled(results is not None)
+        if self._results == (id(results), study):
+            return  # to build them anew would scroll back
+        self._results = (id(results), study)
+        if results is None:
+            self.results.show_text(tr("There are no results yet."))
+        else:
+            self.results.show_results(results, study)
+
+    def set_state(self, state: str, tone: str = "") -> None:
+        """What is being done or went wrong."""
+        bits.set_text(self.state, state)
+        bits.set_property(self.state, "tone", tone)
+
+    def set_busy(self, *, analysing: bool, working: bool) -> None:
+        """analysing: results are being computed; working: sessions are verified or exported."""
+        self.analyse.setText(tr("Stop") if analysing else tr("Analyse"))
+        for button in (self.verify, self.export):
+            button.setEnabled(not working and bool(self.sessions.lines))
+
+    def set_about(self, text: str, tone: str = "") -> None:
+        """What came of the last check or export."""
+        bits.set_property(self.about, "tone", tone)
+        bits.set_text(self.about, text)
+
+    def chosen(self) -> list[Path]:
+        """The selected sessions, or all that are whole and that nobody withdrew from."""
+        whole = [line for line in self.sessions.lines if usable(line)]
+        return [line.path for line in self.sessions.selected() or whole]
+
+    def _selected(self) -> None:
+        n = len(self.sessions.selected())
+        any_ = bool(self.sessions.lines)
+        self.verify.setText(tr("Verify {n}", n=n) if n else tr("Verify all"))
+        self.export.setText(tr("Export {n}…", n=n) if n else tr("Export all…"))
+        self.verify.setEnabled(any_)
+        self.export.setEnabled(any_)
+
+    def _export(self) -> None:
+        ending = ".zip" if self.zipped.isChecked() else ""
+        name = f"{self.study.currentData()}-bundle{ending}"
+        path, _ = QFileDialog.getSaveFileName(
+            self,
+            tr("A new folder or file for the bundle"),
+            str(Path.home() / name),
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if path:
+            self.export_to(Path(path))
+
+    def export_to(self, out: Path) -> None:
+        """Ask for the chosen sessions as a bundle at `out`."""
+        self.export_requested.emit(
+            ExportRequest(
+                tuple(self.chosen()),
+                out,
+                self.deidentify.isChecked(),
+                self.audio.isChecked(),
+                self.zipped.isChecked(),
+            )
+        )
+
+    def _keep(self) -> None:
+        name = f"{self.study.currentData()}-results"
+        path, _ = QFileDialog.getSaveFileName(
+            self,
+            tr("A new folder for tables, figures and report"),
+            str(Path.home() / name),
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if path:
+            self.keep_requested.emit(Path(path))

@@ -1,0 +1,119 @@
+"""What an analysis wrote into its folder, as plain values for the window.
+
+Read from the files of `labapp analyze`, so that window and command line say the same numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from labapp.errors import RecordError
+
+Key = tuple[str, str, str]
+"""Study, participant, session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How far a session can be relied on. lost_s: seconds of sound filled with silence; gap_s:
+    seconds the program was not running; excluded_because: empty where the session counts."""
+
+    counts: bool
+    excluded_because: str
+    deviations: int
+    gaps: int
+    gap_s: float
+    sound_s: float
+    lost_s: float
+    simulated: bool
+    deidentified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A mean of the table of statistics: of which study and quantity, of whom (a model, a method),
+    over n values. None where there is none."""
+
+    study: str
+    quantity: str
+    unit: str
+    of: str
+    n: int
+    mean: float | None
+    sd: float | None
+    median: float | None
+
+
+@dataclass(frozen=True)
+class Results:
+    """report: the page; figures: pictures of the analysis, by name."""
+
+    folder: Path
+    report: Path
+    quality: Mapping[Key, Quality]
+    lines: tuple[Line, ...]
+    figures: tuple[Path, ...]
+
+
+def read_results(folder: Path) -> Results:
+    """Raises RecordError where the folder is not that of a whole analysis."""
+    try:
+        quality = dict(_qualities(folder / "participants.csv"))
+        lines = tuple(_lines(folder / "statistics.csv"))
+    except (OSError, KeyError, ValueError, csv.Error) as error:
+        raise RecordError(
+            f"The analysis in {folder} cannot be read: {error}.",
+            safe="The sessions are untouched.",
+            todo="Analyse again.",
+        ) from error
+    figures = tuple(sorted((folder / "figures").glob("*.png")))
+    return Results(folder, folder / "report.html", quality, lines, figures)
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def _qualities(path: Path) -> Iterator[tuple[Key, Quality]]:
+    for row in _rows(path):
+        yield (
+            (row["study"], row["participant"], row["session"]),
+            Quality(
+                counts=_yes(row["included"]),
+                excluded_because=row["excluded_because"],
+                deviations=int(row["n_deviations"]),
+                gaps=int(row["n_gaps"]),
+                gap_s=_number(row["gap_s"]) or 0.0,
+                sound_s=_number(row["sound_s"]) or 0.0,
+                lost_s=_number(row["sound_lost_s"]) or 0.0,
+                simulated=_yes(row["simulated"]),
+                deidentified=_yes(row["deidentified"]),
+            ),
+        )
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    for row in _rows(path):
+        if row["test"] == "mean":
+            yield Line(
+                row["study"],
+                row["quantity"],
+                row["unit"],
+                row.get("model") or row["method"],
+                int(row["n"]),
+                _number(row["mean"]),
+                _number(row["sd"]),
+                _number(row.get("median", "")),
+            )
+
+
+def _yes(text: str) -> bool:
+    return text == "True"
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None

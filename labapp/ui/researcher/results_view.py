@@ -1,0 +1,141 @@
+"""The results of a study so far: its means, and the figures of the analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from labapp.ui import theme
+from labapp.ui.language import N_, number, tr
+from labapp.ui.moderator import bits
+from labapp.ui.researcher.results import Line, Results
+
+QUANTITIES = (
+    N_("Completion rate"),
+    N_("Response time"),
+    N_("Slide distance"),
+    N_("Error AUC, sum"),
+    N_("Error AUC, mean"),
+    N_("Difficulty (SEQ)"),
+    N_("Correctness"),
+    N_("Confidence"),
+    N_("Dial makes sense"),
+)
+"""Names of metrics as the analysis writes them that have a translation."""
+HEADINGS = (N_("Of"), "n", N_("Mean ± sd"), N_("Median"))
+DECIMALS = ((100, 0), (10, 1), (1, 2))
+"""So many decimals from such a size on; 3 below."""
+MOST_FIGURES = 12
+
+
+def value(size: float | None) -> str:
+    """A number with as many decimals as it needs to be compared."""
+    if size is None:
+        return "–"
+    decimals = next((some for limit, some in DECIMALS if abs(size) >= limit), 3)
+    return number(f"{size:,.{decimals}f}").replace("-", "−")
+
+
+def spread(line: Line) -> str:
+    """Mean and sample standard deviation."""
+    return value(line.mean) if line.sd is None else f"{value(line.mean)} ± {value(line.sd)}"
+
+
+class Picture(QLabel):
+    """A figure as wide as there is room, in its own proportions, never larger than it is."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._full = QPixmap(str(path))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(path.stem.replace("-", " "))
+        self.setToolTip(path.name)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        ratio = self.devicePixelRatioF()
+        width = min(round(self.width() * ratio), self._full.width())
+        if self._full.isNull() or self.pixmap().width() == width:
+            return
+        shown = self._full.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation)
+        shown.setDevicePixelRatio(ratio)
+        self.setPixmap(shown)
+        self.setFixedHeight(round(shown.height() / ratio))
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 200)
+
+
+class ResultsView(QScrollArea):
+    """Means by measure, then figures; scrolls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "page")
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(tr("Results so far"))
+        self.show_text("")
+
+    def show_text(self, text: str) -> None:
+        """A sentence in place of results."""
+        page, layout = self._page()
+        layout.addWidget(bits.label(text, "secondary", wrap=True))
+        layout.addStretch(1)
+        self.setWidget(page)
+
+    def show_results(self, results: Results, study: str) -> None:
+        """The means of a study and all figures."""
+        page, layout = self._page()
+        lines = [line for line in results.lines if study in line.study.split(" + ")]
+        for (quantity, unit), some in groupby(lines, key=lambda line: (line.quantity, line.unit)):
+            layout.addWidget(_measure(quantity, unit, list(some)))
+        if not lines:
+            layout.addWidget(
+                bits.label(tr("No session counts yet, or none asked a question."), wrap=True)
+            )
+        for path in results.figures[:MOST_FIGURES]:
+            layout.addWidget(Picture(path))
+        if len(results.figures) > MOST_FIGURES:
+            more = tr("More figures are in the report.")
+            layout.addWidget(bits.label(more, "secondary", wrap=True))
+        layout.addStretch(1)
+        self.setWidget(page)
+
+    def _page(self) -> tuple[QWidget, QVBoxLayout]:
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, theme.SPACE_S, 0)
+        layout.setSpacing(theme.SPACE_L)
+        return page, layout
+
+
+def _measure(quantity: str, unit: str, lines: Sequence[Line]) -> QWidget:
+    """One measure: a row for each model."""
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(theme.SPACE_L)
+    grid.setVerticalSpacing(theme.SPACE_XS)
+    grid.setColumnStretch(0, 1)
+    title = tr(quantity) if quantity in QUANTITIES else quantity
+    grid.addWidget(bits.label(title, "strong", wrap=True), 0, 0, 1, 2)
+    grid.addWidget(_right(bits.label(unit, "secondary", wrap=True)), 0, 2, 1, 2)
+    for column, text in enumerate(HEADINGS):
+        head = bits.label(text if text == "n" else tr(text), "caption")
+        grid.addWidget(head if column == 0 else _right(head), 1, column)
+    for row, line in enumerate(lines, start=2):
+        grid.addWidget(bits.ElidedLabel(line.of or tr("all")), row, 0)
+        for column, text in enumerate((str(line.n), spread(line), value(line.median)), start=1):
+            grid.addWidget(_right(bits.label(text)), row, column)
+    return box
+
+
+def _right(label: QLabel) -> QLabel:
+    label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return label

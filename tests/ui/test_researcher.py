@@ -1,0 +1,218 @@
+"""The researcher's page: what a study's data are worth, and its results, by the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel
+from pytestqt.qtbot import QtBot
+
+from labapp.analysis import load
+from labapp.bundle.verify import verify
+from labapp.errors import RecordError
+from labapp.records.layout import JOURNAL
+from labapp.records.sessions import SessionSummary, list_sessions
+from labapp.simulation.headless import simulate
+from labapp.study.loading import load as load_study
+from labapp.ui import theme
+from labapp.ui.researcher.controller import Researcher
+from labapp.ui.researcher.job import Ended, Job
+from labapp.ui.researcher.page import ExportRequest, ResearcherPage
+from labapp.ui.researcher.results import Quality, read_results
+from labapp.ui.researcher.results_view import value
+from labapp.ui.researcher.session_list import marks
+from tests.session.sessions import surroundings
+
+PATIENCE_MS = 100_000
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two simulated sessions of the quickstart."""
+    root = tmp_path_factory.mktemp("research")
+    for label in ("P01", "P02"):
+        simulate(
+            load_study("quickstart"),
+            label,
+            surroundings(root / label),
+            data=root / "data",
+            strategy="understanding",
+        )
+    return root / "data"
+
+
+@pytest.fixture
+def researcher(qtbot: QtBot) -> Iterator[Researcher]:
+    page = ResearcherPage(theme.LIGHT)
+    page.resize(1100, 640)
+    page.show()
+    made = Researcher(page)
+    yield made
+    made.close()
+    page.close()
+    page.deleteLater()
+
+
+def line(**changes: object) -> SessionSummary:
+    made = SessionSummary(
+        "sub-P01_ses-1_20260102T030405Z",
+        Path("sub-P01_ses-1_20260102T030405Z"),
+        "quickstart",
+        "P01",
+        "1",
+        "2026-01-02T03:04:05Z",
+        "complete",
+        sound=True,
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+GOOD = Quality(
+    counts=True,
+    excluded_because="",
+    deviations=0,
+    gaps=0,
+    gap_s=0.0,
+    sound_s=60.0,
+    lost_s=0.0,
+    simulated=False,
+    deidentified=False,
+)
+
+
+def test_quality_says_what_is_to_be_known() -> None:
+    assert marks(line(), None) == ("", "")
+    assert marks(line(lost_s=2.04), None) == ("2.0 s of sound lost", "warn")
+    assert marks(line(), GOOD) == ("nothing amiss", "good")
+    assert marks(line(problem="no plan"), GOOD) == ("no plan", "alarm")
+    poor = replace(GOOD, counts=False, gaps=2, deviations=1, sound_s=0.0)
+    said = "does not count · no sound · 2 interruptions · 1 deviation"
+    assert marks(line(), poor) == (said, "warn")
+
+
+def test_numbers_have_the_decimals_that_tell_them_apart() -> None:
+    assert [value(x) for x in (None, 0.1234, 1.234, -12.34, 12345.6)] == [
+        "–",
+        "0.123",
+        "1.23",
+        "−12.3",
+        "12,346",
+    ]
+
+
+def test_results_come_by_themselves_and_are_those_of_the_command(
+    researcher: Researcher, data: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = researcher.page
+    researcher.set_sessions(list_sessions(data))
+    assert page.count.text() == "2 sessions"
+    assert not page.report.isEnabled()
+    researcher.set_shown(True)
+    assert page.analyse.text() == "Stop"
+    qtbot.waitUntil(page.report.isEnabled, timeout=PATIENCE_MS)
+    assert page.count.text() == "2 sessions, 2 count"
+    assert page.state.text().startswith("As of ")
+    kept = tmp_path / "kept"
+    researcher.keep(kept)
+    results = read_results(kept)
+    assert results.report.is_file()
+    counted = load(data / "quickstart").included()
+    people = counted.participants
+    assert {key[1]: one.deviations for key, one in results.quality.items()} == dict(
+        zip(people["participant"], people["n_deviations"], strict=True)
+    )
+    researcher.keep(kept)
+    assert "exists already" in page.state.text()
+    assert results == read_results(kept)
+
+
+def test_a_stopped_analysis_does_not_begin_again_by_itself(
+    researcher: Researcher, data: Path
+) -> None:
+    researcher.set_sessions(list_sessions(data))
+    researcher.set_shown(True)
+    researcher.page.analyse.click()
+    researcher.set_sessions(list_sessions(data))
+    assert researcher.page.analyse.text() == "Analyse"
+    assert researcher.page.state.text() == "Stopped."
+
+
+def test_a_session_that_starts_ends_what_is_computed(researcher: Researcher, data: Path) -> None:
+    researcher.set_sessions(list_sessions(data))
+    researcher.set_shown(True)
+    researcher.stop()
+    researcher.set_sessions(list_sessions(data))
+    assert researcher.page.analyse.text() == "Analyse"
+
+
+def test_the_chosen_session_is_verified_and_exported(
+    researcher: Researcher, data: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = researcher.page
+    researcher.set_sessions(list_sessions(data))
+    page.sessions.selectionModel().select(
+        page.sessions.model().index(1, 0),
+        QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
+    )
+    assert page.verify.text() == "Verify 1"
+    page.verify.click()
+    qtbot.waitUntil(lambda: "as it was written" in page.about.text(), timeout=PATIENCE_MS)
+    out = tmp_path / "bundle"
+    page.zipped.setChecked(True)
+    page.export_to(out)
+    assert not page.export.isEnabled()
+    bundle = tmp_path / "bundle.zip"
+    qtbot.waitUntil(lambda: page.about.text() == f"Exported to {bundle}", timeout=PATIENCE_MS)
+    assert verify(bundle).ok
+    assert list(load(bundle).participants["participant"]) == [page.sessions.lines[1].participant]
+    page.export_to(bundle)
+    qtbot.waitUntil(lambda: page.about.property("tone") == "alarm", timeout=PATIENCE_MS)
+    assert "bundle.zip" in page.about.text()
+
+
+def test_what_is_damaged_is_left_out_and_told(
+    researcher: Researcher, data: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    folder = tmp_path / "data" / "quickstart" / "sub-P03_ses-1_20260102T030405Z"
+    folder.mkdir(parents=True)
+    (folder / JOURNAL).write_bytes(b"no journal")
+    researcher.set_sessions(list_sessions(tmp_path / "data"))
+    assert researcher.page.chosen() == []
+    researcher.set_shown(True)
+    assert researcher.page.analyse.text() == "Analyse", "there is nothing to analyse"
+    researcher.verify([folder])
+    qtbot.waitUntil(lambda: researcher.page.about.property("tone") == "alarm", timeout=PATIENCE_MS)
+    assert folder.name in researcher.page.about.text()
+
+
+def test_nothing_selected_exports_what_stands_still_and_was_not_withdrawn(
+    researcher: Researcher,
+) -> None:
+    whole = line(path=Path("a"))
+    others = (line(path=Path("b"), state="running"), line(path=Path("c"), withdrawn="keep"))
+    researcher.set_sessions([whole, *others])
+    asked: list[ExportRequest] = []
+    researcher.page.export_requested.disconnect()
+    researcher.page.export_requested.connect(asked.append)
+    researcher.page.export_to(Path("out"))
+    assert [one.sessions for one in asked] == [(Path("a"),)]
+
+
+def test_a_failed_command_says_why(qtbot: QtBot) -> None:
+    job, said = Job(), []
+    job.ended.connect(said.append)
+    job.start(["analyze", "/no/such/session", "--out", "/no/such/folder"])
+    qtbot.waitUntil(lambda: bool(said), timeout=PATIENCE_MS)
+    assert isinstance(said[0], Ended)
+    assert said[0].status == 2
+    assert "/no/such/session" in said[0].error
+    assert not job.running
+    job.deleteLater()
+
+
+def test_half_an_analysis_is_none(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="cannot be read"):
+        read_results(tmp_path)
