@@ -7,6 +7,7 @@ LabappError                  what happened, what is safe, what to do next
 ├── DatasetError             the files of a data set are missing, damaged or others
 ├── ModelError               a model package is missing, foreign, corrupt or not safe to open
 ├── MetricError              a representation cannot be scored from the numbers given
+├── RatingError              a rater's file of dial names is missing, wrong or of another analysis
 ├── SetupError               the machine lacks something (display, library, screen)
 ├── SessionError             a session cannot be made, opened or continued
 │   ├── ParticipantTaken     the participant already has a session in this study
@@ -71,6 +72,10 @@ class ModelError(LabappError):
 
 
 class MetricError(LabappError):
+    pass
+
+
+class RatingError(LabappError):
     pass
 
 

@@ -15,6 +15,7 @@ from labapp.representations import measuring, package
 from labapp.representations.architectures import ClosedForm
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import Decoder
+from labapp.representations.effects import HIGH, LITTLE, LOW, effects
 from labapp.representations.measuring import Measured
 from labapp.representations.recipe import InfoGan, Published
 
@@ -42,8 +43,9 @@ def evaluate(
     -------
     model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
     with mean and sampled error (None where there is no posterior) and, where they apply, nll,
-    disentanglement and code_agreement as they stand in cards; published; "agrees": whether they
-    differ by no more than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
+    disentanglement and code_agreement as they stand in cards; published; "effects" of the dials
+    (see `effects.Effect`; on no card); "agrees": whether computed and card differ by no more than
+    rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
 
     Raises
     ------
@@ -70,6 +72,7 @@ def evaluate(
         "computed": _plain(computed),
         "card": _plain(stated),
         "published": card.held_out_error and card.held_out_error.published,
+        "effects": [one.to_json() for one in effects(decoder)],
         "agrees": _agree(computed, stated),
     }
 
@@ -132,7 +135,27 @@ def table(result: dict[str, Any]) -> list[str]:
     return [
         f"{result['model']} on {result['device']}: {result['instances']:,} held-out instances",
         *lines,
+        *_effect_lines(result["effects"]),
         "agrees" if result["agrees"] else "does not agree",
+    ]
+
+
+def _effect_lines(found: list[dict[str, Any]]) -> list[str]:
+    """What each dial changes, a line a dial."""
+    unit = "d(x, x')" if found[0]["distance"] is not None else "sum of absolute differences"
+    width = max(len(one["name"]) for one in found)
+    title = (
+        f"dials, from percentile {LOW} to {HIGH} (mean {unit}, share of the strongest dial's; "
+        f"little effect: below {LITTLE:.0%}):"
+    )
+    return [
+        title,
+        *(
+            f"  {one['name']:{width}}  "
+            f"{one['change'] if one['distance'] is None else one['distance']:10.4f}  "
+            f"{one['share']:6.1%}{'  little effect' * one['little']}"
+            for one in found
+        ),
     ]
 
 

@@ -182,6 +182,18 @@ def test_an_evaluation_reads_as_a_table(root: Path) -> None:
     assert lines[-1] == "agrees"
 
 
+def test_an_evaluation_tells_what_each_dial_changes(root: Path) -> None:
+    result = evaluation.evaluate("tiny/vae", "cpu", root)
+    found = result["effects"]
+    assert [one["name"] for one in found] == [
+        dial.name for dial in card.read(root / "tiny/vae").dimensions
+    ]
+    assert max(one["share"] for one in found) == 1
+    lines = evaluation.table(result)
+    heading = next(at for at, line in enumerate(lines) if line.startswith("dials, "))
+    assert [line.split()[0] for line in lines[heading + 1 : -1]] == [one["name"] for one in found]
+
+
 def test_evaluating_notices_a_card_that_flatters(root: Path) -> None:
     path = root / "tiny/vae/model.yaml"
     stated = card.read(path.parent).held_out_error
