@@ -14,6 +14,7 @@ from labapp.cli_metrics import metrics
 from labapp.cli_models import models_app
 from labapp.cli_options import (
     Audio,
+    Dask,
     Data,
     Json,
     Out,
@@ -24,6 +25,7 @@ from labapp.cli_options import (
     Speed,
     Windowed,
     Withdrawn,
+    Workers,
     data_folder,
     positive_speed,
     session_path,
@@ -212,6 +214,8 @@ def simulate_(
         float, typer.Option("--careless", min=0, max=1, help="Share of those who do not try.")
     ] = 0.0,
     seed: Seed = None,
+    workers: Workers = None,
+    dask: Dask = None,
     json_: Json = False,
 ) -> None:
     """Simulate participants on a virtual clock, without windows.
@@ -222,14 +226,14 @@ def simulate_(
     from rich.progress import Progress
 
     from labapp.session.coverage import coverage
-    from labapp.simulation.jobs import simulate_study
+    from labapp.simulation.at_scale import simulate_at_scale
     from labapp.study import loading
 
     name = strategy_name(strategy)
     assert name is not None
     with Progress(console=Console(stderr=True)) as bar:
         job = bar.add_task("simulating", total=participants)
-        folders = simulate_study(
+        folders = simulate_at_scale(
             study,
             participants,
             name,
@@ -237,6 +241,8 @@ def simulate_(
             seed,
             lambda done: bar.update(job, advance=1, description=done),
             careless=careless,
+            number=workers,
+            dask=dask,
         )
     covered = coverage(out, loading.load(study))
     if covered is not None:

@@ -28,6 +28,18 @@ Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
 Withdrawn = Annotated[
     bool, typer.Option("--withdrawn", help="Also who withdrew and let the data be kept.")
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, max=1024, help="Processes at once. Default: the cores."),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="A Dask scheduler whose workers do it instead, for example tcp://127.0.0.1:8786.",
+    ),
+]
 Simulate = Annotated[
     str | None, typer.Option("--simulate", metavar="STRATEGY", help="A simulated participant.")
 ]

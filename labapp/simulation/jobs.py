@@ -32,12 +32,14 @@ def simulate_study(
     *,
     careless: float = 0.0,
     observer: Observer | None = None,
+    mixture: Mapping[str, float] | None = None,
 ) -> list[Path]:
     """Sessions of the first participants under `out`, which must not exist; returns their folders.
 
     participants: how many; fewer where the study is full before, None for until it is full.
     careless: share of participants who do not try (see `Driver`), drawn by seed and label.
-    observer: how those of `understanding` see masked pictures.
+    observer: how those of `understanding` see masked pictures. mixture: shares of the strategies
+    where the strategy is a mixture (see `mixtures`).
     """
     if out.exists():
         raise ExportExists(
@@ -46,7 +48,7 @@ def simulate_study(
             todo="Choose a new folder with --out.",
         )
     loaded = loading.load(study)
-    check_fits(strategy, loaded.study)
+    check_fits(strategy, loaded.study, mixture)
     if participants is None and not fills(loaded):
         raise UsageError(
             f"The study {loaded.study.id!r} is never full: it wants no number of participants.",
@@ -74,17 +76,23 @@ def simulate_study(
             seed=seed,
             careless=bool(lot.random() < careless),
             observer=observer,
+            mixture=mixture,
         )
         folders.append(path)
         progress(label)
         in_vain = 0 if included(path) else in_vain + 1
         if participants is None and in_vain == IN_VAIN:
-            raise SessionError(
-                f"None of the last {IN_VAIN} participants is included: the study does not fill.",
-                safe=f"The sessions until then are in {out}.",
-                todo="Simulate fewer careless participants, or look at the rules of inclusion.",
-            )
+            raise does_not_fill()
     return folders
+
+
+def does_not_fill() -> SessionError:
+    """What is told when nobody is included any more."""
+    return SessionError(
+        f"None of the last {IN_VAIN} participants is included: the study does not fill.",
+        safe="The sessions until then are in the folder.",
+        todo="Simulate fewer careless participants, or look at the rules of inclusion.",
+    )
 
 
 def fills(loaded: LoadedStudy) -> bool:

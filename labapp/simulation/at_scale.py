@@ -1,0 +1,269 @@
+"""Many simulated participants at once: the same sessions as one after another gives.
+
+Each session is made by a worker in a folder of its own and put in its place in the order of the
+participants. Where cells are drawn, a participant's depend on who of those before is included: they
+are allotted as if all who are still at work will be, and whose cells turn out to be others once an
+earlier one is excluded is simulated again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from labapp.errors import ExportExists, SessionError, StudyFull, UsageError
+from labapp.session import allotment, folder, private
+from labapp.session.models import card_path
+from labapp.session.opening import models_of
+from labapp.simulation import jobs
+from labapp.simulation.fitting import check_fits
+from labapp.simulation.played import Job, Played, play
+from labapp.simulation.workers import Workers, cores, workers
+from labapp.study import conditions, loading, overview, planner
+from labapp.study.assignment import generator
+from labapp.study.conditions import Cells
+from labapp.study.loading import LoadedStudy
+
+FEW = 4
+"""So many sessions are simulated before another process has started."""
+AHEAD = 3
+"""Sessions asked for per slot, so that none waits while the others are put in their place."""
+SCRATCH = ".simulating"
+"""Folder for sessions that are being made; it is gone at the end."""
+
+Progress = Callable[[str], None]
+
+
+def simulate_at_scale(
+    study: str,
+    participants: int | None,
+    strategy: str,
+    out: Path,
+    seed: int | None = None,
+    progress: Progress = lambda participant: None,
+    *,
+    careless: float = 0.0,
+    number: int | None = None,
+    dask: str | None = None,
+) -> list[Path]:
+    """As `jobs.simulate_study`, by several processes or a Dask cluster; returns the folders.
+
+    number, dask: see `workers`; a few participants are left to one process. The sessions are those
+    of the serial run: their journals are equal but for what was measured on the machine (the
+    warm-up of the decoders) and the environment. Raises as that, and as `workers`.
+    """
+    if dask is None and _processes(number, participants) == 1:
+        return jobs.simulate_study(
+            study, participants, strategy, out, seed, progress, careless=careless
+        )
+    if out.exists():
+        raise ExportExists(
+            f"{out} exists already.",
+            safe="Nothing in it was changed.",
+            todo="Choose a new folder with --out.",
+        )
+    loaded = loading.load(study)
+    check_fits(strategy, loaded.study)
+    if participants is None and not jobs.fills(loaded):
+        raise UsageError(
+            f"The study {loaded.study.id!r} is never full: it wants no number of participants.",
+            todo="Say how many: --participants N.",
+        )
+    with workers(_processes(number, participants), dask) as found:
+        sessions = folder.study_folder(out, loaded.study.id)
+        scratch = out / SCRATCH
+        scratch.mkdir()
+        try:
+            line = _Line(
+                loaded,
+                participants,
+                strategy,
+                seed,
+                careless,
+                found,
+                scratch if found.here else None,
+            )
+            folders = []
+            with closing(line.played()) as every:
+                for played in every:
+                    folders.append(played.move(sessions))
+                    for consent in played.consents:
+                        private.store_consent(out / "private", loaded.study.id, consent)
+                    progress(played.job.label)
+        finally:
+            # What is still being made belongs to nobody: it is waited for, then taken away.
+            found.executor.shutdown(wait=True)
+            shutil.rmtree(scratch, ignore_errors=True)
+    if folders:
+        with allotment.book(out, loaded) as book:
+            book.enter(folders[-1].name, played.job.drawn)
+    return folders
+
+
+def _processes(number: int | None, participants: int | None) -> int:
+    if number is not None or participants is None:
+        return number or cores()
+    return max(1, min(cores(), participants // FEW))
+
+
+def in_order(found: Workers, sessions: Iterable[Job]) -> Iterator[Played]:
+    """Simulate jobs that do not depend on each other; as many at once as there are slots."""
+    waiting: deque[Future[Played]] = deque()
+    try:
+        for job in sessions:
+            waiting.append(found.executor.submit(play, job))
+            if len(waiting) >= AHEAD * found.slots:
+                yield _result(waiting.popleft())
+        while waiting:
+            yield _result(waiting.popleft())
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def wanted_models(loaded: LoadedStudy) -> dict[str, str]:
+    """SHA-256 of the cards of every model that a participant of the study may meet."""
+    models: dict[str, None] = {}
+    for number, drawn in conditions.variants(loaded.study.assignment):
+        made = planner.realise(
+            loaded,
+            loaded.study.participants.label(number),
+            space_of=overview.space_of,
+            prior_of=overview.prior_of,
+            drawn=drawn,
+        )
+        models.update(dict.fromkeys(models_of(made.parts)))
+    return {model: sha256(card_path(model).read_bytes()).hexdigest() for model in models}
+
+
+@dataclass(frozen=True)
+class _Pending:
+    job: Job
+    future: Future[Played]
+
+
+class _Line:
+    """Participants in their order: those who are done, and those who are being simulated as if all
+    before them were included."""
+
+    def __init__(
+        self,
+        loaded: LoadedStudy,
+        participants: int | None,
+        strategy: str,
+        seed: int | None,
+        careless: float,
+        found: Workers,
+        scratch: Path,
+    ) -> None:
+        self._loaded = loaded
+        self._participants = participants
+        self._careless = careless
+        self._seed = seed
+        self._found = found
+        self._make = partial(
+            Job,
+            loaded,
+            strategy=strategy,
+            seed=seed,
+            models=None if found.here else wanted_models(loaded),
+            scratch=scratch if found.here else None,
+            kept="folder" if found.here else "packed",
+        )
+        self._rule = conditions.cells_of(loaded.study.assignment)
+        self._counts: Counter[str] = Counter()
+        self._done = 0
+        self._pending: deque[_Pending] = deque()
+
+    def played(self) -> Iterator[Played]:
+        """Each session, in order. Raises SessionError where a study does not fill."""
+        in_vain = 0
+        try:
+            while True:
+                self._fill()
+                if not self._pending:
+                    return
+                first = self._pending.popleft()
+                played = _result(first.future)
+                self._done += 1
+                if played.included:
+                    self._counts.update(played.job.drawn)
+                elif self._rule is not None:
+                    self._allot_again()
+                yield played
+                in_vain = 0 if played.included else in_vain + 1
+                if self._participants is None and in_vain == jobs.IN_VAIN:
+                    raise jobs.does_not_fill()
+        finally:
+            for one in self._pending:
+                _drop(one.future)
+
+    def _fill(self) -> None:
+        """Ask for sessions until there is enough to do, or the study is full for now."""
+        while len(self._pending) < AHEAD * self._found.slots:
+            number = self._done + len(self._pending) + 1
+            if self._participants is not None and number > self._participants:
+                return
+            job = self._job(number)
+            if job is None:
+                return
+            self._pending.append(_Pending(job, self._found.executor.submit(play, job)))
+
+    def _job(self, number: int) -> Job | None:
+        """The session of a participant as things stand; None where the study is full."""
+        study = self._loaded.study
+        label = study.participants.label(number)
+        seed = study.seed if self._seed is None else self._seed
+        drawn: tuple[str, ...] = ()
+        if self._rule is not None:
+            rule: Cells = self._rule[1]
+            try:
+                drawn = allotment.draw(rule, self._held(), seed, study.id, label)
+            except StudyFull:
+                return None
+        lot = generator(seed, label, "careless")
+        return self._make(label=label, drawn=drawn, careless=bool(lot.random() < self._careless))
+
+    def _held(self) -> Counter[str]:
+        return self._counts + Counter(cell for one in self._pending for cell in one.job.drawn)
+
+    def _allot_again(self) -> None:
+        """Somebody was excluded: those after keep their sessions where their cells are the same."""
+        before, self._pending = self._pending, deque()
+        for place, one in enumerate(before):
+            job = self._job(self._done + place + 1)
+            if job is None or job != one.job:
+                for stale in list(before)[place:]:
+                    _drop(stale.future)
+                return
+            self._pending.append(one)
+
+
+def _drop(future: Future[Played]) -> None:
+    """Nobody waits for this session any more."""
+    if not future.cancel():
+        future.add_done_callback(_discard)
+
+
+def _discard(future: Future[Played]) -> None:
+    if not future.cancelled() and future.exception() is None:
+        future.result().discard()
+
+
+def _result(future: Future[Played]) -> Played:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise SessionError(
+            "A process that simulated was ended from outside.",
+            safe="The sessions before are whole.",
+            todo="Perhaps memory ran out: take fewer at once, with --workers.",
+        ) from error

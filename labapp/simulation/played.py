@@ -1,0 +1,139 @@
+"""One simulated session as a job for another process, perhaps on another machine."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from labapp.session import private
+from labapp.session.private import Consent
+from labapp.simulation.decoders import Decoders
+from labapp.simulation.headless import simulate
+from labapp.simulation.jobs import included
+from labapp.study.loading import LoadedStudy
+
+Kept = Literal["folder", "packed", "nothing"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A session to simulate; everything that it takes, so that any process can.
+
+    drawn: the participant's cells. models: SHA-256 of the models' cards that are wanted, empty for
+    any. scratch: where the session is made, by default the worker's own temporary folder. kept: of
+    the session, its folder in `scratch`, or all its files as bytes, or nothing. fold: called with
+    the session's folder in the worker; what it returns comes back.
+    """
+
+    loaded: LoadedStudy
+    label: str
+    drawn: tuple[str, ...]
+    strategy: str
+    seed: int | None
+    careless: bool = False
+    models: Mapping[str, str] | None = None
+    scratch: Path | None = None
+    kept: Kept = "nothing"
+    fold: Callable[[Path], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Played:
+    """A session that was simulated: what comes back of it.
+
+    included: it counts by the study's rules; path: its folder where that was kept; packed: its
+    files as a tar archive; consents: the names that were typed, which stay apart from the session.
+    """
+
+    job: Job
+    name: str
+    included: bool
+    consents: tuple[Consent, ...]
+    path: Path | None = None
+    packed: bytes | None = None
+    folded: Any = None
+
+    def move(self, folder: Path) -> Path:
+        """Put what was kept into the folder of the study's sessions; returns the new path.
+
+        Raises FileExistsError where there is a session of that name.
+        """
+        target = folder / self.name
+        if self.packed is not None:
+            target.mkdir()
+            with tarfile.open(fileobj=io.BytesIO(self.packed)) as archive:
+                archive.extractall(target, filter="data")
+        elif self.path is not None:
+            if target.exists():
+                raise FileExistsError(target)
+            self.path.rename(target)
+            shutil.rmtree(self.path.parents[1])
+        return target
+
+    def discard(self) -> None:
+        """Let go of what was kept."""
+        if self.path is not None:
+            shutil.rmtree(self.path.parents[1], ignore_errors=True)
+
+
+_HERE = threading.local()
+
+
+def play(job: Job) -> Played:
+    """Simulate it. Raises as `simulate`; nothing is left of a session that failed."""
+    scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
+    stays = False
+    try:
+        secret = scratch / "private"
+        around = _decoders(job.models).surroundings(
+            job.loaded, job.label, job.drawn, job.seed, secret
+        )
+        path = simulate(
+            job.loaded,
+            job.label,
+            around,
+            data=scratch,
+            strategy=job.strategy,
+            seed=job.seed,
+            careless=job.careless,
+            allotted=job.drawn,
+        )
+        stays = job.kept == "folder"
+        return Played(
+            job,
+            path.name,
+            included(path),
+            tuple(private.consents(secret, job.loaded.study.id)),
+            path if stays else None,
+            _packed(path) if job.kept == "packed" else None,
+            None if job.fold is None else job.fold(path),
+        )
+    except BaseException:
+        stays = False
+        raise
+    finally:
+        if not stays:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _decoders(models: Mapping[str, str] | None) -> Decoders:
+    """Those of this thread."""
+    wanted = dict(models or {})
+    known: tuple[dict[str, str], Decoders] | None = getattr(_HERE, "decoders", None)
+    if known is None or known[0] != wanted:
+        known = _HERE.decoders = (wanted, Decoders(wanted))
+    return known[1]
+
+
+def _packed(path: Path) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
+        archive.add(path, ".")
+    return stream.getvalue()

@@ -1,0 +1,169 @@
+"""Simulations by several processes and by a Dask cluster are those of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labapp import cli
+from labapp.errors import ModelError, SessionError, SetupError
+from labapp.records.journal import read_rows
+from labapp.session import allotment
+from labapp.session.private import consents
+from labapp.simulation import at_scale, jobs
+from labapp.simulation.at_scale import in_order, simulate_at_scale, wanted_models
+from labapp.simulation.jobs import included, simulate_study
+from labapp.simulation.played import Job
+from labapp.simulation.workers import Workers, workers
+from labapp.study.loading import load
+from tests.helpers.drawn import drawn_study
+
+RULES = "inclusion: {min_solved: 1, practice_correct: true}"
+
+
+def told(session: Path) -> list[tuple[Any, ...]]:
+    """A journal but for what was measured on the machine."""
+    return [tuple(row[:11]) for row in read_rows(session) if row.kind != "decoder.warmed"]
+
+
+def cells(data: Path, study: Path) -> dict[str, tuple[tuple[str, ...], str]]:
+    return {row.folder: (row.cells, row.state) for row in allotment.allotted(data, load(study))}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as found:
+        yield found
+
+
+def test_processes_allot_and_simulate_as_one_does(tmp_path: Path) -> None:
+    """Careless participants are excluded, so that cells depend on who was before."""
+    study = drawn_study(tmp_path, cells="abc", draw=2, included=3, lines=RULES, consent=True).path
+    one, several = tmp_path / "one", tmp_path / "several"
+    names: list[str] = []
+    serial = simulate_study(str(study), None, "understanding", one, 5, careless=0.4)
+    made = simulate_at_scale(
+        str(study), None, "understanding", several, 5, names.append, careless=0.4, number=2
+    )
+    assert [path.name for path in made] == [path.name for path in serial]
+    assert [path.name.split("_")[0] for path in made] == [f"sub-{name}" for name in names]
+    assert {included(path) for path in made} == {True, False}, "somebody was replaced"
+    for before, now in zip(serial, made, strict=True):
+        assert told(now) == told(before)
+    assert cells(several, study) == cells(one, study)
+    assert consents(several / "private", "drawn") == consents(one / "private", "drawn") != []
+    assert sorted(path.name for path in several.iterdir()) == ["drawn", "private"]
+
+
+def test_a_cluster_simulates_the_same(tmp_path: Path, cluster: Any) -> None:
+    study = drawn_study(tmp_path, cells="ab", draw=1, included=2).path
+    serial = simulate_study(str(study), None, "understanding", tmp_path / "one", 7)
+    made = simulate_at_scale(
+        str(study), None, "understanding", tmp_path / "out", 7, dask=cluster.scheduler_address
+    )
+    assert len(made) == 4
+    assert [told(path) for path in made] == [told(path) for path in serial]
+    assert cells(tmp_path / "out", study) == cells(tmp_path / "one", study)
+
+
+def test_a_worker_with_another_model_is_refused(tmp_path: Path, cluster: Any) -> None:
+    loaded = drawn_study(tmp_path)
+    wanted = wanted_models(loaded)
+    assert set(wanted) >= {"circles/gt"}
+    job = Job(loaded, "P01", ("a",), "understanding", 1, models=dict.fromkeys(wanted, "0" * 64))
+    with (
+        workers(dask=cluster.scheduler_address) as found,
+        pytest.raises(ModelError, match="another one"),
+    ):
+        list(in_order(found, [job]))
+
+
+def test_a_cluster_that_cannot_be_used_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("labapp.simulation.workers.ANSWERS_S", 0.5)
+    with pytest.raises(SetupError, match="No Dask scheduler answers"):
+        simulate_at_scale(
+            "quickstart", 1, "understanding", tmp_path / "out", dask="tcp://127.0.0.1:9"
+        )
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as empty,
+        pytest.raises(SetupError, match="has no workers"),
+        workers(dask=empty.scheduler_address),
+    ):
+        pass
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_come_in_order_and_nothing_stays(tmp_path: Path, cluster: Any) -> None:
+    loaded = drawn_study(tmp_path)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    every = [
+        Job(loaded, f"P{n:02d}", ("a",), "understanding", 1, scratch=scratch, fold=_label)
+        for n in range(1, 4)
+    ]
+    with workers(dask=cluster.scheduler_address) as found:
+        assert [played.folded for played in in_order(found, every)] == ["P01", "P02", "P03"]
+        broken = Job(loaded, "nobody", ("a",), "understanding", 1, scratch=scratch)
+        with pytest.raises(SessionError, match="nobody"):
+            list(in_order(found, [broken]))
+    assert not list(scratch.iterdir())
+
+
+def _label(session: Path) -> str:
+    return session.name.split("_")[0].removeprefix("sub-")
+
+
+def test_a_few_are_left_to_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*args: object) -> Workers:
+        raise AssertionError("no process is started")
+
+    monkeypatch.setattr(at_scale, "workers", none)
+    study = str(drawn_study(tmp_path).path)
+    assert len(simulate_at_scale(study, 2, "understanding", tmp_path / "out")) == 2
+    assert len(simulate_at_scale(study, 9, "understanding", tmp_path / "one", number=1)) == 9
+
+
+def test_a_study_that_does_not_fill_is_given_up_at_scale(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = drawn_study(tmp_path, included=1, lines=RULES)
+    monkeypatch.setattr(jobs, "IN_VAIN", 3)
+    with pytest.raises(SessionError, match="None of the last 3"):
+        simulate_at_scale(
+            str(loaded.path),
+            None,
+            "understanding",
+            tmp_path / "out",
+            careless=1.0,
+            dask=cluster.scheduler_address,
+        )
+    assert len(list((tmp_path / "out" / "drawn").glob("sub-*"))) == 3
+    assert not (tmp_path / "out" / at_scale.SCRATCH).exists()
+
+
+def test_the_command_takes_workers_and_a_cluster(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    study = str(drawn_study(tmp_path).path)
+    command = ["labapp", "simulate", study, "--participants", "2", "--out"]
+    for arguments, status in (
+        ([str(tmp_path / "one"), "--workers", "1"], 0),
+        ([str(tmp_path / "many"), "--dask", cluster.scheduler_address], 0),
+        ([str(tmp_path / "none"), "--workers", "0"], 2),
+    ):
+        monkeypatch.setattr("sys.argv", [*command, *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code == status, capsys.readouterr().err
+    assert len(list((tmp_path / "many" / "drawn").glob("sub-*"))) == 2
