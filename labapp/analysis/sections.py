@@ -18,9 +18,11 @@ from labapp.analysis.formats import clock, count, decimal, either
 from labapp.analysis.judging import sections as judging_sections
 from labapp.analysis.judging.parts import TASKS as JUDGING
 from labapp.analysis.listing import NONE, limited, records, spread
+from labapp.analysis.methods import methods
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.parts import CALIBRATION
 from labapp.analysis.parts import TASK as RECONSTRUCTION
+from labapp.analysis.quality import quality
 from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
@@ -51,6 +53,8 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
         f"file (SHA-256 {', '.join(f'{sha}…' for sha in files)}). "
         f"Completed: {int(own['complete'].sum())} of {count(len(own), 'session')}."
     )
+    yield heading(3, "Methods, as the sessions tell them")
+    yield paragraph(methods(tables, name))
     yield heading(3, "Sessions")
     yield sessions(own)
     yield from retention(own)
@@ -85,6 +89,7 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
     yield from questionnaires(counted, anchor)
     yield from labels(counted.labels)
     yield heading(3, "Deviations and data quality")
+    yield quality(own)
     yield from deviations(tables.deviations, len(own))
 
 

@@ -1,0 +1,143 @@
+"""A paragraph on methods, to be taken into a paper: what was done, with whom, with which versions.
+
+Every sentence is of what the sessions say of themselves; what they do not say (who was asked, why)
+is for the authors to add.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import version
+from math import isclose
+
+import pandas as pd
+
+from labapp import __version__
+from labapp.analysis.formats import clock, count, decimal
+from labapp.analysis.inclusion import RULES
+from labapp.analysis.tables import Tables
+
+USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
+"""Packages whose versions a reader may need to get the same numbers."""
+TASKS = {
+    "reconstruction": "reconstructed target pictures by turning dials",
+    "calibration": "turned dials without a target mark and said when they were far away and when "
+    "close enough",
+    "single-dimension-traversals": "chose the value of one dimension, shown as latent traversals",
+    "single-dimension-exemplars": "chose the value of one dimension, shown by synthetic exemplars",
+    "heatmap-distinction": "found the class of photos explained by heatmaps",
+    "prototype-distinction": "found the class of photos explained by prototypes",
+    "prototype-agreement": "judged predictions explained by prototypes",
+    "path-distinction": "decided the last steps of a decision tree",
+    "path-agreement": "judged predictions explained by the path through a tree",
+    "path-first-step": "named the first step of a path through a tree that they disagreed with",
+    "unmasking": "named what masked pictures showed",
+}
+"""What participants did, by task."""
+
+
+def methods(tables: Tables, study: str) -> str:
+    """The paragraph on one study; tables: its rows, all sessions."""
+    return " ".join([*_sample(tables, study), *_tasks(tables), *_recording(tables), _software()])
+
+
+def _sample(tables: Tables, study: str) -> Iterator[str]:
+    sessions = tables.participants
+    recruited = sessions[sessions["outcome"] != "declined"]
+    included = recruited[recruited["included"]]
+    versions = sorted({str(one) for one in sessions["study_version"].dropna()})
+    word = "version" if len(versions) == 1 else "versions"
+    people = recruited["participant"].nunique()
+    yield (
+        f"In the study “{study}” ({word} {', '.join(versions)} of its file) "
+        f"{count(people, 'participant')} took part in {count(len(recruited), 'session')}; "
+        f"{len(included)} count."
+    )
+    simulated = int(sessions["simulated"].sum())
+    if simulated:
+        yield (
+            f"Of these, {count(simulated, 'session')} were simulated: "
+            "programs, not people, took part."
+        )
+    reasons = [
+        RULES.get(rule, rule)
+        for said in recruited.loc[~recruited["included"], "excluded_because"].dropna()
+        for rule in str(said).split(", ")
+        if rule
+    ]
+    if reasons:
+        counts = pd.Series(reasons).value_counts(sort=False)
+        told = "; ".join(f"{rule}: {n}" for rule, n in counts.items())
+        yield f"Not counted, by the rules that the study declares and were not met: {told}."
+    days = sorted({str(one)[:10] for one in recruited["started_utc"].dropna()})
+    if days:
+        when = f"on {days[0]}" if days[0] == days[-1] else f"between {days[0]} and {days[-1]}"
+        yield f"Sessions were held {when} (UTC)."
+
+
+def _tasks(tables: Tables) -> Iterator[str]:
+    stages = tables.stages
+    for task, some in stages.groupby("task", sort=True):
+        asked = sorted({int(n) for n in some["n_planned"].dropna()})
+        models = sorted({str(model) for model in some["model"]})
+        shown = "–".join(str(n) for n in dict.fromkeys((asked[0], asked[-1]))) if asked else "no"
+        sentence = (
+            f"Participants {TASKS.get(str(task), str(task))} ({shown} questions a stage; "
+            f"{', '.join(models)})"
+        )
+        yield f"{sentence}{_threshold(tables.trials, str(task))}."
+    per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
+    if not per.empty and per.max() > 1:
+        orders = tables.participants["models"].nunique()
+        yield (
+            f"Each session had up to {per.max()} stages, one after another, "
+            f"in {count(int(orders), 'order')} of models over the sessions."
+        )
+
+
+def _threshold(trials: pd.DataFrame, task: str) -> str:
+    """The alignment that solved a question, where questions are solved."""
+    own = trials[(trials["task"] == task) & (trials["role"] == "stage")]
+    wanted = sorted({float(one) for one in own["target_alignment"].dropna()})
+    if not wanted:
+        return ""
+    told = " and ".join(_percent(one) for one in wanted)
+    return f"; a question was solved at an alignment of {told} %"
+
+
+def _percent(share: float) -> str:
+    value = 100 * share
+    return decimal(value, 0 if isclose(value, round(value), abs_tol=1e-9) else 1)
+
+
+def _recording(tables: Tables) -> Iterator[str]:
+    sessions = tables.participants
+    included = sessions[sessions["included"]]
+    if not included.empty:
+        yield (
+            f"The sessions that count took {clock(float(included['duration_s'].median()))} "
+            "(min:s) of working time in the median; pauses and interruptions are taken out of "
+            "every duration."
+        )
+    presentations = sorted({str(one).replace("_", " ") for one in sessions["presentation"]})
+    languages = sorted({str(one) for one in sessions["language"]})
+    yield (
+        f"Presentation: {', '.join(presentations)}; language of the texts: {', '.join(languages)}."
+    )
+    if sound := int((sessions["sound_s"] > 0).sum()):
+        yield (
+            f"Voice was recorded in {sound} of {count(len(sessions), 'session')}, on one clock "
+            "with every action."
+        )
+    else:
+        yield "No voice was recorded."
+    told = sessions["app_versions"].dropna()
+    recorded = sorted({part for some in told for part in str(some).split(", ") if part})
+    if recorded:
+        yield f"Recorded with labapp {', '.join(recorded)}."
+
+
+def _software() -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in USED)
+    return f"Analysed with labapp {__version__} (Python {platform.python_version()}, {packages})."

@@ -1,0 +1,73 @@
+"""The paragraph on methods and the table of data quality say what the sessions say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from labapp.analysis.methods import methods
+from labapp.analysis.quality import quality
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.tables import Tables, tables_of
+from labapp.events.lifecycle import (
+    InclusionDecided,
+    PartEnded,
+    PartStarted,
+    SegmentStarted,
+    SessionCompleted,
+    SessionResumed,
+)
+from tests.analysis.sessions import paired, stage_row
+from tests.helpers.journals import SessionBuilder
+
+
+def segment(number: int) -> SegmentStarted:
+    return SegmentStarted(number, "2026-01-02T03:04:05Z", "boot", "0.1.0", "0" * 64)
+
+
+def session(participant: str, *failed: str, gap: bool = False) -> SessionRecords:
+    """One stage without a question; failed: rules of inclusion that were not met."""
+    builder = SessionBuilder(participant=participant)
+    builder.plan([stage_row(trials=7)])
+    builder.at(0, segment(1))
+    builder.at(1, PartStarted(0), stage="stage-1")
+    if gap:
+        builder.at(40, replace(segment(2), gap_from_ns=30_000_000_000))
+        builder.at(41, SessionResumed("resumed"))
+    builder.at(61, PartEnded(0, "completed"), stage="stage-1")
+    builder.at(62, SessionCompleted())
+    builder.at(62, InclusionDecided(not failed, failed, {}))
+    return SessionRecords.of(paired(builder), participant)
+
+
+def both() -> Tables:
+    return tables_of([session("P01"), session("P02", "min_solved", gap=True)])
+
+
+def test_the_paragraph_says_who_did_what_and_with_what() -> None:
+    said = methods(both(), "golden")
+    assert "2 participants took part in 2 sessions; 1 count." in said
+    assert re.search(r"were not met: [^;]+: 1\.", said)
+    assert (
+        "Participants reconstructed target pictures by turning dials (7 questions a stage; "
+        "mnist8k/ss2)" in said
+    )
+    assert "Sessions were held on 2026-01-02 (UTC)." in said
+    assert "took 1:02 (min:s) of working time in the median" in said
+    assert "No voice was recorded." in said
+    assert "simulated" not in said
+    assert "Recorded with labapp 0.1.0." in said
+    assert "statsmodels" in said
+
+
+def test_quality_counts_sessions_and_adds_up_seconds() -> None:
+    said = str(quality(both().participants))
+    cells = {
+        name: re.findall(r'<td class="n">([^<]*)</td>', row)
+        for name, row in re.findall(r'<th scope="row">([^<]*)</th>(.*?)</tr>', said)
+    }
+    assert cells["Completed"] == ["2", ""]
+    assert cells["Sound recorded"] == ["0", ""]
+    interrupted = cells["Interrupted (the program stopped) and resumed"]
+    assert interrupted[0] == "1"
+    assert interrupted[1].startswith("1 time, ")
