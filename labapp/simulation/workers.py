@@ -78,7 +78,7 @@ def _cluster(address: str) -> Iterator[Workers]:
         ) from error
     with client:
         slots = _slots(client, address)
-        yield Workers(client.get_executor(pure=False, retries=1), slots, here=False)
+        yield Workers(client.get_executor(pure=False), slots, here=False)
 
 
 def _slots(client: Any, address: str) -> int:
