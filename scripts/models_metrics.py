@@ -3,7 +3,8 @@
     python scripts/models_metrics.py [--model MODEL ...] [--metric NAME ...] [--jobs N]
 
 Takes minutes a model, most of them for R4. What is there already is not computed again unless it is
-named. The table of models/README.md is made of it (`models_table.py`); tests hold both to the code.
+named, or the model is another now: its hashes are kept beside its scores. The table of
+models/README.md is made of it (`models_table.py`); tests hold both to the code.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ from joblib import Parallel, delayed
 
 from labapp import resources
 from labapp.metrics.registry import METRICS
+from labapp.representations import card as cards
+from labapp.representations import package
 from labapp.representations.scored import encoded
 from labapp.scoring.scores import compute_all
 
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",
 )  # fmt: skip
+SETTINGS = {"ois": {"align": True}}
+"""As `labapp models evaluate` has them: a model learnt its codes without concepts."""
 FILE = resources.models() / "metrics.json"
 
 
@@ -29,8 +34,7 @@ def row(model: str, name: str) -> dict[str, Any]:
     """One metric's score and settings, as `labapp models evaluate` computes them."""
     rows = encoded(model)
     assert rows is not None
-    settings = {"ois": {"align": True}}
-    (found,) = compute_all(rows.codes, rows.factors, cut=True, settings=settings, names=[name])
+    (found,) = compute_all(rows.codes, rows.factors, cut=True, settings=SETTINGS, names=[name])
     assert found.score is not None, found.reason
     # Versions of libraries would only say where this was computed.
     told = {
@@ -41,10 +45,29 @@ def row(model: str, name: str) -> dict[str, Any]:
     return {"score": round(found.score.score, 6), "settings": told}
 
 
+def hashes(model: str) -> dict[str, str | None]:
+    """Of the decoder and of the kept encodings, as on the card; None where it has no such file."""
+    card = cards.read(package.find(model, resources.models()))
+    return {"weights_sha256": card.weights_sha256, "latents_sha256": card.latents_sha256}
+
+
+def kept() -> dict[str, dict[str, Any]]:
+    """By model and metric; nothing of a model that is another now."""
+    if not FILE.exists():
+        return {}
+    found = json.loads(FILE.read_text(encoding="utf-8"))
+    return {
+        model: one["scores"] for model, one in found.items() if hashes(model).items() <= one.items()
+    }
+
+
 def keep(scores: dict[str, dict[str, Any]]) -> None:
     """In the order of models and metrics, whatever was computed first."""
     ordered = {
-        model: {name: scores[model][name] for name in METRICS if name in scores[model]}
+        model: {
+            **hashes(model),
+            "scores": {name: scores[model][name] for name in METRICS if name in scores[model]},
+        }
         for model in MODELS
         if model in scores
     }
@@ -57,7 +80,7 @@ def main() -> None:
     parser.add_argument("--metric", action="append", choices=METRICS, help="compute it again")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     asked = parser.parse_args()
-    scores = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    scores = kept()
     again = asked.model or asked.metric
     pairs = [
         (model, name)

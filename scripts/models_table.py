@@ -48,7 +48,8 @@ def table() -> str:
 def metrics_table() -> str:
     """Markdown, a row a metric, a column a model whose data have true factors."""
     root = resources.models()
-    scores = json.loads((root / "metrics.json").read_text(encoding="utf-8"))
+    kept = json.loads((root / "metrics.json").read_text(encoding="utf-8"))
+    scores = {name: one["scores"] for name, one in kept.items()}
     cards_of = [cards.read(package.find(name, root)) for name in scores]
     rows = [
         f"| metric | {' | '.join(f'`{name}`' for name in scores)} |",
