@@ -1,12 +1,16 @@
 """Joint concept bottleneck models of paper 001, A.6, on dSprites(lambda): their concept codes.
 
-    python benchmarks/concept_bottlenecks.py --out codes.npz [--epochs 100] [--seeds 1]
+    python benchmarks/concept_bottlenecks.py --out codes.npz [--epochs 100] [--seeds 5]
+        [--keep FOLDER]
 
 The concept encoder is a network of four convolutions (8, 16, 32, 64 maps, each with batch
 normalisation, ReLU and pooling) and layers of 64, 64 and k; the label predictor has layers of 64,
 64, 64 and as many as there are classes. Loss: cross-entropy of the class plus 10 times that of the
 concepts; Adam, 1e-3, batches of 32, 100 epochs in the paper. "sigmoid" passes probabilities of
 concepts on, "logits" their logits.
+
+An epoch of a model takes 20 s and more. With `--keep`, every epoch is kept: a run that was broken
+off, or one of more epochs or seeds, goes on from there and ends as one run would have.
 """
 
 from __future__ import annotations
@@ -28,6 +32,11 @@ from labapp.datasets.concepts.sprites import sprites
 
 KINDS = ("sigmoid", "logits")
 BATCH, RATE, WEIGHT = 32, 1e-3, 10.0
+STATES = ("encode", "predict", "optimiser")
+"""The parts of a model that are kept, beside the order of the rows and the number of epochs."""
+
+Pictures = tuple[Tensor, Tensor, Tensor]
+"""Pictures uint8 (n, 1, 64, 64), concepts float32 (n, k), labels int64 (n,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,64 +66,114 @@ def predictor(concepts: int, classes: int) -> nn.Sequential:
     return nn.Sequential(*layers, nn.Linear(64, classes))
 
 
-def train(split: ConceptSplit, kind: str, *, epochs: int, seed: int) -> Trained:
-    torch.manual_seed(seed)
-    k = split.test.concepts_of.shape[1]
-    encode, predict = encoder(k), predictor(k, split.classes)
-    x, concepts, labels = tensors(split.train)
-    optimiser = torch.optim.Adam([*encode.parameters(), *predict.parameters()], lr=RATE)
-    for epoch in range(epochs):
-        began, total = time.perf_counter(), 0.0
-        for rows in torch.randperm(len(x)).split(BATCH):
-            logits = encode(x[rows].float())
-            loss = functional.cross_entropy(predict(bottleneck(logits, kind)), labels[rows])
+class Model:
+    """A model in training: `kind` of `KINDS`, for k concepts and so many classes."""
+
+    def __init__(self, kind: str, concepts: int, classes: int, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.kind = kind
+        # The same numbers but for rounding, in half of the time.
+        self.encode = encoder(concepts).to(memory_format=torch.channels_last)
+        self.predict = predictor(concepts, classes)
+        parameters = [*self.encode.parameters(), *self.predict.parameters()]
+        self.optimiser = torch.optim.Adam(parameters, lr=RATE)
+        self.order = torch.Generator().manual_seed(seed)
+        self.epochs = 0
+
+    def epoch(self, pictures: Pictures) -> float:
+        """One more; the mean loss."""
+        x, concepts, labels = pictures
+        total = 0.0
+        self.encode.train()
+        for rows in torch.randperm(len(x), generator=self.order).split(BATCH):
+            logits = self.encode(floats(x[rows]))
+            outputs = self.predict(bottleneck(logits, self.kind))
+            loss = functional.cross_entropy(outputs, labels[rows])
             loss = loss + WEIGHT * functional.binary_cross_entropy_with_logits(
                 logits, concepts[rows]
             )
-            optimiser.zero_grad()
+            self.optimiser.zero_grad()
             loss.backward()
-            optimiser.step()
+            self.optimiser.step()
             total += float(loss.detach()) * len(rows)
+        self.epochs += 1
+        return total / len(x)
+
+    def tested(self, pictures: Pictures) -> Trained:
+        x, concepts, labels = pictures
+        self.encode.eval()
+        self.predict.eval()
+        with torch.inference_mode():
+            logits = torch.cat([self.encode(floats(part)) for part in x.split(1_024)])
+            codes = bottleneck(logits, self.kind)
+            right = (self.predict(codes).argmax(dim=1) == labels).double().mean()
+        return Trained(
+            codes.double().numpy(),
+            float(((logits > 0) == (concepts > 0.5)).double().mean()),
+            float(right),
+        )
+
+    def save(self, path: Path) -> None:
+        state = {name: getattr(self, name).state_dict() for name in STATES}
+        new = path.with_suffix(".new")
+        torch.save({**state, "order": self.order.get_state(), "epochs": self.epochs}, new)
+        new.replace(path)
+
+    def load(self, path: Path) -> None:
+        state = torch.load(path, weights_only=True)
+        for name in STATES:
+            getattr(self, name).load_state_dict(state[name])
+        self.order.set_state(state["order"])
+        self.epochs = state["epochs"]
+
+
+def train(
+    split: ConceptSplit, pictures: Pictures, kind: str, *, epochs: int, seed: int, keep: Path | None
+) -> Model:
+    model = Model(kind, split.test.concepts_of.shape[1], split.classes, seed)
+    kept = keep / f"{kind}-{seed}.pt" if keep else None
+    if kept and kept.exists():
+        model.load(kept)
+    while model.epochs < epochs:
+        began = time.perf_counter()
+        loss = model.epoch(pictures)
+        if kept:
+            model.save(kept)
         seconds = time.perf_counter() - began
-        print(f"{kind}, epoch {epoch + 1}: {total / len(x):.4f} ({seconds:.0f} s)", flush=True)
-    return tested(split.test, encode, predict, kind)
-
-
-def tested(rows: ConceptRows, encode: nn.Module, predict: nn.Module, kind: str) -> Trained:
-    x, concepts, labels = tensors(rows)
-    encode.eval()
-    predict.eval()
-    with torch.inference_mode():
-        logits = torch.cat([encode(part.float()) for part in x.split(1_024)])
-        codes = bottleneck(logits, kind)
-        right = (predict(codes).argmax(dim=1) == labels).double().mean()
-    return Trained(
-        codes.double().numpy(),
-        float(((logits > 0) == (concepts > 0.5)).double().mean()),
-        float(right),
-    )
+        print(f"{kind}-{seed}, epoch {model.epochs}: {loss:.4f} ({seconds:.0f} s)", flush=True)
+    return model
 
 
 def codes(
-    correlations: int, epochs: int, seeds: int, official: Path | None = None
+    correlations: int,
+    epochs: int,
+    seeds: int,
+    official: Path | None = None,
+    keep: Path | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """Of both kinds and all seeds: "sigmoid-0" and so on (n, k), "sigmoid-0-accuracy" (of concepts,
-    of the task), "concepts" (n, k), "epochs" and "rendered", 1 where labapp drew the pictures."""
+    of the task), "sigmoid-0-epochs"; "concepts" (n, k), and "rendered", 1 where labapp drew the
+    pictures. `keep`: a folder of what was trained up to now."""
     split = sprites(correlations, official=official)
+    if keep:
+        keep.mkdir(parents=True, exist_ok=True)
     arrays = {
         "concepts": split.test.concepts_of.astype(np.float64),
-        "epochs": np.array(float(epochs)),
         "rendered": np.array(float(split.origin == "rendered")),
     }
+    learnt, held = tensors(split.train), tensors(split.test)
     for seed in range(seeds):
         for kind in KINDS:
-            found = train(split, kind, epochs=epochs, seed=seed)
+            model = train(split, learnt, kind, epochs=epochs, seed=seed, keep=keep)
+            found = model.tested(held)
             accuracy = (found.concept_accuracy, found.task_accuracy)
             arrays[f"{kind}-{seed}"] = found.codes
             arrays[f"{kind}-{seed}-accuracy"] = np.array(accuracy)
+            arrays[f"{kind}-{seed}-epochs"] = np.array(float(model.epochs))
             print(
-                f"{kind}, seed {seed}: concepts {accuracy[0]:.4f}, task {accuracy[1]:.4f} of the "
-                "test pictures"
+                f"{kind}-{seed}: concepts {accuracy[0]:.4f}, task {accuracy[1]:.4f} of the test "
+                "pictures",
+                flush=True,
             )
     return arrays
 
@@ -123,8 +182,11 @@ def bottleneck(logits: Tensor, kind: str) -> Tensor:
     return torch.sigmoid(logits) if kind == "sigmoid" else logits
 
 
-def tensors(rows: ConceptRows) -> tuple[Tensor, Tensor, Tensor]:
-    """Pictures uint8 (n, 1, 64, 64), concepts float32 (n, k), labels int64 (n,)."""
+def floats(pictures: Tensor) -> Tensor:
+    return pictures.float().to(memory_format=torch.channels_last)
+
+
+def tensors(rows: ConceptRows) -> Pictures:
     every = np.arange(len(rows))
     x = torch.empty((len(rows), 1, 64, 64), dtype=torch.uint8)
     for part in np.array_split(every, max(1, len(rows) // 1_000)):
@@ -137,13 +199,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--out", type=Path, required=True, help="the npz file to write")
     parser.add_argument("--epochs", type=int, default=100)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--correlations", type=int, default=0, help="lambda, 0 to 4")
+    parser.add_argument("--keep", type=Path, help="a folder of this task's models; go on from it")
     parser.add_argument("--official", type=Path, help="the authors' file of dSprites")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads of torch")
     asked = parser.parse_args()
     torch.set_num_threads(asked.threads)
-    arrays = codes(asked.correlations, asked.epochs, asked.seeds, asked.official)
+    arrays = codes(asked.correlations, asked.epochs, asked.seeds, asked.official, asked.keep)
     np.savez_compressed(asked.out, **arrays)
 
 

@@ -32,12 +32,18 @@ and where released code departs from them stand in the docstrings of `labapp.met
 
 def computed(asked: argparse.Namespace) -> dict[str, Callable[[], str]]:
     # Here, so that --help does not wait for torch.
+    import numpy as np
+
+    from benchmarks.concept_bottlenecks import codes as trained
     from benchmarks.reproduction import disagreements, facts, helper_widths, ranks, table_1
 
     return {
         "table-1": lambda: table_1.section(asked.jobs, asked.scores),
         "helper-widths": lambda: helper_widths.section(
-            asked.codes, asked.epochs, asked.seeds, asked.jobs
+            dict(np.load(asked.codes)) if asked.codes else trained(0, asked.epochs, asked.models),
+            asked.seeds,
+            asked.jobs,
+            asked.scores,
         ),
         "facts": facts.section,
         "disagreements": disagreements.section,
@@ -61,14 +67,17 @@ def main() -> None:
     parser.add_argument("--into", type=Path, help="the Markdown file that keeps the sections")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument(
-        "--scores", type=Path, help="keeps the scores of table-1, which takes long; go on from it"
+        "--scores",
+        type=Path,
+        help="a file that keeps the scores of table-1 and helper-widths; go on from it",
     )
     parser.add_argument("--model", action="append", default=[], help="one more for the ranks")
     parser.add_argument(
         "--codes", type=Path, help="codes of concept_bottlenecks.py; trained now by default"
     )
-    parser.add_argument("--seeds", type=int, default=3, help="of helper-widths")
     parser.add_argument("--epochs", type=int, default=100, help="of that training")
+    parser.add_argument("--models", type=int, default=5, help="of each kind, in that training")
+    parser.add_argument("--seeds", type=int, default=1, help="of the helpers of each model")
     asked = parser.parse_args()
     sections = computed(asked)
     for name in asked.section or TITLES:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import count, product, takewhile
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from benchmarks.concept_bottlenecks import KINDS
-from benchmarks.concept_bottlenecks import codes as trained
-from benchmarks.reproduction.printing import Table, metric
+from benchmarks.reproduction.kept import scored
+from benchmarks.reproduction.printing import Table, metric, percent
 from labapp.datasets.split import divide
 
 Float64 = NDArray[np.float64]
@@ -23,52 +25,71 @@ ROWS = 3_000
 NAMES = {"ois": "OIS, one hidden layer", "nis": "NIS, two hidden layers"}
 
 
-def section(path: Path | None, epochs: int, seeds: int, jobs: int) -> str:
-    """From codes that `concept_bottlenecks.py` wrote, or from models trained now."""
-    arrays = dict(np.load(path)) if path else trained(0, epochs, 1)
+def section(arrays: Mapping[str, Float64], seeds: int, jobs: int, kept: Path | None) -> str:
+    """Of the codes that `concept_bottlenecks.codes` gives; seeds of the helpers of each model;
+    `kept`: see `kept.scored`."""
     rows = divide(len(arrays["concepts"]), ROWS, 0)[1]
-    subjects = {kind: (arrays[f"{kind}-0"][rows], arrays["concepts"][rows]) for kind in KINDS}
-    asked = [
-        (name, what, width, seed)
-        for name in NAMES
-        for width in WIDTHS
-        for what in subjects
-        for seed in range(seeds)
-    ]
-    found = Parallel(n_jobs=jobs, batch_size=1)(
-        delayed(_score)(name, *subjects[what], width, seed) for name, what, width, seed in asked
-    )
-    means = np.array(found).reshape(len(NAMES), len(WIDTHS), len(subjects), -1).mean(axis=-1)
-    parts = [_told(arrays, seeds)]
-    for title, table in zip(NAMES.values(), means, strict=True):
-        printed = Table(["width", *subjects])
-        for width, row in zip(WIDTHS, table, strict=True):
-            printed.add(str(width), *(f"{100 * value:.2f}" for value in row))
+    concepts = arrays["concepts"][rows]
+    by_kind = {kind: _of(kind, arrays, rows) for kind in KINDS}
+    subjects = {_digest(codes): codes for every in by_kind.values() for codes in every}
+    asked = list(product(NAMES, WIDTHS, range(seeds), subjects))
+    found = scored(asked, partial(_score, subjects, concepts), jobs, kept)
+    parts = [_told(arrays, by_kind, seeds)]
+    for name, title in NAMES.items():
+        printed = Table(["width", *KINDS])
+        for width in WIDTHS:
+            cells = []
+            for every in by_kind.values():
+                keys = product([name], [width], range(seeds), map(_digest, every))
+                cells.append(percent([found[key] for key in keys]))
+            printed.add(str(width), *cells)
         parts += [f"### {title}", str(printed)]
     return "\n\n".join(parts)
 
 
-def _score(name: str, codes: Float64, concepts: Float64, width: int, seed: int) -> float:
+def _of(kind: str, arrays: Mapping[str, Float64], rows: NDArray[np.int64]) -> list[Float64]:
+    """The codes of every model of a kind."""
+    names = (f"{kind}-{seed}" for seed in count())
+    return [arrays[name][rows] for name in takewhile(arrays.__contains__, names)]
+
+
+def _digest(codes: Float64) -> str:
+    """What tells codes apart where scores are kept."""
+    return hashlib.sha256(codes.tobytes()).hexdigest()[:16]
+
+
+def _score(
+    subjects: Mapping[str, Float64],
+    concepts: Float64,
+    name: str,
+    width: int,
+    seed: int,
+    digest: str,
+) -> float:
     warnings.simplefilter("ignore")
     import torch
 
     torch.set_num_threads(1)
-    return metric(name)(codes, concepts, seed=seed, hidden=width).score
+    return metric(name)(subjects[digest], concepts, seed=seed, hidden=width).score
 
 
-def _told(arrays: Mapping[str, NDArray[np.float64]], seeds: int) -> str:
+def _told(
+    arrays: Mapping[str, Float64], by_kind: Mapping[str, Sequence[Float64]], seeds: int
+) -> str:
+    models = {kind: [f"{kind}-{seed}" for seed in range(len(of))] for kind, of in by_kind.items()}
+    epochs = {int(arrays[f"{name}-epochs"]) for names in models.values() for name in names}
     accuracies = "; ".join(
         f"{kind}: {100 * concept:.1f} % of concepts and {100 * task:.1f} % of classes right"
-        for kind in KINDS
-        for concept, task in [arrays[f"{kind}-0-accuracy"]]
+        for kind, names in models.items()
+        for concept, task in [np.mean([arrays[f"{name}-accuracy"] for name in names], axis=0)]
     )
+    counted = " and ".join(f"{len(names)} of {kind}" for kind, names in models.items())
     pictures = "pictures drawn by labapp" if arrays["rendered"] else "the official pictures"
-    epochs = int(arrays["epochs"])
     return (
-        f"Scores in per cent, mean over {seeds} seed(s). The bottlenecks are the joint models of "
-        f"the paper's A.6, trained for {epochs} epochs (the paper: 100) on dSprites(0) "
-        f"({pictures}), scored on {ROWS:,} of the test pictures ({accuracies}; whether a square "
-        "is turned by less than half cannot be seen). The paper's figure prints no numbers; it "
-        "says that OIS settles from 32 units and NIS from 16, and that logits are less pure than "
-        "probabilities."
+        f"Mean ± SD in per cent over the models, {counted}, and {seeds} seed(s) of the helpers of "
+        "each. The models are the joint bottlenecks of the paper's A.6, trained for "
+        f"{' to '.join(str(of) for of in sorted({min(epochs), max(epochs)}))} epochs (the paper: "
+        f"100) on dSprites(0) ({pictures}), scored on {ROWS:,} of the test pictures ({accuracies}; "
+        "whether a square is turned by less than half cannot be seen). The paper's figure prints "
+        "no numbers; it says that OIS settles from 32 units and NIS from 16."
     )
