@@ -66,6 +66,9 @@ def metrics_table() -> str:
             exchanged = [one and one.dci_exchanged.disentanglement for one in measured]
             rows.append(_cells("DCI as published", exchanged))
             rows.append(_cells("DCI in Table 2", [one and one.dci_published for one in measured]))
+            for part in ("completeness", "informativeness"):
+                parts = [one and float(getattr(one.dci, part)) for one in measured]
+                rows.append(_cells(f"DCI, {part}", parts))
     return "\n".join(rows)
 
 

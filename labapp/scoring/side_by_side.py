@@ -1,0 +1,104 @@
+"""Models beside each other as in Figure 2 of paper 000: a heat map each of the mutual information
+of codes and true factors, a row a data set, with the scores over it.
+
+matplotlib is slow to load: nothing imports this module before a figure is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from numpy.typing import NDArray
+
+from labapp.figure_style import INK, SECONDARY, STYLE
+from labapp.scoring.figures import CELL_IN, DARK, DPI, SHADES
+
+Float64 = NDArray[np.float64]
+
+UNIT = "mutual information, nats"
+AROUND_IN = (0.75, 1.1)
+"""Width and height that a heat map's names and titles take."""
+BAR_IN = 0.7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Representation:
+    """One heat map.
+
+    `information`, float64 (C, K), is the mutual information of codes and factors in nats
+    (`labapp.metrics.information`); `title` the model's name, `scores` what stands under it.
+    """
+
+    title: str
+    scores: str
+    information: Float64
+    codes: tuple[str, ...]
+    factors: tuple[str, ...]
+
+
+def draw(data_sets: Sequence[tuple[str, Sequence[Representation]]]) -> Figure:
+    """A row of heat maps for each name of a data set, codes downwards and factors across. The
+    models of a data set share one scale of colours, from 0 to their largest value.
+
+    Raises
+    ------
+    ValueError : there is nothing to draw, or a matrix has not a row a code and a column a factor.
+    """
+    if not data_sets or not all(shown for _, shown in data_sets):
+        raise ValueError("a data set with a representation at least is wanted")
+    across = max(len(shown) for _, shown in data_sets)
+    every = [one for _, shown in data_sets for one in shown]
+    wide = CELL_IN[0] * max(len(one.factors) for one in every) + AROUND_IN[0]
+    high = [
+        CELL_IN[1] * max(len(one.codes) for one in shown) + AROUND_IN[1] for _, shown in data_sets
+    ]
+    with mpl.rc_context(STYLE):
+        figure = Figure(
+            figsize=(across * wide + BAR_IN, sum(high)),
+            dpi=DPI,
+            layout=ConstrainedLayoutEngine(hspace=0.06),
+        )
+        FigureCanvasAgg(figure)
+        grid = figure.subplots(len(data_sets), across, squeeze=False, height_ratios=high)
+        for axes, (name, shown) in zip(grid, data_sets, strict=True):
+            top = max(float(one.information.max()) for one in shown)
+            for ax, one in zip(axes, shown, strict=False):
+                drawn = _heat_map(ax, one, top)
+            for ax in axes[len(shown) :]:
+                ax.set_visible(False)
+            axes[0].set_ylabel(name, fontsize=11, fontweight="bold", labelpad=10)
+            bar = figure.colorbar(drawn, ax=list(axes), fraction=0.02, pad=0.01)
+            bar.set_label(UNIT, fontsize=8, color=SECONDARY)
+            bar.ax.tick_params(labelsize=7)
+            bar.outline.set_visible(False)
+        figure.align_ylabels(grid[:, 0])
+    return figure
+
+
+def _heat_map(ax: Axes, one: Representation, top: float) -> mpl.cm.ScalarMappable:
+    matrix = one.information
+    if matrix.shape != (len(one.codes), len(one.factors)):
+        raise ValueError(f"{one.title}: the matrix has shape {matrix.shape}")
+    drawn = ax.imshow(matrix, cmap=SHADES, vmin=0, vmax=max(top, 1e-12), aspect="auto")
+    # The model's name is bold; its scores stand under it.
+    ax.set_title(f"{one.title}\n", fontsize=10, parse_math=False, linespacing=1.3)
+    ax.text(0, 1.03, one.scores, transform=ax.transAxes, fontsize=8, color=SECONDARY)
+    ax.set_xticks(range(len(one.factors)), one.factors, rotation=90, fontsize=8)
+    ax.set_yticks(range(len(one.codes)), one.codes, fontsize=8)
+    for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+        label.set_parse_math(False)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+    for row, column in np.ndindex(matrix.shape):
+        value = float(matrix[row, column])
+        colour = "white" if value >= DARK * top > 0 else INK
+        ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
+    return drawn
