@@ -17,13 +17,19 @@ SIGNIFICANT = 0.001
 SMALLEST = 5
 """No result of fewer values is called significant."""
 
+FEW = "there are too few values"
+SAME = "the values do not vary"
+MOST_NORMAL = 5000
+"""For more values Shapiro and Wilk's p is not accurate."""
+
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a test says. test: its name; df: degrees of freedom of a t; low, high: of an interval.
-    None where there is no value."""
+    """What a test says. test: its name; df: degrees of freedom of a t or chi-square, or of the
+    numerator of an F; df_2: of its denominator; low, high: of an interval. None where there is no
+    value, and then `why` says the reason."""
 
     test: str
     statistic: float | None = None
@@ -31,6 +37,8 @@ class Outcome:
     p: float | None = None
     low: float | None = None
     high: float | None = None
+    df_2: float | None = None
+    why: str = ""
 
 
 def values_of(values: ArrayLike) -> Values:
@@ -53,7 +61,12 @@ def varies(values: Values) -> bool:
     return values.size > 1 and float(np.ptp(values)) > 1e-9 * max(1.0, float(np.abs(values).max()))
 
 
-def _levelled(values: Values) -> Values:
+def _none(test: str, enough: bool) -> Outcome:
+    """No value: the values do not vary, or there are not enough."""
+    return Outcome(test, why=SAME if enough else FEW)
+
+
+def levelled(values: Values) -> Values:
     """Rounded, for tests by ranks: thirds of a hundred that were computed in two ways are a tie."""
     return np.round(values, 9)
 
@@ -62,7 +75,7 @@ def one_sample(values: Values, against: float) -> Outcome:
     """Student's t of the mean against a value."""
     name = "one-sample t"
     if not varies(values):
-        return Outcome(name)
+        return _none(name, values.size > 1)
     found = stats.ttest_1samp(values, against)
     return Outcome(name, float(found.statistic), values.size - 1, float(found.pvalue))
 
@@ -70,8 +83,9 @@ def one_sample(values: Values, against: float) -> Outcome:
 def two_sample(one: Values, other: Values) -> Outcome:
     """Student's t of two independent samples, equal variances."""
     name = "two-sample t"
-    if min(one.size, other.size) < 2 or not (varies(one) or varies(other)):
-        return Outcome(name)
+    enough = min(one.size, other.size) > 1
+    if not enough or not (varies(one) or varies(other)):
+        return _none(name, enough)
     # From the moments: of a sample that does not vary, scipy warns, though the test has a value.
     moments = [(float(s.mean()), float(s.std(ddof=1)), s.size) for s in (one, other)]
     found = stats.ttest_ind_from_stats(*moments[0], *moments[1])
@@ -83,7 +97,7 @@ def paired(one: Values, other: Values) -> Outcome:
     """Student's t of differences within participants; same order and size, no value missing."""
     name = "paired t"
     if not varies(one - other):
-        return Outcome(name)
+        return _none(name, one.size > 1)
     found = stats.ttest_rel(one, other)
     return Outcome(name, float(found.statistic), one.size - 1, float(found.pvalue))
 
@@ -92,9 +106,9 @@ def signed_rank(values: Values, against: float = 0.0) -> Outcome:
     """Wilcoxon's signed rank test of values (or differences) against a value: exact for up to 50
     values without zeros and ties, else by the normal approximation."""
     name = "Wilcoxon signed rank"
-    differences = _levelled(values - against)
+    differences = levelled(values - against)
     if differences.size < 2 or not np.any(differences != 0):
-        return Outcome(name)
+        return _none(name, differences.size > 1)
     sizes = np.abs(differences)
     exact = sizes.size <= 50 and sizes.all() and np.unique(sizes).size == sizes.size
     # Left to itself, scipy goes through all signs where there are ties: seconds a test.
@@ -106,16 +120,18 @@ def rank_sum(one: Values, other: Values) -> Outcome:
     """Mann and Whitney's U of two independent samples."""
     name = "Mann-Whitney U"
     if min(one.size, other.size) < 2:
-        return Outcome(name)
-    found = stats.mannwhitneyu(_levelled(one), _levelled(other))
+        return _none(name, False)
+    found = stats.mannwhitneyu(levelled(one), levelled(other))
     return Outcome(name, float(found.statistic), None, float(found.pvalue))
 
 
 def normality(values: Values) -> Outcome:
     """Shapiro and Wilk's W: a small p says that the values are not normally distributed."""
     name = "Shapiro-Wilk W"
+    if values.size > MOST_NORMAL:
+        return Outcome(name, why=f"there are more than {MOST_NORMAL:,} values")
     if values.size < 3 or not varies(values):
-        return Outcome(name)
+        return _none(name, values.size > 2)
     found = stats.shapiro(values)
     return Outcome(name, float(found.statistic), None, float(found.pvalue))
 
@@ -123,7 +139,7 @@ def normality(values: Values) -> Outcome:
 def pearson(one: Values, other: Values) -> Outcome:
     name = "Pearson r"
     if one.size < 3 or not (varies(one) and varies(other)):
-        return Outcome(name)
+        return _none(name, one.size > 2)
     found = stats.pearsonr(one, other)
     return Outcome(name, float(found.statistic), None, float(found.pvalue))
 
@@ -131,8 +147,8 @@ def pearson(one: Values, other: Values) -> Outcome:
 def spearman(one: Values, other: Values) -> Outcome:
     name = "Spearman rho"
     if one.size < 3 or not (varies(one) and varies(other)):
-        return Outcome(name)
-    found = stats.spearmanr(_levelled(one), _levelled(other))
+        return _none(name, one.size > 2)
+    found = stats.spearmanr(levelled(one), levelled(other))
     return Outcome(name, float(found.statistic), None, float(found.pvalue))
 
 
@@ -146,7 +162,7 @@ def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
     name = "95 % interval, clustered by set"
     names = sorted({str(cluster) for cluster in clusters})
     if len(names) < 2:
-        return Outcome(name)
+        return Outcome(name, why="there are fewer than two clusters")
     off = values - values.mean()
     labels = np.array([str(cluster) for cluster in clusters])
     sums = np.array([off[labels == one].sum() for one in names])

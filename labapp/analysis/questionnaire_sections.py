@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from labapp.analysis import figures_scores
 from labapp.analysis.listing import limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.analysis.scores import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.study.demographics import is_demographic
 from labapp.study.instruments.scoring import TLX_SUBSCALES
 
 WHOLE = "whole session"
-OF_STAGES = ("synthetic-end", "stage_easy")
-"""Instrument and item that is asked once a stage at the end: its number is the stage's."""
 MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
 SEQ = "seq"
 ELSEWHERE = frozenset({"hive-understanding"})

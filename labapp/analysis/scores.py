@@ -10,6 +10,8 @@ from labapp.analysis.questionnaires import AnswerRecord
 from labapp.study.instruments.scoring import RANGES, SCORINGS, Range, Scores, weighted_tlx
 
 RATINGS, WEIGHTS = "nasa-tlx", "nasa-tlx-weights"
+OF_STAGES = ("synthetic-end", "stage_easy")
+"""Instrument and item that is asked once a stage at the end: its number is the stage's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from labapp.analysis.columns import Metric
+from labapp.analysis.effects import Effect as Effect
 from labapp.analysis.inference import SMALLEST, Outcome
 
 STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -27,7 +28,8 @@ class Group:
     models, so that tests are paired; else each participant met one.
     values: one row a participant and model; columns participant, session, model, stage, one column
     a metric in the metric's unit (NaN where missing).
-    trials: the questions of these stages that count, as in the table of trials.
+    trials: the questions of these stages that count, as in the table of trials. simulated: so many
+    of the participants are programs.
     """
 
     study: str
@@ -37,6 +39,12 @@ class Group:
     within: bool
     values: pd.DataFrame
     trials: pd.DataFrame
+    simulated: int = 0
+
+    @property
+    def dataset(self) -> str:
+        """What the models' ids begin with: dsprites of dsprites/ae."""
+        return self.models[0].partition("/")[0]
 
     @property
     def participants(self) -> int:
@@ -56,23 +64,13 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
-    """A standardised effect with its 95 % interval; name: which (Hedges' g, partial eta
-    squared)."""
-
-    name: str
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Pair:
     """Two models compared on one metric.
 
-    n: pairs, or the smaller of the two groups. difference: mean of `one` minus mean of `other`,
-    over the pairs where tests are paired; low, high: its 95 % interval. p_corrected: Bonferroni
-    over the tests that were made. effect and robust (by ranks) are ours.
+    n: pairs, or the smaller of the two groups; n_one, n_other: both of them. difference: mean of
+    `one` minus mean of `other`, over the pairs where tests are paired; low, high: its 95 %
+    interval. p_corrected: Bonferroni over the tests that were made. effect and robust (by ranks)
+    are ours.
     """
 
     one: str
@@ -85,6 +83,8 @@ class Pair:
     p_corrected: float | None
     effect: Effect | None
     robust: Outcome | None
+    n_one: int | None = None
+    n_other: int | None = None
 
     @property
     def stars(self) -> str:
@@ -95,20 +95,26 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Omnibus:
     """The analysis of variance over all models. df_error: of the denominator; outcome.df: of the
-    numerator. n: participants in it. published_df: how the paper writes it, where that differs."""
+    numerator. n: participants in it; left_out: those with a value who lack one with another model,
+    and are not in it. generalised: generalised eta squared beside the partial one of `effect`, and
+    robust: the test by ranks (ours)."""
 
     outcome: Outcome
     df_error: float | None
     n: int
     p_corrected: float | None
     effect: Effect | None
+    left_out: int = 0
+    generalised: float | None = None
+    robust: Outcome | None = None
 
 
 @dataclass(frozen=True)
 class Compared:
     """One metric over the models of a group. checks: the assumption checks a reviewer asks for
     (ours), by what they check; mixed: what a linear mixed model says, where data are unbalanced
-    (ours)."""
+    (ours). repeats: the metric of which this one is a multiple, so that its tests are the same
+    tests again and are not counted."""
 
     metric: Metric
     summaries: Mapping[str, Summary]
@@ -116,6 +122,18 @@ class Compared:
     pairs: tuple[Pair, ...]
     checks: Mapping[str, Outcome]
     mixed: Outcome | None
+    repeats: str = ""
+
+    @property
+    def tests(self) -> tuple[Outcome, ...]:
+        """The analysis of variance and the t tests that have a p, as the paper counts them; none
+        of a metric that repeats another."""
+        if self.repeats:
+            return ()
+        made = [pair.outcome for pair in self.pairs]
+        if self.omnibus is not None:
+            made.insert(0, self.omnibus.outcome)
+        return tuple(one for one in made if one.p is not None)
 
     def pair(self, one: str, other: str) -> Pair | None:
         """The test of two models, whichever stands first; None where none was made."""

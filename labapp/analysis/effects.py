@@ -1,0 +1,129 @@
+"""Standardised effects with 95 % intervals by noncentral distributions.
+
+The noncentrality of which the observed statistic is the 97.5th and the 2.5th percentile are the
+ends of an interval of the noncentrality (Steiger and Fouladi, 1997); an effect is a function of it.
+Ends that no noncentrality reaches are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, lgamma, sqrt
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from labapp.analysis.inference import Values, varies
+from labapp.analysis.variance import Sums
+
+GIVEN = 0.95
+STEPS = 20
+LOW, HIGH = (1 + GIVEN) / 2, (1 - GIVEN) / 2
+HEDGES, PAIRED = "Hedges' g", "d_z"
+PARTIAL, PLAIN, GENERALISED = "partial eta squared", "eta squared", "generalised eta squared"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A standardised effect with its 95 % interval; name: which (Hedges' g, partial eta
+    squared)."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+def hedges_g(one: Values, other: Values) -> Effect | None:
+    """Hedges' (1981) g of two independent samples: the difference of their means in pooled standard
+    deviations, corrected for small samples. None where they have fewer than two values or do not
+    vary."""
+    n_1, n_2 = one.size, other.size
+    if min(n_1, n_2) < 2 or not (varies(one) or varies(other)):
+        return None
+    df = n_1 + n_2 - 2
+    pooled = sqrt((one.var(ddof=1) * (n_1 - 1) + other.var(ddof=1) * (n_2 - 1)) / df)
+    d = float(one.mean() - other.mean()) / pooled
+    scale = sqrt(n_1 * n_2 / (n_1 + n_2))
+    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
+    low, high = (None if t is None else small * t / scale for t in t_interval(d * scale, df))
+    return Effect(HEDGES, small * d, low, high)
+
+
+def d_z(differences: Values) -> Effect | None:
+    """Cohen's (1988) d_z of paired samples: the mean difference in standard deviations of the
+    differences. None where there are fewer than two or they do not vary."""
+    if not varies(differences):
+        return None
+    scale = sqrt(differences.size)
+    d = float(differences.mean() / differences.std(ddof=1))
+    low, high = (
+        None if t is None else t / scale for t in t_interval(d * scale, differences.size - 1)
+    )
+    return Effect(PAIRED, d, low, high)
+
+
+def eta_squared(sums: Sums) -> Effect:
+    """Partial eta squared, the conditions' share of the squares that participants do not explain;
+    where each has one condition that is eta squared. Interval: noncentrality / (noncentrality + df
+    + df of the error + 1), Smithson (2003)."""
+    name = PARTIAL if sums.participants else PLAIN
+    value = sums.conditions / (sums.conditions + sums.error)
+    whole = sums.df + sums.df_error + 1
+    low, high = (
+        None if found is None else found / (found + whole)
+        for found in f_interval(sums.f, sums.df, sums.df_error)
+    )
+    return Effect(name, value, low, high)
+
+
+def generalised_eta_squared(sums: Sums) -> float:
+    """The conditions' share of all squares, between participants too: comparable between studies
+    within and between participants (Olejnik and Algina, 2003)."""
+    return sums.conditions / (sums.conditions + sums.participants + sums.error)
+
+
+def t_interval(t: float, df: float) -> tuple[float | None, float | None]:
+    """Ends of the 95 % interval of the noncentrality of a t."""
+    size = abs(t)
+
+    def share(at: float) -> float:
+        return float(special.nctdtr(df, at, size))
+
+    step = sqrt(1 + size**2 / (2 * df))  # about the spread of a t around its noncentrality
+    low = _end(share, LOW, size, -step)
+    high = _end(share, HIGH, size, step)
+    if t >= 0:
+        return low, high
+    return None if high is None else -high, None if low is None else -low
+
+
+def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, float | None]:
+    """Ends of the 95 % interval of the noncentrality of an F; 0 where even that is too much."""
+
+    def share(at: float) -> float:
+        return float(stats.ncf.cdf(f, df, df_error, at) if at else stats.f.cdf(f, df, df_error))
+
+    step = 1 + f * df
+    low, high = (
+        0.0 if share(0.0) <= wanted else _end(share, wanted, 0.0, step) for wanted in (LOW, HIGH)
+    )
+    return low, high
+
+
+def _end(share: Callable[[float], float], wanted: float, start: float, step: float) -> float | None:
+    """The noncentrality with the share wanted: from a start in steps until it is passed, and then
+    between the last two; None where the distribution cannot be computed so far out."""
+    sign = np.sign(share(start) - wanted)
+    before = start
+    for _ in range(STEPS):
+        after = before + step
+        found = share(after)
+        if not np.isfinite(found):
+            return None
+        if np.sign(found - wanted) != sign:
+            low, high = sorted((before, after))
+            return float(optimize.brentq(lambda at: share(at) - wanted, low, high, xtol=1e-10))
+        before = after
+    return None
