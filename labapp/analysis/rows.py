@@ -35,7 +35,6 @@ from labapp.analysis.unmasking.rows import annotation_row, masked_prediction_row
 from labapp.analysis.unmasking.rows import stage_row as unmasking_stage_row
 from labapp.analysis.unmasking.rows import trial_row as unmasking_trial_row
 from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
-from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.judging import PerformanceComputed
 
@@ -140,7 +139,7 @@ class SessionRecords:
         }
 
     def rows(self) -> dict[str, list[Row]]:
-        """By table. Snapshots are rows of their own."""
+        """By table, but for the snapshots (see `folding.snapshots`)."""
         scores = fold_scores(self.answers, self.parts)
         tables: dict[str, list[Row]] = {
             "trials": self._by_part(
@@ -171,7 +170,6 @@ class SessionRecords:
             "pool": list(pool_rows(self.parts.unmasked.values())),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
-            "snapshots": [row for trial in self.trials for row in _snapshot_rows(trial)],
         }
         for name in ("trials", "stages", "judgements", "similarities", "annotations"):
             tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
@@ -387,23 +385,3 @@ def _stage_row(stage: StageRecord) -> Row:
         "duration_s": stage.duration_s,
         **{f"change_{name}": value for name, value in asdict(change).items()},
     }
-
-
-def _snapshot_rows(trial: TrialRecord) -> list[Row]:
-    return [
-        {
-            "stage": trial.part.id,
-            "model": trial.part.model,
-            "trial": trial.trial,
-            "attempt": trial.attempt,
-            "snapshot": number,
-            "t_s": snapshot.t_ns / NS,
-            "z": list(snapshot.z),
-            "dimension": None if snapshot.dimension is None else snapshot.dimension + 1,
-            "direction": snapshot.direction,
-            "alignment": snapshot.alignment,
-            "error_sum": snapshot.error_sum,
-            "error_mean": snapshot.error_mean,
-        }
-        for number, snapshot in enumerate(trial.snapshots, start=1)
-    ]

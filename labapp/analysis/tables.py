@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from labapp.analysis.column import Column, Kind
 from labapp.analysis.columns import COLUMNS
+from labapp.analysis.folding.pieces import frame, together
+from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.rows import Row, SessionRecords
-from labapp.analysis.sources import Progress, read_sessions
+from labapp.analysis.snapshots import ReadWhenAsked, Snapshots, Store, Who, recorded
+from labapp.analysis.sources import Progress, Read, read_sessions
 
 _DTYPES: dict[Kind, str] = {
     "text": "string",
@@ -62,7 +66,7 @@ class Tables:
     pool: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
-    snapshots: pd.DataFrame
+    snapshots: ReadWhenAsked = ReadWhenAsked()  # noqa: RUF009 - a descriptor, see there
     notes: tuple[str, ...] = ()
 
     def by_name(self) -> dict[str, pd.DataFrame]:
@@ -71,20 +75,39 @@ class Tables:
 
     def of_study(self, *studies: str) -> Tables:
         """The rows of one study, or of several."""
-        own = {name: frame[frame["study"].isin(studies)] for name, frame in self.by_name().items()}
-        return Tables(**own, notes=self.notes)
+        own = {name: frame[frame["study"].isin(studies)] for name, frame in self._read().items()}
+        snapshots = self._snapshots(lambda who: who[0] in studies)
+        return Tables(**own, snapshots=snapshots, notes=self.notes)
 
     def included(self) -> Tables:
         """The rows of the sessions that count; all of the sessions, of deviations and of what is
         the same for every session."""
         kept = self.participants[self.participants["included"]]
         who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
-        frames = self.by_name()
+        frames = self._read()
         for name in frames.keys() - _OF_ALL:
-            keys = (frames[name][key] for key in ("study", "participant", "session"))
-            counts = [one in who for one in zip(*keys, strict=True)]
-            frames[name] = frames[name][pd.Series(counts, frames[name].index, dtype=bool)]
-        return Tables(**frames, notes=self.notes)
+            frames[name] = _only(frames[name], who.__contains__)
+        return Tables(**frames, snapshots=self._snapshots(who.__contains__), notes=self.notes)
+
+    def snapshots_of(self, study: str, participant: str, session: str) -> pd.DataFrame:
+        """The snapshots of one session, without unpacking those of the others."""
+        own = self._snapshots((study, participant, session).__eq__)
+        return own.frame() if isinstance(own, Snapshots) else own
+
+    def _read(self) -> dict[str, pd.DataFrame]:
+        """All but the snapshots."""
+        return {name: getattr(self, name) for name in COLUMNS if name != SNAPSHOTS}
+
+    def _snapshots(self, keep: Callable[[Who], bool]) -> Snapshots | pd.DataFrame:
+        given = recorded(self)
+        return given.only(keep) if isinstance(given, Snapshots) else _only(given, keep)
+
+
+def _only(frame: pd.DataFrame, keep: Callable[[Who], bool]) -> pd.DataFrame:
+    """The rows of some sessions."""
+    keys = (frame[key] for key in ("study", "participant", "session"))
+    kept = [keep(who) for who in zip(*keys, strict=True)]
+    return frame[pd.Series(kept, frame.index, dtype=bool)]
 
 
 def load(
@@ -92,6 +115,8 @@ def load(
     progress: Progress | None = None,
     *,
     withdrawn: bool = False,
+    workers: int | None = 1,
+    dask: str | None = None,
 ) -> Tables:
     """Read sessions and bundles (folders or zips, in any mixture) into tables.
 
@@ -103,20 +128,34 @@ def load(
     >>> load("exports/quickstart").stages  # doctest: +SKIP
     """
     given = [paths] if isinstance(paths, Path | str) else list(paths)
-    sessions, notes = read_sessions([Path(path) for path in given], progress, withdrawn=withdrawn)
-    return tables_of(sessions, notes)
+    sessions, notes = read_sessions(
+        [Path(path) for path in given], progress, withdrawn=withdrawn, workers=workers, dask=dask
+    )
+    return _tables(sessions, notes)
 
 
 def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> Tables:
     """Tables of sessions that were folded already, by study and participant."""
-    ordered = sorted(sessions, key=lambda one: tuple(one.who.values()))
-    rows: dict[str, list[Row]] = {name: [] for name in COLUMNS}
-    for session in ordered:
-        for name, some in session.rows().items():
-            rows[name].extend(some)
-    for name, keys in _DISTINCT.items():
-        rows[name] = _distinct(rows[name], keys)
-    return Tables(**frames(rows), notes=tuple(notes))
+    store = Store()
+    return _tables([Read.of(session, store) for session in sessions], notes)
+
+
+def _tables(sessions: Sequence[Read], notes: Sequence[str]) -> Tables:
+    ordered = sorted(sessions, key=lambda one: one.who)
+    made = {}
+    for name, columns in COLUMNS.items():
+        if name == SNAPSHOTS:
+            continue
+        pieces = [one.tables[name] for one in ordered]
+        if name in _DISTINCT:
+            pieces = list(dict.fromkeys(pieces))  # most sessions say the same
+        table = together(pieces, columns)
+        if name in _DISTINCT:
+            rows = _distinct(table.to_pylist(), _DISTINCT[name])
+            table = pa.Table.from_pylist(rows, table.schema)
+        made[name] = frame(table, columns)
+    snapshots = Snapshots([(one.who, one.snapshots) for one in ordered])
+    return Tables(**made, snapshots=snapshots, notes=tuple(notes))
 
 
 def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:

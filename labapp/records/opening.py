@@ -6,6 +6,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.errors import RecordError
@@ -48,10 +49,52 @@ def open_records(path: Path) -> list[Record]:
 
 def iter_records(path: Path) -> Iterator[Record]:
     """As `open_records`, with one session in memory at a time."""
+    return (place.open() for place in session_places(path))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    """Where one session lies. prefix: its folder in the bundle at `path`; empty where `path` is a
+    session folder."""
+
+    path: Path
+    prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        """For messages: of the session folder or of the bundle."""
+        return self.path.name
+
+    def open(self) -> Record:
+        """The session. Raises RecordError when it cannot be read."""
+        if not self.prefix:
+            return _open_folder(self.path)
+        tree = bundle_tree(self.path)
+        if tree is None:
+            raise RecordError(
+                f"{self.path} is no bundle (any more).", todo="Check that it is still there."
+            )
+        return bundled_record(tree.below(self.prefix), f"{self.path}: {self.prefix}")
+
+
+def session_places(path: Path) -> list[SessionPlace]:
+    """Where the sessions at `path` lie, in the order of their names; nothing of them is read yet.
+
+    Raises RecordError for a bundle without a session.
+    """
     tree = bundle_tree(path)
-    if tree is not None:
-        yield from _open_bundle(tree, path)
-        return
+    if tree is None:
+        return [SessionPlace(path)]
+    prefixes = session_prefixes(tree)
+    if not prefixes:
+        raise RecordError(
+            f"The bundle {path} holds no session.",
+            todo="Export it again, or take another copy.",
+        )
+    return [SessionPlace(path, prefix) for prefix in prefixes]
+
+
+def _open_folder(path: Path) -> Record:
     name = FolderName.parse(path.resolve().name) or FolderName.parse(path.name)
     if name is None or not path.is_dir():
         what = "is neither a session folder nor a bundle" if path.exists() else "does not exist"
@@ -61,7 +104,7 @@ def iter_records(path: Path) -> Iterator[Record]:
         )
     running = held(path)
     rows = read_rows(path)
-    yield Record("session", str(path), name, FolderTree(path), rows, running)
+    return Record("session", str(path), name, FolderTree(path), rows, running)
 
 
 def is_session(path: Path) -> bool:
@@ -110,17 +153,6 @@ def session_prefixes(tree: Tree) -> list[str]:
     """Folders of the sessions in a bundle, for example `sourcedata/labapp/sub-P01/ses-1`."""
     parts = (name.split("/") for name in tree.names() if name.startswith(f"{SOURCEDATA}/sub-"))
     return sorted({"/".join(p[:4]) for p in parts if len(p) > 4})
-
-
-def _open_bundle(tree: Tree, path: Path) -> Iterator[Record]:
-    prefixes = session_prefixes(tree)
-    if not prefixes:
-        raise RecordError(
-            f"The bundle {path} holds no session.",
-            todo="Export it again, or take another copy.",
-        )
-    for prefix in prefixes:
-        yield bundled_record(tree.below(prefix), f"{path}: {prefix}")
 
 
 def bundled_record(tree: Tree, source: str) -> Record:

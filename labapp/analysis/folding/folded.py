@@ -1,0 +1,131 @@
+"""One session, read, checked and folded: all that the tables need of it, as plain bytes.
+
+`fold` is a pure function of a place on disk, so that it gives the same in this process, in another
+and on another machine.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from labapp.analysis.columns import COLUMNS
+from labapp.analysis.folding.pieces import piece
+from labapp.analysis.folding.snapshots import snapshots_piece
+from labapp.analysis.rows import SessionRecords
+from labapp.errors import RecordError
+from labapp.records.integrity import check_chain
+from labapp.records.opening import SessionPlace
+from labapp.records.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What one session gives to the tables.
+
+    who: study, participant and session label; place: where it was read; source: that in words;
+    events: rows of its journal; tables: a piece by table (see `pieces`), empty where it has no row;
+    snapshots: theirs, packed.
+    """
+
+    who: tuple[str, str, str]
+    place: SessionPlace
+    source: str
+    running: bool
+    deidentified: bool
+    events: int
+    tables: Mapping[str, bytes]
+    snapshots: bytes
+
+    @classmethod
+    def of(cls, session: SessionRecords, place: SessionPlace, record: Record) -> Folded:
+        planned = session.course.planned
+        return cls(
+            (planned.study, planned.participant, planned.session),
+            place,
+            record.source,
+            record.running,
+            session.deidentified,
+            len(record.rows),
+            pieces(session),
+            snapshots_piece(session.who, session.trials),
+        )
+
+    @property
+    def fullness(self) -> tuple[int, bool]:
+        return self.events, not self.deidentified
+
+
+def pieces(session: SessionRecords) -> dict[str, bytes]:
+    """The rows of one session, a piece a table; the snapshots are apart."""
+    return {name: piece(rows, COLUMNS[name]) for name, rows in session.rows().items()}
+
+
+def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
+    """Read, check and fold one session.
+
+    withdrawn: also where the participant withdrew and let the data be kept; it does not count.
+    Raises RecordError when it cannot be read, is not what was written, or is withdrawn.
+    """
+    with _collector_at_rest():
+        record = place.open()
+        _refuse_withdrawn(record, withdrawn)
+        if broken := check_chain(record.rows):
+            raise RecordError(
+                f"{record.source}: the journal is not what was written ({broken}).",
+                safe="It was only read; nothing was changed.",
+                todo="`labapp sessions verify` tells more; leave this session out until then.",
+            )
+        session = SessionRecords.of(
+            list(record.bodies()),
+            f"{record.name} ({record.kind})",
+            deidentified=record.redacted,
+            withdrawn=bool(record.withdrawn),
+        )
+        return Folded.of(session, place, record)
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Without Python's cycle collector, which would walk the thousands of events of a journal, none
+    of them in a cycle, again and again: half of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
+    """A bundle was made with leave to keep such data; a session folder needs that leave here."""
+    if record.kind == "bundle" or not record.withdrawn:
+        return
+    if record.withdrawn == "delete":
+        raise RecordError(
+            f"The participant of {record.name} withdrew and wants the data deleted.",
+            safe="No analysis was made.",
+            todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
+        )
+    if not withdrawn:
+        raise RecordError(
+            f"The participant of {record.name} withdrew; the data were kept.",
+            safe="No analysis was made.",
+            todo="Leave the session out; or, where your consent form covers it, say --withdrawn: "
+            "it is in the tables then and counts in no metric.",
+        )
+
+
+def continues(one: Folded, other: Folded) -> bool:
+    """Whether one of the two journals is the beginning of the other (or the same). Both are read
+    again: this is asked only of a session that was given twice."""
+    rows, others = one.place.open().rows, other.place.open().rows
+    shared = min(one.events, other.events)
+    if one.deidentified or other.deidentified:
+        # A de-identified copy has a hash chain of its own.
+        pairs = zip(rows[:shared], others[:shared], strict=True)
+        return all(row[:10] == copy[:10] for row, copy in pairs)
+    return rows[shared - 1].hash == others[shared - 1].hash

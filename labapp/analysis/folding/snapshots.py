@@ -1,0 +1,54 @@
+"""The snapshots of one session, column by column: there are thousands of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from labapp.analysis.columns import COLUMNS
+from labapp.analysis.folding.pieces import NUMBERS, TYPES, packed
+from labapp.analysis.trials import TrialRecord
+from labapp.clock import NS
+
+NAME = "snapshots"
+SCHEMA = pa.schema(
+    [
+        (column.name, NUMBERS if column.kind == "numbers" else TYPES[column.kind])
+        for column in COLUMNS[NAME]
+    ]
+)
+
+
+def snapshots_piece(who: dict[str, str], trials: Iterable[TrialRecord]) -> bytes:
+    """The snapshots of all attempts at questions of one session, packed; empty without any."""
+    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    for trial in trials:
+        for name, values in _columns(who, trial):
+            columns[name].extend(values)
+    if not columns["z"]:
+        return b""
+    arrays = [pa.array(columns[field.name], field.type) for field in SCHEMA]
+    return packed(pa.Table.from_arrays(arrays, schema=SCHEMA), "lz4")
+
+
+def _columns(who: dict[str, str], trial: TrialRecord) -> Iterator[tuple[str, Iterable[Any]]]:
+    taken = trial.snapshots
+    same = {
+        **who,
+        "stage": trial.part.id,
+        "model": trial.part.model,
+        "trial": trial.trial,
+        "attempt": trial.attempt,
+    }
+    for name, value in same.items():
+        yield name, [value] * len(taken)
+    yield "snapshot", range(1, len(taken) + 1)
+    yield "t_s", [one.t_ns / NS for one in taken]
+    yield "z", [one.z for one in taken]
+    yield "dimension", [None if one.dimension is None else one.dimension + 1 for one in taken]
+    yield "direction", [one.direction for one in taken]
+    yield "alignment", [one.alignment for one in taken]
+    yield "error_sum", [one.error_sum for one in taken]
+    yield "error_mean", [one.error_mean for one in taken]

@@ -1,0 +1,108 @@
+"""Folding many sessions: one after the other, in several processes, or on a Dask cluster.
+
+However it is done, the sessions come back in the order in which they were given, so that the tables
+are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
+from typing import Protocol
+
+from labapp.analysis.folding.folded import Folded, fold
+from labapp.errors import SetupError
+from labapp.records.opening import SessionPlace
+
+AHEAD = 4
+"""Sessions a worker has waiting, so that it is never idle and few results lie about."""
+WORTH_A_PROCESS = 12
+"""Sessions that are read in the time a process takes to start."""
+
+
+class Waiting(Protocol):
+    """Of something under way."""
+
+    def result(self) -> Folded: ...
+
+
+def fold_all(
+    places: Sequence[SessionPlace],
+    *,
+    withdrawn: bool = False,
+    workers: int | None = 1,
+    dask: str | None = None,
+) -> Iterator[Folded]:
+    """Every session folded, in the order given.
+
+    workers: processes, 1 for this one alone, None for as many as are worth it on this machine.
+    dask: address of a Dask scheduler, whose workers are taken instead; they need the same labapp
+    and the sessions under the same paths. Raises RecordError as `fold`, of the first place that
+    cannot be folded; SetupError when a worker is lost or the cluster cannot be used.
+    """
+    task = partial(fold, withdrawn=withdrawn)
+    if dask is not None:
+        from labapp.analysis.folding.cluster import cluster
+
+        # The workers have working directories of their own.
+        there = [replace(place, path=place.path.absolute()) for place in places]
+        with cluster(dask) as (submit, n):
+            yield from _in_order(there, partial(submit, task), n * AHEAD)
+        return
+    n = fitting(len(places)) if workers is None else min(workers, len(places))
+    if n <= 1:
+        yield from map(task, places)
+        return
+    with _pool(n) as submit:
+        yield from _in_order(places, partial(submit, task), n * AHEAD)
+
+
+def fitting(sessions: int) -> int:
+    """Processes that are worth it for so many sessions, at most one a core this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(cores or 1, sessions // WORTH_A_PROCESS))
+
+
+def _in_order(
+    places: Iterable[SessionPlace], submit: Callable[[SessionPlace], Waiting], ahead: int
+) -> Iterator[Folded]:
+    under_way: deque[Waiting] = deque()
+    for place in places:
+        under_way.append(submit(place))
+        if len(under_way) > ahead:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()
+
+
+@contextmanager
+def _pool(n: int) -> Iterator[Callable[..., Future[Folded]]]:
+    # Spawned: a fork would take over the threads and locks of whoever asked.
+    pool = ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_begin)
+    try:
+        yield pool.submit
+    except BrokenProcessPool as error:
+        raise SetupError(
+            "A process that was reading sessions ended before it was done.",
+            safe="The sessions were only read.",
+            todo="Was the memory used up? Try fewer processes: --workers 1.",
+        ) from error
+    finally:
+        # After an error or Ctrl-C what nobody waits for is not begun.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin() -> None:
+    """Ctrl-C is for the process that asked; a worker finishes its session and goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import pyarrow as pa
+
+    pa.set_cpu_count(1)
