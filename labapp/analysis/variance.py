@@ -154,7 +154,7 @@ def corrected(values: Matrix) -> Outcome:
 def residuals(values: Matrix) -> Values:
     """What participants and conditions do not explain, of values within participants."""
     rest = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
-    return rest.ravel()
+    return np.asarray(rest).ravel()
 
 
 def same_variances(samples: Sequence[Values]) -> Outcome:

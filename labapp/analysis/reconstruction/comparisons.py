@@ -96,7 +96,7 @@ _Tested = tuple[Omnibus | None, tuple[Pair, ...], Mapping[str, Outcome]]
 def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
     """The analysis of variance is of the participants who have every model that has values, a t
     test of those who have both models."""
-    there = np.isfinite(values).any(axis=0)
+    there = np.asarray(np.isfinite(values).any(axis=0))
     models = tuple(model for model, known in zip(models, there, strict=True) if known)
     values = values[:, there]
     whole = values[np.isfinite(values).all(axis=1)]
@@ -199,7 +199,7 @@ def _independent(one: str, other: str, first: Values, second: Values) -> Pair:
 
 def _interval(difference: float | None, found: Outcome, error: float) -> _Ends:
     """95 % interval of a difference with its standard error; none where there is no test."""
-    if difference is None or found.p is None:
+    if difference is None or found.df is None:
         return None, None
     half = float(stats.t.ppf(0.975, found.df)) * error
     return difference - half, difference + half

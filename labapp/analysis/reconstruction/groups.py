@@ -64,22 +64,23 @@ def groups_of(counted: Tables) -> list[Group]:
     programs = counted.participants[counted.participants["simulated"]]
     simulated = set(zip(programs["study"], programs["participant"], strict=True))
     found = []
-    order = {task: place for place, task in enumerate(TASKS)}
-    cells = list(stages.groupby(["study", "task", "dataset"], sort=True))
-    for (study, task, dataset), own in sorted(
-        cells, key=lambda cell: (cell[0][0], order[cell[0][1]], cell[0][2])
-    ):
+    cells = [
+        ((str(study), TASKS.index(str(task)), str(dataset)), own)
+        for (study, task, dataset), own in stages.groupby(["study", "task", "dataset"])
+    ]
+    for (study, place, dataset), own in sorted(cells, key=lambda cell: cell[0]):
+        task = TASKS[place]
         parts = list(_meeting(own))
         for models in parts:
             some = own[own["model"].isin(models)]
-            values = _values(some, metrics_of(str(task)))
+            values = _values(some, metrics_of(task))
             of_group = (trials["study"] == study) & (trials["task"] == task)
             names = ", ".join(published_name(model) for model in models)
             apart = f" ({names})" if len(parts) > 1 else ""
             found.append(
                 Group(
-                    study=str(study),
-                    task=str(task),
+                    study=study,
+                    task=task,
                     name=f"{task}, {dataset}{apart}",
                     models=models,
                     within=bool(values["participant"].duplicated().any()),
@@ -137,6 +138,10 @@ def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
     }
     frame = stages[["participant", "session", "model", "stage"]].assign(**columns)
     by = frame.groupby(["participant", "model"], sort=True)
-    names = by[["session", "stage"]].agg(lambda some: ";".join(dict.fromkeys(some)))
+    names = by[["session", "stage"]].agg(_listed)
     found = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
     return found[["participant", "session", "model", "stage", *columns]]
+
+
+def _listed(names: pd.Series[str]) -> str:
+    return ";".join(dict.fromkeys(names))
