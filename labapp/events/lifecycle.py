@@ -24,6 +24,18 @@ class SessionPlanned(Body):
     plan: tuple[dict[str, Any], ...]
 
 
+@kind("participant.simulated")
+class ParticipantSimulated(Body):
+    """A program takes part, not a person. strategy: how it solves questions, see
+    labapp.simulation.names; share: of its mixture, null where it was not drawn from one; careless:
+    it does not try; traits: what makes this participant, see labapp.simulation.person.Person."""
+
+    strategy: str
+    share: float | None
+    careless: bool
+    traits: dict[str, float]
+
+
 @kind("segment.started", durable=True)
 class SegmentStarted(Body):
     """A run of the program on this session begins. gap_from_ns: session time of the last event of

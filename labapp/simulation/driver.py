@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import cast
 
 from labapp.clock import NS
@@ -12,22 +12,22 @@ from labapp.events.commands import (
     Answer,
     CloseDescription,
     Command,
-    MarkAlignment,
-    MoveDial,
     MoveTutorialDial,
     Next,
     OpenDescription,
     Respond,
     ShowQuestion,
-    Skip,
     StimulusPainted,
 )
+from labapp.events.lifecycle import ParticipantSimulated
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
 from labapp.simulation import judging
 from labapp.simulation.answers import answer
+from labapp.simulation.mixtures import drawn
+from labapp.simulation.person import STRIDE_S, Person
+from labapp.simulation.reconstructing import STRIDE, TURN, Reconstructing
 from labapp.simulation.single_dimension import Step, steps
-from labapp.simulation.strategies import STRATEGIES, GiveUp, Move, Strategy, away
 from labapp.simulation.unmasking import DEVICE, Annotator, Observer, Reply
 from labapp.study.assignment import generator
 from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
@@ -43,8 +43,6 @@ from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.task import JudgingTask, WarmUpTask
 from labapp.tasks.questionnaire import QuestionnaireTask
-from labapp.tasks.reconstruction.state import Trial
-from labapp.tasks.reconstruction.task import ReconstructionTask
 from labapp.tasks.single_dimension.task import SingleDimensionTask
 
 
@@ -66,29 +64,27 @@ FAST = Pace(stride_s=0.02, think_s=0.06, read_s=0.12, reaction=0.08)
 
 SHOWN_BY = TIMED_BY = "simulated"
 
-JUDGEMENT_SD = 0.03
-"""How much the alignment that is close enough differs from question to question."""
-NOT_SURE = 0.1
-"""Nothing is marked between close enough and so much less."""
-SAYS_FAR_RATE = 0.1
-"""How often a stride on the way is marked far away."""
-
 TREE_RATE = 0.3
 """How often somebody who reads about a method looks at its whole tree before going on."""
 
-HUMAN = Pace(stride_s=0.12, think_s=1.2, read_s=6.0)
-"""About a person's speed, for simulations on a virtual clock."""
+HUMAN = Pace(stride_s=STRIDE_S, think_s=1.2, read_s=6.0)
+"""About a person's speed, for simulations on a virtual clock. A decision takes about 1.35 s, the
+mental operator of the keystroke-level model (Card, Moran and Newell 1980), looking included."""
+
+TURNS = 2
+"""Strides that it takes to turn a dial round: with the one in which the picture comes, a reaction
+time of about 0.36 s."""
 
 
 class Driver:
     """Sends one command after another until the session ends.
 
     consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
-    strategy: one of `simulation.names`, which must fit the study. careless: guesses wherever it is
-    asked, and gives up every reconstruction question that can be given up, so that rules of
-    inclusion have somebody to exclude. paints: there is no screen that tells when a stimulus is
-    painted, so that this does, at the moment it is due. observer: how `understanding` sees masked
-    pictures.
+    strategy: one of `simulation.names`, or shares of them (see `mixtures`), which must fit the
+    study. careless: guesses wherever it is asked, and gives up every reconstruction question that
+    can be given up, so that rules of inclusion have somebody to exclude. paints: there is no screen
+    that tells when a stimulus is painted, so that this does, at the moment it is due. observer: how
+    `understanding` sees masked pictures.
     """
 
     def __init__(
@@ -106,27 +102,29 @@ class Driver:
     ) -> None:
         self._runner = runner
         self._consent = consent
-        self._make = STRATEGIES.get(strategy)
+        strategy, share = drawn(strategy, seed, participant)
         self._name = "careless" if careless else strategy
-        self._careless = careless
         self._seed = (seed, participant, "simulated", strategy)
         self._rng = generator(*self._seed)
+        self._person = Person.drawn(seed, participant)
+        self._says = ParticipantSimulated(strategy, share, careless, asdict(self._person))
+        self._dials = Reconstructing(strategy, self._person, self._seed, careless=careless)
+        self._intended: Command | None = None
         self._pace = pace
         self._paints = paints
         self._observer = observer or Observer()
         self._annotator: Annotator | None = None
         self._reply: Reply | None = None
         self._question: tuple[str, int, int] | None = None
-        self._enough = 1.0
-        self._judging = self._rng
-        self._strategy: Strategy | None = None
         self._steps: Iterator[Step] = iter(())
         self._step: Step | None = None
         self._left_out: set[tuple[str, str]] = set()
         self._stopped = False
 
     def start(self) -> None:
-        """Begin after a moment; everything happens on the runner's scheduler."""
+        """Begin after a moment; everything happens on the runner's scheduler. Who it is, is written
+        down first."""
+        self._runner.emit(self._says, Source.SIMULATED)
         self._later(self._pace.read_s)
 
     def stop(self) -> None:
@@ -300,64 +298,24 @@ class Driver:
         return self._pace.read_s if step and step.waits == "look" else self._pace.think_s
 
     def _reconstruct(self, part: ReconstructionPart) -> None:
-        runner = self._runner
-        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
-        trial = runner.state.part_state.trial
-        if trial is None or (not trial.running and not trial.solved):
-            self._later(self._pace.stride_s)
-            return
-        if trial.solved:
-            self._send(Next(), self._pace.think_s)
-            return
-        if self._careless and part.role == "stage" and part.skip != "never" and not part.marks:
-            self._give_up(task, trial)
-            return
-        assert self._make is not None, "the strategy fits the study"
-        if self._question != (part.id, trial.number, trial.attempt):
-            self._question = (part.id, trial.number, trial.attempt)
-            self._strategy = self._make(generator(*self._seed, part.id, trial.number))
-            if part.marks:
-                self._judging = generator(*self._seed, part.id, trial.number, "close enough")
-                judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
-                self._enough = min(judged, 0.99)
-        assert self._strategy is not None
-        if trial.z_seq > trial.decoded_seq:
-            self._later(self._pace.stride_s)
-            return
-        if part.marks and (said := self._judge(trial)) is not None:
-            self._send(said, self._pace.think_s)
-            return
-        match self._strategy.next(trial, task.space):
-            case Move(dimension, value):
-                turned = dimension != trial.selected
-                wait_s = self._pace.think_s if turned else self._pace.stride_s
-                self._send(MoveDial(dimension, value, "simulated"), wait_s)
-            case GiveUp():
-                if part.marks:
-                    self._send(MarkAlignment("close"), self._pace.think_s)
-                elif task.may_skip(trial):
-                    self._send(Skip(), self._pace.think_s)
-                else:
-                    self._strategy = None
-                    self._question = None
-                    self._later(self._pace.think_s)
+        """Look at the dials' pictures and decide; what was decided is done when it is ready."""
+        if self._intended is None:
+            act = self._dials.act(self._runner, part)
+            if act.command is None:
+                self._later(self._takes(act.before) or self._pace.stride_s)
+                return
+            if (before_s := self._takes(act.before)) > 0:
+                self._intended = act.command
+                self._later(before_s)
+                return
+            self._intended = act.command
+        command, self._intended = self._intended, None
+        self._send(command, self._pace.stride_s)
 
-    def _give_up(self, task: ReconstructionTask, trial: Trial) -> None:
-        """Skip; until that is offered, turn a dial to and fro where the target is not."""
-        if task.may_skip(trial):
-            self._send(Skip(), self._pace.think_s)
-        else:
-            self._send(MoveDial(0, away(task.space, trial), "simulated"), self._pace.think_s)
-
-    def _judge(self, trial: Trial) -> Command | None:
-        """What a calibration's participant says of the pictures now: far at the start and at times
-        on the way, close once they are near enough; None to turn on."""
-        if not trial.unmarked:
-            return Next()
-        if "far" in trial.unmarked:
-            return MarkAlignment("far")
-        if trial.alignment >= self._enough:
-            return MarkAlignment("close")
-        on_the_way = trial.alignment < self._enough - NOT_SURE
-        said = on_the_way and self._judging.random() < SAYS_FAR_RATE
-        return MarkAlignment("far") if said else None
+    def _takes(self, what: str) -> float:
+        """Seconds before something is done: a stride of a drag goes on from the one before."""
+        if what == STRIDE:
+            return 0.0
+        if what == TURN:
+            return self._pace.stride_s * TURNS
+        return self._pace.think_s * self._person.hesitates(self._rng)

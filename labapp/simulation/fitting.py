@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from labapp.errors import UsageError
+from labapp.simulation.mixtures import members
+from labapp.simulation.names import EXPLAINS, RECONSTRUCTS
 from labapp.study.flow import PracticeItem, StagesItem, TutorialItem, items_of
 from labapp.study.schema import Study
 from labapp.study.stages import JudgingStages, UnmaskingStages
 
-RECONSTRUCTS = frozenset({"understanding"})
-"""The strategies that can turn dials; the others only answer about explanations."""
-
 
 def check_fits(strategy: str, study: Study) -> None:
-    """Refuse a strategy that cannot do a part of the study. Raises UsageError."""
-    if strategy in RECONSTRUCTS:
-        return
-    for item in items_of(study.flow):
-        stages = item.stages if isinstance(item, StagesItem) else None
-        answers = isinstance(stages, JudgingStages | UnmaskingStages)
-        if answers or not isinstance(item, StagesItem | PracticeItem | TutorialItem):
-            continue
-        able = ", ".join(sorted(RECONSTRUCTS))
-        raise UsageError(
-            f"A simulated participant of the strategy {strategy!r} cannot do the study "
-            f"{study.id!r}: it only answers about explanations, and this study asks about dials "
-            "of representations.",
-            safe="No session was begun.",
-            todo=f"Take a strategy that can: {able}.",
-        )
+    """Refuse a strategy that cannot do a part of the study, or a mixture with such a one.
+
+    Raises UsageError.
+    """
+    for member in members(strategy):
+        for item in items_of(study.flow):
+            stages = item.stages if isinstance(item, StagesItem) else None
+            if isinstance(stages, JudgingStages | UnmaskingStages):
+                if member not in EXPLAINS:
+                    raise _unable(member, study, "turns dials", "explanations", EXPLAINS)
+                continue
+            dials = isinstance(item, StagesItem | PracticeItem | TutorialItem)
+            if dials and member not in RECONSTRUCTS:
+                only, asked = "answers about explanations", "dials of representations"
+                raise _unable(member, study, only, asked, RECONSTRUCTS)
+
+
+def _unable(strategy: str, study: Study, does: str, asked: str, able: frozenset[str]) -> UsageError:
+    return UsageError(
+        f"A simulated participant of the strategy {strategy!r} cannot do the study "
+        f"{study.id!r}: it only {does}, and this study asks about {asked}.",
+        safe="No session was begun.",
+        todo=f"Take a strategy that can: {', '.join(sorted(able))}.",
+    )

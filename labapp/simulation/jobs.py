@@ -32,14 +32,13 @@ def simulate_study(
     *,
     careless: float = 0.0,
     observer: Observer | None = None,
-    mixture: Mapping[str, float] | None = None,
 ) -> list[Path]:
     """Sessions of the first participants under `out`, which must not exist; returns their folders.
 
-    participants: how many; fewer where the study is full before, None for until it is full.
-    careless: share of participants who do not try (see `Driver`), drawn by seed and label.
-    observer: how those of `understanding` see masked pictures. mixture: shares of the strategies
-    where the strategy is a mixture (see `mixtures`).
+    strategy: a name, or shares of several (see `mixtures`). participants: how many; fewer where
+    the study is full before, None for until it is full. careless: share of participants who do not
+    try (see `Driver`), drawn by seed and label. observer: how those of `understanding` see masked
+    pictures.
     """
     if out.exists():
         raise ExportExists(
@@ -48,7 +47,7 @@ def simulate_study(
             todo="Choose a new folder with --out.",
         )
     loaded = loading.load(study)
-    check_fits(strategy, loaded.study, mixture)
+    check_fits(strategy, loaded.study)
     if participants is None and not fills(loaded):
         raise UsageError(
             f"The study {loaded.study.id!r} is never full: it wants no number of participants.",
@@ -76,7 +75,6 @@ def simulate_study(
             seed=seed,
             careless=bool(lot.random() < careless),
             observer=observer,
-            mixture=mixture,
         )
         folders.append(path)
         progress(label)

@@ -1,3 +1,11 @@
 """Names of the strategies, apart so that the command line need not import numpy to check one."""
 
-STRATEGY_NAMES = ("understanding", "explanation", "random")
+MIXTURE = "mixture"
+"""Each participant has a strategy drawn by stated shares, see `labapp.simulation.mixtures`."""
+
+RECONSTRUCTS = frozenset({"understanding", "partial", "ascent", "random"})
+"""The strategies that turn dials."""
+EXPLAINS = frozenset({"understanding", "explanation", "random"})
+"""The strategies that answer about explanations."""
+
+STRATEGY_NAMES = ("understanding", "partial", "ascent", "random", "explanation", MIXTURE)

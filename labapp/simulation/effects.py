@@ -1,0 +1,125 @@
+"""What a participant learns of the dials by turning them: what each of them does to the picture.
+
+The picture as a person describes it: every dial changes its properties in its own way, whatever the
+others stand at ("dial 4 moves it to the right"). So the memory is additive: each property is the
+sum of one curve per dial, learnt from all that was seen in the stage, the latest best. Where the
+dials of a model do that, a few turns of each tell how far to turn it; where what a dial does
+depends on the others, the same memory predicts badly. (Paper 000, 6.1.2 and 6.2.2: people name what
+a dial does, or cannot.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.simulation.view import Dial
+
+Float64 = NDArray[np.float64]
+
+KNOTS = 9
+"""A slider's effect is remembered at so many places, and in between by straight lines."""
+SMOOTH = 0.3
+"""How much a place is expected to go on as its neighbours do, beside one look's weight of 1."""
+TIMID = 0.01
+"""How much no effect is expected, of what was never tried."""
+HALF_LIFE = 200
+"""Looks after which one counts half as much: about half a minute of dragging."""
+TRIED_PLACES, TRIED_BUTTONS = 3, 2
+"""A dial counts as tried once it was seen at so many of its places."""
+FORGIVES = 0.7
+"""How much of what was wrong at one turn of a dial is still held against it at the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    start: int
+    size: int
+
+
+class Effects:
+    """The additive memory of one stage. n: properties of a percept."""
+
+    def __init__(self, dials: Sequence[Dial], n: int) -> None:
+        self._dials = tuple(dials)
+        self._columns: list[_Columns] = []
+        at = 1  # column 0 is what is seen whatever the dials stand at
+        for dial in dials:
+            size = dial.options or KNOTS
+            self._columns.append(_Columns(at, size))
+            at += size
+        self._seen = np.zeros((at, at))
+        self._what = np.zeros((at, n))
+        self._prior = self._expected(at)
+        self._known: Float64 | None = None
+        self._places: list[set[int]] = [set() for _ in dials]
+        self._wrong = np.zeros(len(dials))
+        self._all = np.zeros(len(dials))
+
+    def __len__(self) -> int:
+        return len(self._dials)
+
+    def _expected(self, size: int) -> Float64:
+        prior = np.eye(size) * TIMID
+        prior[0, 0] = 1e-6
+        for dial, at in zip(self._dials, self._columns, strict=True):
+            if dial.options:
+                continue
+            bend = np.diff(np.eye(at.size), 2, axis=0)
+            here = slice(at.start, at.start + at.size)
+            prior[here, here] += SMOOTH * bend.T @ bend
+        return prior
+
+    def _hats(self, dial: int, values: Float64) -> Float64:
+        """How much each place of a dial has to do with values of it: shape (values, places)."""
+        one = self._dials[dial]
+        if one.options:
+            return np.eye(one.options)[np.rint(values).astype(np.int64)]
+        at = (values - one.low) / one.width * (KNOTS - 1)
+        return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
+
+    def _row(self, z: Sequence[float]) -> Float64:
+        hats = [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
+        return np.concatenate(([1.0], *hats))
+
+    def see(self, z: Sequence[float], percept: Float64) -> None:
+        """Remember a look."""
+        row = self._row(z)
+        fades = 0.5 ** (1 / HALF_LIFE)
+        self._seen *= fades
+        self._what *= fades
+        self._seen += np.outer(row, row)
+        self._what += np.outer(row, percept)
+        self._known = None
+        for dial, value in enumerate(z):
+            self._places[dial].add(int(np.argmax(self._hats(dial, np.array([value]))[0])))
+
+    def tried(self, dial: int) -> bool:
+        """Whether a dial was seen at several places, so that something is known of it."""
+        least = TRIED_BUTTONS if self._dials[dial].options else TRIED_PLACES
+        return len(self._places[dial]) >= least
+
+    def judge(self, dial: int, expected: Float64, happened: Float64, noise: float) -> None:
+        """Compare what turning a dial changed with what was expected; noise: sd of what happened,
+        which is nobody's mistake."""
+        mistaken = float(np.square(happened - expected).sum()) - happened.size * noise**2
+        changed = float(np.square(happened).sum()) - happened.size * noise**2
+        self._wrong[dial] = FORGIVES * self._wrong[dial] + max(mistaken, 0.0)
+        self._all[dial] = FORGIVES * self._all[dial] + max(changed, 0.0)
+
+    def reliable(self, dial: int) -> float:
+        """How much of what a dial did was expected, 0..1: 0 while nothing was."""
+        if self._all[dial] <= 0:
+            return 0.0
+        return float(np.clip(1 - self._wrong[dial] / self._all[dial], 0.0, 1.0))
+
+    def effect(self, dial: int, values: Float64) -> Float64:
+        """What a dial adds to the properties at values of it: shape (values, n)."""
+        if self._known is None:
+            self._known = np.linalg.solve(self._seen + self._prior, self._what)
+        at = self._columns[dial]
+        found: Float64 = self._hats(dial, values) @ self._known[at.start : at.start + at.size]
+        return found

@@ -1,0 +1,103 @@
+"""How a simulated participant turns dials: aimed movements, climbing by the alignment, fiddling.
+
+Each way is a generator of moves that is told what is seen after each, and ends with what is seen
+last. Strides are as far apart as a hand of that speed moves between two pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from labapp.simulation.person import AIM_SD, Person
+from labapp.simulation.view import Acts, Move, View
+
+OVERSHOOT = 2
+"""Strides that go the wrong way before a hand that is dragging stops: about a quarter of a second,
+the time a person takes to react to what is seen (reaction times of 200 to 300 ms)."""
+
+RISES = 0.0005
+"""Half a step of the alignment shown."""
+
+
+Solving = Generator[Move, View, object]
+
+
+@dataclass
+class Hands:
+    """The hands of one participant."""
+
+    person: Person
+    rng: np.random.Generator
+
+    def aimed(self, view: View, dial: int, goal: float) -> float:
+        """Where a movement with that goal ends: near it."""
+        one = view.dials[dial]
+        if one.options:
+            return goal
+        return one.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
+
+    def drag(self, view: View, dial: int, goal: float) -> Acts:
+        """Straight to a value, a button at once."""
+        one, at = view.dials[dial], view.z[dial]
+        strides = 1 if one.options else ceil(abs(goal - at) / (self.person.stride * one.width))
+        for k in range(1, strides + 1):
+            view = yield Move(dial, at + (goal - at) * k / strides, pause=k == 1)
+        return view
+
+    def climb(self, view: View, dial: int, stride: float) -> Acts:
+        """To a local maximum of the alignment along one dial: past it, and back.
+
+        stride: slider widths from look to look. Any way first; the other where that brought
+        nothing. Of radio buttons each is tried.
+        """
+        one = view.dials[dial]
+        if one.options:
+            return (yield from self._buttons(view, dial))
+        start = best = view.z[dial]
+        highest = view.alignment
+        ways = (1.0, -1.0) if self.rng.random() < 0.5 else (-1.0, 1.0)
+        for way in ways:
+            if view.z[dial] != start:
+                view = yield from self.drag(view, dial, start)
+            falls, turned = 0, True
+            while falls < OVERSHOOT:
+                goal = one.inside(view.z[dial] + way * max(stride * one.width, one.step))
+                if goal == view.z[dial]:
+                    break
+                before = view.alignment
+                view = yield Move(dial, goal, pause=turned)
+                turned = False
+                if view.alignment > highest + RISES:
+                    best, highest, falls = view.z[dial], view.alignment, 0
+                elif view.alignment < before - RISES or view.alignment < highest - RISES:
+                    falls += 1
+            if best != start:
+                break
+        return (yield from self.drag(view, dial, best))
+
+    def _buttons(self, view: View, dial: int) -> Acts:
+        best, highest = view.z[dial], view.alignment
+        others = [k for k in range(view.dials[dial].options) if k != best]
+        for k in self.rng.permutation(others):
+            view = yield Move(dial, float(k), pause=True)
+            if view.alignment > highest + RISES:
+                best, highest = view.z[dial], view.alignment
+        if view.z[dial] != best:
+            view = yield Move(dial, best, pause=True)
+        return view
+
+    def anywhere(self, view: View, dial: int) -> float:
+        """Any place of a dial."""
+        one = view.dials[dial]
+        if one.options:
+            return float(self.rng.integers(one.options))
+        return float(self.rng.uniform(one.low, one.high))
+
+    def shake(self, view: View) -> Acts:
+        """Turn any dial to any place, to begin again from there."""
+        dial = int(self.rng.integers(len(view.dials)))
+        return (yield from self.drag(view, dial, self.anywhere(view, dial)))

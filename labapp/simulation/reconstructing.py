@@ -1,0 +1,221 @@
+"""A simulated participant in front of the dials: sees the screen, and decides the next command."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+
+from labapp.clock import NS
+from labapp.events.commands import Command, MarkAlignment, MoveDial, Next, Skip, SkipStage
+from labapp.session.runner import Runner
+from labapp.simulation.hands import Hands
+from labapp.simulation.person import NEAR, Person
+from labapp.simulation.strategies import STRATEGIES, in_practice
+from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
+from labapp.study.assignment import generator
+from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.state import Trial
+from labapp.tasks.reconstruction.task import ReconstructionTask
+
+DEVICE = "simulated"
+
+JUDGEMENT_SD = 0.03
+"""How much the alignment that is close enough differs from question to question."""
+NOT_SURE = 0.1
+"""Nothing is marked between close enough and so much less."""
+SAYS_FAR_RATE = 0.1
+"""How often a stride on the way is marked far away."""
+
+ENDURES = 2500
+"""Movements after which the moderator ends a stage that cannot be skipped (ours)."""
+
+STRIDE, TURN, THINK = "stride", "turn", "think"
+"""How long something takes: from one place of a dragged dial to the next, to turn round or to grasp
+a dial's new place, or to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A command, None to wait, and what the participant takes before it."""
+
+    command: Command | None
+    before: str = STRIDE
+
+
+@dataclass
+class Experience:
+    """What a participant went through in a stage: questions solved and given up, seconds of each,
+    movements, and how well it thought it understood."""
+
+    solved: int = 0
+    skipped: int = 0
+    seconds: list[float] = field(default_factory=list)
+    moves: int = 0
+    understanding: float = 0.0
+
+    @property
+    def questions(self) -> int:
+        return self.solved + self.skipped
+
+
+class Reconstructing:
+    """One participant at the reconstruction stages of a session.
+
+    seed: of the draws, with the participant. careless: does not try.
+    """
+
+    def __init__(
+        self,
+        strategy: str,
+        person: Person,
+        seed: tuple[int, *tuple[str, ...]],
+        *,
+        careless: bool = False,
+    ) -> None:
+        self._strategy = strategy
+        self._person = person
+        self._seed = seed
+        self._careless = careless
+        self._part: str | None = None
+        self._mind: Strategy | None = None
+        self._dials: tuple[Dial, ...] = ()
+        self._hands = Hands(person, generator(*seed, "hands"))
+        self._question: tuple[str, int, int] | None = None
+        self._solving: Generator[Move, View, object] | None = None
+        self._moves = 0
+        self._enough = 1.0
+        self._judging = generator(*seed, "close enough")
+        self.experiences: dict[str, Experience] = {}
+
+    def act(self, runner: Runner, part: ReconstructionPart) -> Act:
+        """What to do now."""
+        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
+        trial = runner.state.part_state.trial
+        if trial is None or not (trial.running or trial.solved):
+            return Act(None)
+        self._meet(part, task, trial)
+        if trial.solved:
+            return self._leave(part, trial, runner, Next())
+        if trial.z_seq > trial.decoded_seq or runner.pictures is None:
+            return Act(None)
+        stage = part.role == "stage"
+        if self._careless and stage and part.skip != "never" and not part.marks:
+            if task.may_skip(trial):
+                return self._leave(part, trial, runner, Skip())
+            return Act(self._idle(trial), THINK)
+        if part.marks and (said := self._judge(trial)) is not None:
+            return Act(said, THINK)
+        view = View(
+            on_screen(runner.pictures.own, part.display),
+            on_screen(runner.pictures.target, part.display),
+            _shown(trial.alignment),
+            part.target_alignment,
+            trial.z,
+            self._dials,
+            _seconds(runner, trial),
+            task.may_skip(trial),
+        )
+        if stage and view.may_skip and self._has_enough(part, view):
+            return self._leave(part, trial, runner, Skip())
+        move = self._next(view)
+        if move is None and part.marks:
+            return Act(MarkAlignment("close"), THINK)
+        if move is None and view.may_skip:
+            return self._leave(part, trial, runner, Skip())
+        if self._moves > ENDURES and part.skip == "never":
+            return Act(SkipStage(runner.state.index), THINK)
+        if move is None:
+            return Act(None, THINK)
+        self._moves += 1
+        other = move.dial != trial.selected
+        before = THINK if other else TURN if move.pause else STRIDE
+        return Act(MoveDial(move.dial, move.value, DEVICE), before)
+
+    def _meet(self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial) -> None:
+        """Forget the dials of the stage before, and the question before."""
+        if self._part != part.id:
+            name = self._strategy if part.role == "stage" else in_practice(self._strategy)
+            rng = generator(*self._seed, part.id)
+            self._part, self._mind = part.id, STRATEGIES[name](self._person, rng)
+            self._dials = dials_of(task.space)
+        if self._question == (part.id, trial.number, trial.attempt):
+            return
+        self._question = (part.id, trial.number, trial.attempt)
+        self._solving, self._moves = None, 0
+        if part.marks:
+            self._judging = generator(*self._seed, part.id, trial.number, "close enough")
+            judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
+            self._enough = min(judged, 0.99)
+
+    def _next(self, view: View) -> Move | None:
+        """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
+        assert self._mind is not None
+        try:
+            if self._solving is None:
+                self._solving = self._mind.solve(view)
+                return next(self._solving)
+            return self._solving.send(view)
+        except StopIteration:
+            self._solving = self._again()
+            next(self._solving)
+            return None
+
+    def _again(self) -> Generator[Move, View, object]:
+        """Turn any dial, and begin anew; sent what is seen by then."""
+        assert self._mind is not None
+        view = yield Move(0, 0.0)  # never sent: waits for the next view
+        view = yield from self._hands.shake(view)
+        return (yield from self._mind.solve(view))
+
+    def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
+        near = view.goal - view.alignment <= NEAR
+        skipped = self._experience(part).skipped
+        return view.seconds > self._person.gives_up_after(skipped, near)
+
+    def _experience(self, part: ReconstructionPart) -> Experience:
+        return self.experiences.setdefault(part.id, Experience())
+
+    def _leave(
+        self, part: ReconstructionPart, trial: Trial, runner: Runner, command: Command
+    ) -> Act:
+        """Go on from a question, and remember how it went."""
+        assert self._mind is not None
+        lived = self._experience(part)
+        lived.solved += trial.solved
+        lived.skipped += not trial.solved
+        lived.seconds.append(_seconds(runner, trial))
+        lived.moves += self._moves
+        lived.understanding = self._mind.understanding
+        return Act(command, THINK)
+
+    def _idle(self, trial: Trial) -> MoveDial:
+        """Turn the first dial from end to end, until Skip is offered."""
+        one = self._dials[0]
+        return MoveDial(0, one.low if trial.z[0] != one.low else one.high, DEVICE)
+
+    def _judge(self, trial: Trial) -> Command | None:
+        """What a calibration's participant says of the pictures now: far at the start and at times
+        on the way, close once they are near enough; None to turn on."""
+        if not trial.unmarked:
+            return Next()
+        if "far" in trial.unmarked:
+            return MarkAlignment("far")
+        if trial.alignment >= self._enough:
+            return MarkAlignment("close")
+        on_the_way = trial.alignment < self._enough - NOT_SURE
+        said = on_the_way and self._judging.random() < SAYS_FAR_RATE
+        return MarkAlignment("far") if said else None
+
+
+def _shown(value: float) -> float:
+    """An alignment as it is written on the screen: per cent with one decimal."""
+    return float(np.round(value, 3))
+
+
+def _seconds(runner: Runner, trial: Trial) -> float:
+    """Since the question began, without pauses."""
+    working = runner.state.pauses.working_ns(runner.clock.now_ns())
+    return (working - (trial.started_ns or 0)) / NS
