@@ -52,7 +52,10 @@ WHY = """\
 * **MIG.** A bin is as wide as the interval of a soft answer, so pure and impure codes of the same
   concepts fall into the same bins and score alike to the last digit. The published table drew
   fresh concepts for each kind.
-* **R4.** As published, a concept's predictability is an accuracy; by default it is R^2.
+* **R4.** As published, a concept's predictability is an accuracy; by default it is R^2. Each
+  concept has a code that is a function of it, pure or impure, so that nothing is missed; where
+  concepts depend on each other the two differ in the fourth digit, and p is small because seeds
+  hardly change the score.
 * **DCI.** The published number predicts codes from concepts; by default concepts are predicted
   from codes, which either kind allows perfectly.
 * **Covariance.** Where concepts depend on each other, a second code truly knows of a concept: SAP
