@@ -19,6 +19,7 @@ from labapp.cli_options import (
     Json,
     Out,
     Private,
+    Ratings,
     Screen,
     Seed,
     Simulate,
@@ -188,6 +189,7 @@ def analyze(
     paths: Annotated[list[str], typer.Argument(help="Sessions or bundles.")],
     out: Out,
     withdrawn: Withdrawn = False,
+    ratings: Ratings = None,
     data: Data = None,
 ) -> None:
     """Tables, figures and report.html from sessions or bundles.
@@ -196,7 +198,9 @@ def analyze(
     """
     from labapp.analysis.analyze import analyze as write_analysis
 
-    report = write_analysis([session_path(p, data) for p in paths], out, withdrawn=withdrawn)
+    report = write_analysis(
+        [session_path(p, data) for p in paths], out, withdrawn=withdrawn, ratings=ratings or ()
+    )
     typer.echo(f"report: {report}")
 
 

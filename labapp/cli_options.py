@@ -40,6 +40,14 @@ Dask = Annotated[
         help="A Dask scheduler whose workers do it instead, for example tcp://127.0.0.1:8786.",
     ),
 ]
+Ratings = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ratings",
+        metavar="FILE.csv",
+        help="labels_to_rate.csv of an earlier analysis as a rater filled it in; once a rater.",
+    ),
+]
 Simulate = Annotated[
     str | None, typer.Option("--simulate", metavar="STRATEGY", help="A simulated participant.")
 ]

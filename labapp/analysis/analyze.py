@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labapp.analysis.findings import Findings, findings
+from labapp.analysis.labels import files as label_files
 from labapp.analysis.report import report
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables, load
@@ -26,16 +27,18 @@ def analyze(
     progress: Progress | None = None,
     *,
     withdrawn: bool = False,
+    ratings: Sequence[Path] = (),
 ) -> Path:
     """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
-    and the figures of judged explanations as files.
+    the figures of judged explanations as files, and the names of dials as a sheet for raters.
 
     Returns the report's path. progress: called with the share done (0..1) and what is being done;
     what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
-    data be kept. Raises ExportExists when `out` holds an analysis already, RecordError when a
-    session cannot be read or is withdrawn, DataFolderError when `out` cannot be written.
+    data be kept. ratings: sheets that raters filled in. Raises ExportExists when `out` holds an
+    analysis already, RecordError when a session cannot be read or is withdrawn, RatingError when a
+    sheet does not fit the sessions, DataFolderError when `out` cannot be written.
     """
-    refuse_existing(out, (*file_names(), REPORT, FIGURES))
+    refuse_existing(out, (*file_names(), *label_files.NAMES, REPORT, FIGURES))
 
     def part(start: float, end: float) -> Progress | None:
         if progress is None:
@@ -44,7 +47,7 @@ def analyze(
 
     tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn)
     counted = tables.included()
-    found = findings(counted)
+    found = findings(counted, ratings)
     text = report(tables, progress=part(0.5, 0.8), found=found)
     if progress is not None:
         progress(0.8, "writing tables")
@@ -52,6 +55,7 @@ def analyze(
     path = out / REPORT
     try:
         _draw(counted, found, out / FIGURES)
+        label_files.write(found.labels, out)
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:

@@ -39,6 +39,10 @@ td { overflow-wrap: break-word; }
 td.n, tbody th { white-space: nowrap; }
 td .second { display: block; color: var(--secondary); }
 th .second { display: block; color: var(--secondary); font-weight: 400; }
+table.names td:last-child { min-width: 30ch; }
+table.names tr.first > * { border-top: 1.5px solid var(--secondary); }
+.agreed { font-weight: 700; text-decoration: underline; text-underline-offset: 3px; }
+.faint { color: var(--secondary); background: #f0f1f3; font-weight: 400; }
 dl { max-width: 90ch; }
 dt { font-weight: 600; margin-top: 12px; }
 dd { margin: 0 0 4px; }

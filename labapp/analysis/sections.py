@@ -17,6 +17,7 @@ from labapp.analysis.findings import Findings
 from labapp.analysis.formats import clock, count, decimal, either
 from labapp.analysis.judging import sections as judging_sections
 from labapp.analysis.judging.parts import TASKS as JUDGING
+from labapp.analysis.labels import sections as label_sections
 from labapp.analysis.listing import NONE, limited, records, spread
 from labapp.analysis.methods import methods
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
@@ -87,7 +88,7 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
     yield from calibration(counted, anchor)
     yield from questions(tables, anchor)
     yield from questionnaires(counted, anchor)
-    yield from labels(counted.labels)
+    yield from label_sections.of_study(name, found.labels)
     yield heading(3, "Deviations and data quality")
     yield quality(own)
     yield from deviations(tables.deviations, len(own))
@@ -246,19 +247,6 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
         yield paragraph(
             f"{len(groups) - SHOWN_SESSIONS} more sessions are in the table snapshots.", "quiet"
         )
-
-
-def labels(edits: pd.DataFrame) -> Iterator[Html]:
-    """The names that dials had at the end of their stage."""
-    final = [row for row in records(edits) if row["final"] and row["text"]]
-    if not final:
-        return
-    yield heading(3, "Names given to dials")
-    yield limited(
-        ("Participant", "Model", "Dial", "Name"),
-        [(row["participant"], row["model"], row["dimension"], row["text"]) for row in final],
-        numeric=(2,),
-    )
 
 
 def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:

@@ -9,20 +9,17 @@ from pathlib import Path
 import pandas as pd
 
 from labapp.analysis.columns import COLUMNS
-from labapp.analysis.findings import Findings, findings, statistics
-from labapp.analysis.judging.columns import STATISTICS
+from labapp.analysis.findings import DERIVED, Findings, derived, findings
 from labapp.analysis.tables import Tables
 from labapp.errors import DataFolderError, ExportExists
 
 DICTIONARY = "columns.csv"
-DERIVED = "statistics"
-"""The table that is computed from the others, of judged explanations and masked pictures."""
-_COLUMNS = {**COLUMNS, DERIVED: STATISTICS}
+_COLUMNS = {**COLUMNS, **DERIVED}
 
 
 def file_names() -> tuple[str, ...]:
     """Every file that `write` makes."""
-    tables = [f"{name}.{ending}" for name in (*COLUMNS, DERIVED) for ending in ("csv", "parquet")]
+    tables = [f"{name}.{ending}" for name in _COLUMNS for ending in ("csv", "parquet")]
     return (*tables, DICTIONARY)
 
 
@@ -53,7 +50,7 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
 
 def _frames(tables: Tables, found: Findings | None) -> dict[str, pd.DataFrame]:
     found = findings(tables.included()) if found is None else found
-    return {**tables.by_name(), DERIVED: statistics(found)}
+    return {**tables.by_name(), **derived(found)}
 
 
 def refuse_existing(out: Path, names: Iterable[str]) -> None:

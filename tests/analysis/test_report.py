@@ -19,6 +19,7 @@ from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, decimal
 from labapp.analysis.listing import SHOWN_ROWS
+from labapp.analysis.labels.files import NAMES
 from labapp.analysis.report import report
 from labapp.analysis.sections import SHOWN_SESSIONS
 from labapp.analysis.writing import file_names
@@ -130,7 +131,7 @@ def test_the_numbers_of_the_golden_session(golden: str) -> None:
         "1 (0:10) 1 (0:32) 1:31 0.5 s lost 7"
     ) in text
     assert "sinelines/gt 1 50 n = 1 7.8 n = 1 0.41 n = 1 1,016 n = 1 15.88 n = 1 4.0 n = 1" in text
-    assert "mnist8k/ss2 2 slant" in text
+    assert "Continuous 1 – 1, 100 % “slant”" in text
     assert "The participant asked for water." in text
 
 
@@ -312,7 +313,7 @@ def test_analyze_writes_everything_once(tmp_path: Path) -> None:
     said: list[float] = []
     path = analyze([session], tmp_path / "out", lambda share, what: said.append(share))
     assert path == tmp_path / "out" / REPORT
-    assert {entry.name for entry in path.parent.iterdir()} == {*file_names(), REPORT}
+    assert {entry.name for entry in path.parent.iterdir()} == {*file_names(), *NAMES, REPORT}
     assert said == sorted(said)
     assert said[-1] == 1.0
     before = path.read_bytes()
