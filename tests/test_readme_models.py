@@ -10,12 +10,13 @@ import pytest
 
 from labapp import resources
 from labapp.explanations import recipe as classifiers
+from labapp.metrics.information import mutual_information
 from labapp.metrics.r4 import r4
 from labapp.metrics.registry import METRICS
 from labapp.representations import card, package, recipe
 from labapp.representations.scored import encoded
 from labapp.scoring.scores import compute_all
-from scripts import models_metrics
+from scripts import models_metrics, models_picture
 from scripts.models_table import classifiers_table, faces_table, faces_told, metrics_table, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,6 +111,22 @@ def test_the_kept_scores_are_the_cards() -> None:
         assert scores["mig"]["score"] == pytest.approx(measured.mig, abs=1e-5)
         # Trees differ a little between releases of scikit-learn.
         assert scores["dci"]["score"] == pytest.approx(measured.dci.disentanglement, abs=0.02)
+
+
+def test_the_picture_beside_the_tables_shows_what_the_metrics_were_computed_from() -> None:
+    shown = models_picture.representation("sinelines/vae", "VAE")
+    rows, kept = encoded("sinelines/vae"), SCORES["sinelines/vae"]
+    assert rows is not None
+    assert (shown.codes, shown.factors) == (rows.code_names, rows.factor_names)
+    # The share of each factor's entropy that its most telling code has.
+    entropies = mutual_information(rows.factors, rows.factors).matrix.diagonal()
+    share = (shown.information / entropies).max(axis=0).mean()
+    assert share == pytest.approx(kept["mi"]["score"], abs=0.001)
+    mig, dci = (f"{kept[name]['score']:.2f}" for name in ("mig", "dci"))
+    assert shown.scores.startswith(f"MIG {mig}, DCI {dci}, DCI as published ")
+    readme = (ROOT / "models" / "README.md").read_text(encoding="utf-8")
+    assert models_picture.FILE.is_file()
+    assert f"../assets/readme/{models_picture.FILE.name}" in readme
 
 
 def test_which_models_the_metrics_put_first_is_as_the_readme_says() -> None:
