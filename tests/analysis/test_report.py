@@ -18,8 +18,8 @@ from labapp.analysis.analyze import REPORT, analyze
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, decimal
-from labapp.analysis.listing import SHOWN_ROWS
 from labapp.analysis.labels.files import NAMES
+from labapp.analysis.listing import SHOWN_ROWS
 from labapp.analysis.report import report
 from labapp.analysis.sections import SHOWN_SESSIONS
 from labapp.analysis.writing import file_names

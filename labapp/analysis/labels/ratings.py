@@ -38,7 +38,7 @@ def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
     read, is of another analysis, lacks a name or has one that is not of the sessions or was
     changed, or says something other than yes or no.
     """
-    found = []
+    found: list[Rating] = []
     for path in paths:
         if any(path.resolve() == other.resolve() for other in paths[: len(found)]):
             raise RatingError(
