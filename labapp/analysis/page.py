@@ -43,6 +43,9 @@ table.names td:last-child { min-width: 30ch; }
 table.names tr.first > * { border-top: 1.5px solid var(--secondary); }
 .agreed { font-weight: 700; text-decoration: underline; text-underline-offset: 3px; }
 .faint { color: var(--secondary); background: #f0f1f3; font-weight: 400; }
+details { margin: 8px 0 16px; }
+summary { cursor: pointer; color: var(--accent); font-size: 13px; }
+h4 { font-size: 14px; margin: 20px 0 4px; }
 dl { max-width: 90ch; }
 dt { font-weight: 600; margin-top: 12px; }
 dd { margin: 0 0 4px; }
@@ -131,6 +134,11 @@ def figure(svg: str, label: str, caption: str) -> Html:
     """An inline drawing with its description."""
     drawn = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
     return Html(f"<figure>{drawn}\n<figcaption>{escape(caption)}</figcaption></figure>\n")
+
+
+def details(summary: str, body: Html) -> Html:
+    """Something folded away under a line that opens it."""
+    return Html(f"<details><summary>{escape(summary)}</summary>\n{body}</details>\n")
 
 
 def definitions(rows: Iterable[tuple[str, str]]) -> Html:
