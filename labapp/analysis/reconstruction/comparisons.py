@@ -6,7 +6,7 @@ one-way ANOVA and independent t tests with pooled variance where each met one. A
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from math import sqrt
 
@@ -18,12 +18,12 @@ from labapp.analysis import effects, inference, variance
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import Outcome, Values
 from labapp.analysis.mixed_means import mixed
-from labapp.analysis.reconstruction.groups import metrics_of, published_name
+from labapp.analysis.reconstruction.groups import metrics_of
 from labapp.analysis.reconstruction.results import Compared, Group, Omnibus, Pair, Summary
 from labapp.analysis.variance import Matrix
 
 RESIDUALS = "normal residuals"
-DIFFERENCES = "normal differences, {one} − {other}"
+DIFFERENCES = "normal differences"
 VARIANCES = "same variances"
 SPHERICITY = "sphericity"
 WITHOUT_SPHERICITY = "without sphericity"
@@ -66,6 +66,14 @@ def _compared(group: Group, metric: Metric, repeats: str) -> Compared:
         mixed=mixed(matrix) if gaps else None,
         repeats=repeats,
     )
+
+
+def names_of(check: str, models: Iterable[str]) -> tuple[str | None, str | None]:
+    """The two models that a check is of, where it is of a difference."""
+    for one, other in combinations(models, 2):
+        if check == f"{DIFFERENCES}, {one} − {other}":
+            return one, other
+    return None, None
 
 
 def matrix_of(group: Group, metric: Metric) -> Matrix:
@@ -120,8 +128,8 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
         both = values[np.isfinite(values[:, [one, other]]).all(axis=1)]
         first, second = both[:, one], both[:, other]
         pairs.append(_paired(models[one], models[other], first, second))
-        names = {"one": published_name(models[one]), "other": published_name(models[other])}
-        checks[DIFFERENCES.format(**names)] = inference.normality(first - second)
+        names = f"{models[one]} − {models[other]}"
+        checks[f"{DIFFERENCES}, {names}"] = inference.normality(first - second)
     return omnibus, tuple(pairs), checks
 
 
