@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import SEEDS, check_seed, concepts, divided
+from labapp.metrics.concepts import concepts, divided
 from labapp.metrics.helpers import BATCH, HIDDEN, PUBLISHED_BATCH, predictability
-from labapp.metrics.inputs import checked_vectors
+from labapp.metrics.inputs import SEEDS, checked_vectors, generator
 from labapp.metrics.score import JSON
 
 Float64 = NDArray[np.float64]
@@ -57,10 +57,9 @@ def align(
         no hidden unit, a seed outside its range, or a code beyond 1e15 in size.
     """
     c, f = checked_vectors(codes, factors)
-    check_seed(seed)
     check_enough(c.shape[1], f.shape[1])
     found = concepts(f)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     division = divided(found, rng)
     batch = PUBLISHED_BATCH if as_published else BATCH
     begin = int(rng.integers(SEEDS))

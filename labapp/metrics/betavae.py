@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from labapp.errors import MetricError
-from labapp.metrics.sampling import Sampler, Source, check_count, generator, portions, source
+from labapp.metrics.inputs import check_count, generator
+from labapp.metrics.sampling import Sampler, Source, fixed_factors, source
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -80,9 +81,8 @@ def betavae(
     MetricError : see `sampling.source`; a number or a seed outside its range; as published, a code
         whose values are beyond 1e30 apart; or a classifier that does not settle.
     """
-    check_count("batch", batch, 1)
-    check_count("points", points, 1)
-    check_count("test_points", test_points, 1)
+    for name, value in (("batch", batch), ("points", points), ("test_points", test_points)):
+        check_count(name, value, 1)
     rng = generator(seed)
     drawn = source(codes, factors, sampler, rng)
     learn, label = _points(drawn, points, batch, rng)
@@ -128,13 +128,11 @@ def _points(
     drawn: Source, points: int, batch: int, rng: np.random.Generator
 ) -> tuple[Float64, Int64]:
     """Mean absolute differences (points, C) and which factor was shared (points,)."""
-    shared = rng.integers(drawn.factor_count, size=points)
-    found, start = [], 0
-    for count in portions(points, batch):
-        first, second = drawn.pairs(shared[start : start + count], batch, rng)
+    found, shared = [], fixed_factors(drawn.factor_count, points, batch, rng)
+    for here in shared:
+        first, second = drawn.pairs(here, batch, rng)
         found.append(np.abs(first - second).mean(axis=1))
-        start += count
-    return np.concatenate(found), shared
+    return np.concatenate(found), np.concatenate(shared)
 
 
 def _classify(

@@ -20,7 +20,6 @@ TEST_SHARE = 0.2
 MOST_CLASSES = 100
 """A column with more is a measurement, not a concept."""
 DRAWS = 200
-SEEDS = 2**32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,17 +90,6 @@ def divided(found: Concepts, rng: np.random.Generator) -> Division:
         "every class is both learnt and tested",
         "Give more rows, join that class to another, or leave the column out.",
     )
-
-
-def check_seed(seed: int) -> None:
-    """Refuses what is no seed of numpy, torch and scikit-learn alike.
-
-    Raises
-    ------
-    MetricError : a seed outside 0 to 2^32 - 1.
-    """
-    if not 0 <= seed < SEEDS:
-        raise _refuse(f"the seed is {seed}", "Give a whole number from 0 to 2^32 - 1.")
 
 
 def _lacking(found: Concepts, division: Division) -> int | None:

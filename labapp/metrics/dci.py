@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import train_test_split
 
 from labapp.errors import MetricError
-from labapp.metrics.inputs import checked
+from labapp.metrics.inputs import check_rows, check_seed, checked
 from labapp.metrics.regressors import REGRESSORS, Regressor, r2, standardised
 from labapp.metrics.score import Score
 
@@ -81,7 +81,10 @@ def dci(
         its range; or nothing to predict varies among the training or the test rows.
     """
     c, f = checked(codes, factors)
-    _check(len(c), regressor, seed)
+    check_rows(len(c), LEAST_ROWS)
+    check_seed(seed)
+    if regressor not in REGRESSORS:
+        raise _refuse(f"the regressor is {regressor!r}", f"Allowed: {', '.join(REGRESSORS)}.")
     train, test = train_test_split(np.arange(len(c)), test_size=TEST_SHARE, random_state=seed)
     inputs, targets = (f, c) if as_published else (c, f)
     importance, r2_train, r2_test = _predict(
@@ -172,15 +175,6 @@ def _mean_of_defined(r2: Float64, rows: str) -> float:
             "Give more rows, or another seed.",
         )
     return float(defined.mean())
-
-
-def _check(rows: int, regressor: str, seed: int) -> None:
-    if rows < LEAST_ROWS:
-        raise _refuse(f"there are {rows} rows", f"Give at least {LEAST_ROWS}.")
-    if regressor not in REGRESSORS:
-        raise _refuse(f"the regressor is {regressor!r}", f"Allowed: {', '.join(REGRESSORS)}.")
-    if not 0 <= seed < 2**32:
-        raise _refuse(f"the seed is {seed}", "Give a whole number from 0 to 2^32 - 1.")
 
 
 def _refuse(what: str, todo: str) -> MetricError:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
+from labapp.metrics.binning import BINS, Binning
+from labapp.metrics.information import mutual_information, settings_of
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -39,7 +40,7 @@ def dcimig(
     codes : real numbers, shape (n, C). A code that takes one value only knows no factor.
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, a code's next
         best is nothing, 0 nats.
-    bins, binning : see `information.discretise`.
+    bins, binning : see `binning.discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : taken so that all metrics are called alike; the authors released no code, and
         this is the paper's definition either way.

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.sampling import Sampler, Source, check_count, generator, portions, source
+from labapp.metrics.inputs import check_count, generator
+from labapp.metrics.sampling import Sampler, Source, fixed_factors, source
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -145,12 +146,8 @@ def _count(
     rng: np.random.Generator,
 ) -> Float64:
     """How often each code varied least when each factor was shared, shape (C, K)."""
-    shared = rng.integers(drawn.factor_count, size=points)
-    found = np.zeros((len(sd), drawn.factor_count))
-    of, start = np.flatnonzero(active), 0
-    for count in portions(points, batch):
-        here = shared[start : start + count]
+    found, of = np.zeros((len(sd), drawn.factor_count)), np.flatnonzero(active)
+    for here in fixed_factors(drawn.factor_count, points, batch, rng):
         codes = drawn.batches(here, batch, rng)[:, :, of] / sd[of]
         np.add.at(found, (of[codes.var(axis=1, ddof=1).argmin(axis=1)], here), 1.0)
-        start += count
     return found

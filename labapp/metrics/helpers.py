@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, Division
+from labapp.metrics.inputs import check_count
 from labapp.metrics.roc import class_auc
 
 Float64 = NDArray[np.float64]
@@ -75,8 +76,7 @@ def predictability(
     ------
     MetricError : a hidden layer without units, or a code beyond `LARGEST`.
     """
-    if hidden < 1:
-        raise _refuse(f"hidden is {hidden}", "Give at least 1 unit.")
+    check_count("hidden", hidden, 1)
     if np.abs(codes).max() > LARGEST:
         raise _refuse(
             f"a code is {np.abs(codes).max():g} in size, and networks take codes as they are",

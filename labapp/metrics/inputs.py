@@ -1,4 +1,4 @@
-"""Codes and factors, checked once for every metric."""
+"""Codes, factors, seeds and numbers of rows or draws, checked once for every metric."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ Float64 = NDArray[np.float64]
 
 LARGEST = 1e100
 """Values beyond this are refused: their squares, and sums of these, would leave float64."""
+SEEDS = 2**32
 
 
 def checked(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
@@ -40,6 +41,53 @@ def checked_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Floa
     axes = 3 if np.ndim(codes) == 3 else 2
     c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))
     return c.reshape(*c.shape[:2], -1), f
+
+
+def check_rows(rows: int, least: int) -> None:
+    """Refuses fewer rows than a division into learning and scoring makes sense of.
+
+    Raises
+    ------
+    MetricError : fewer than `least`.
+    """
+    if rows < least:
+        raise _refuse(
+            f"there are {rows} rows, too few to learn from some and score the others.",
+            f"Give at least {least}.",
+        )
+
+
+def check_count(name: str, value: int, least: int) -> None:
+    """Refuses a setting that says how many, where it is below what makes sense.
+
+    Raises
+    ------
+    MetricError : a number below `least`.
+    """
+    if value < least:
+        raise _refuse(f"{name} is {value}.", f"Give at least {least}.")
+
+
+def check_seed(seed: int) -> None:
+    """Refuses what is no seed of numpy, torch and scikit-learn alike.
+
+    Raises
+    ------
+    MetricError : a seed outside 0 to 2^32 - 1.
+    """
+    if not 0 <= seed < SEEDS:
+        raise _refuse(f"the seed is {seed}.", "Give a whole number from 0 to 2^32 - 1.")
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Draws of a metric's own; equal seeds give equal ones.
+
+    Raises
+    ------
+    MetricError : as `check_seed`.
+    """
+    check_seed(seed)
+    return np.random.default_rng(seed)
 
 
 def _paired(c: Float64, f: Float64) -> tuple[Float64, Float64]:

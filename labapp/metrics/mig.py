@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
+from labapp.metrics.binning import BINS, Binning
+from labapp.metrics.information import mutual_information, settings_of
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -40,7 +41,7 @@ def mig(
     codes : real numbers, shape (n, C). With one code the runner-up knows nothing: 0 nats. A code
         that takes one value only shares 0 nats with every factor.
     factors : real numbers, shape (n, K), none of them constant.
-    bins, binning : see `information.discretise`.
+    bins, binning : see `binning.discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : as in papers 000 and 001, whose released code counts in one two-dimensional
         histogram of 20 x 20 equal widths: every factor is binned, also one with few values. That

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
+from labapp.metrics.binning import BINS, Binning
+from labapp.metrics.information import mutual_information, settings_of
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -34,7 +35,7 @@ def modularity(
     codes : real numbers, shape (n, C).
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, every code that
         shares anything scores 1: it tells of nothing else.
-    bins, binning : see `information.discretise`.
+    bins, binning : see `binning.discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : taken so that all metrics are called alike. The released code (of Locatello et
         al., 2019) parts from this only in what has no meaning: a factor of more than `bins` values

@@ -18,8 +18,8 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import Concepts, Division, check_seed, concepts, divided
-from labapp.metrics.inputs import checked_vectors
+from labapp.metrics.concepts import Concepts, Division, concepts, divided
+from labapp.metrics.inputs import check_count, checked_vectors, generator
 from labapp.metrics.roc import roc_auc
 from labapp.metrics.score import Score
 
@@ -82,16 +82,15 @@ def nis(
         more than two classes; no hidden unit; or a seed outside its range.
     """
     c, f = checked_vectors(codes, factors)
-    check_seed(seed)
-    if hidden < 1:
-        raise _refuse(f"hidden is {hidden}", "Give at least 1 unit.")
+    rng = generator(seed)
+    check_count("hidden", hidden, 1)
     found = concepts(f)
     if as_published and max(found.classes) > 2:
         raise _refuse(
             "the released code takes concepts of two classes only",
             "Leave as_published out, or cut the concepts in two.",
         )
-    division = divided(found, np.random.default_rng(seed))
+    division = divided(found, rng)
     state = PUBLISHED_STATE if as_published else seed
     network = _Predictor(c, found, division, hidden, state)
     niching = nicher(c[division.train], found.labels[division.train])

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.metrics.alignment import check_enough, greedy
-from labapp.metrics.concepts import SEEDS, check_seed, concepts, divided
+from labapp.metrics.concepts import concepts, divided
 from labapp.metrics.helpers import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
-from labapp.metrics.inputs import checked_vectors
+from labapp.metrics.inputs import SEEDS, checked_vectors, generator
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -76,11 +76,10 @@ def ois(
         in size.
     """
     c, f = checked_vectors(codes, factors)
-    check_seed(seed)
     check_enough(c.shape[1], f.shape[1], exactly=align is False)
     found = concepts(f)
     count = len(found.classes)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     batch = PUBLISHED_BATCH if as_published else BATCH
     division, begin = divided(found, rng), int(rng.integers(SEEDS))
     purity = predictability(c, found, division, hidden=hidden, batch=batch, seed=begin)

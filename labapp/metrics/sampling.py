@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import check_seed
 from labapp.metrics.inputs import checked
 
 Float64 = NDArray[np.float64]
@@ -204,28 +203,14 @@ class Neighbours:
         return self._order[found]
 
 
-def portions(points: int, batch: int) -> list[int]:
-    """The number of points that are made at once, so that memory does not grow with them all."""
+def fixed_factors(
+    factor_count: int, points: int, batch: int, rng: np.random.Generator
+) -> list[Int64]:
+    """Which factor is shared at each point, numbers drawn from 0 to factor_count - 1; in portions
+    that are made at once, so that memory does not grow with all points."""
     most = max(1, ROWS_AT_ONCE // batch)
-    return [min(most, points - start) for start in range(0, points, most)]
-
-
-def check_count(name: str, value: int, least: int) -> None:
-    """Raises
-    ------
-    MetricError : a number of points or rows below the least that makes sense.
-    """
-    if value < least:
-        raise _refuse(f"{name} is {value}", f"Give at least {least}.")
-
-
-def generator(seed: int) -> np.random.Generator:
-    """Raises
-    ------
-    MetricError : a seed outside 0 to 2^32 - 1.
-    """
-    check_seed(seed)
-    return np.random.default_rng(seed)
+    drawn = rng.integers(factor_count, size=points)
+    return [drawn[start : start + most] for start in range(0, points, most)]
 
 
 def _first(holds: Callable[[Int64], NDArray[np.bool_]], low: Int64, high: Int64) -> Int64:

@@ -12,9 +12,9 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.svm import LinearSVC
 
-from labapp.metrics.inputs import checked
+from labapp.metrics.inputs import check_rows, checked
 from labapp.metrics.score import Score
-from labapp.metrics.splitting import check_rows, halves, z_scores
+from labapp.metrics.splitting import LEAST_ROWS, halves, z_scores
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -70,7 +70,7 @@ def sap(
     MetricError : see `inputs.checked` and `splitting.halves`.
     """
     c, f = checked(codes, factors)
-    check_rows(len(c))
+    check_rows(len(c), LEAST_ROWS)
     if as_published:
         train, test = np.split(np.arange(len(c)), [len(c) // 5])
     else:
@@ -79,7 +79,8 @@ def sap(
     predictability = _squared_correlations(c, f, train if as_published else np.arange(len(c)))
     chance = np.zeros(f.shape[1])
     for index in np.flatnonzero(classified):
-        label = f[:, index]
+        # By number: of a class called 1e90, scikit-learn would make a whole number that is another.
+        label = np.unique(f[:, index], return_inverse=True)[1]
         chance[index] = (label[test] == _commonest(label[train])).mean()
         for row, code in enumerate(c.T):
             predictability[row, index] = _accuracy(code, label, train, test, chance[index])
@@ -109,12 +110,11 @@ def _is_label(factor: Float64) -> bool:
     return len(np.unique(factor)) <= MOST_CLASSES and bool((factor == np.round(factor)).all())
 
 
-def _commonest(label: Float64) -> float:
-    values, counts = np.unique(label, return_counts=True)
-    return float(values[counts.argmax()])
+def _commonest(label: Int64) -> int:
+    return int(np.bincount(label).argmax())
 
 
-def _accuracy(code: Float64, label: Float64, train: Int64, test: Int64, chance: float) -> float:
+def _accuracy(code: Float64, label: Int64, train: Int64, test: Int64, chance: float) -> float:
     """Share of the test rows that the classifier gets right."""
     if np.ptp(code[train]) == 0 or np.ptp(label[train]) == 0:
         return chance

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.errors import MetricError
-from labapp.metrics.concepts import check_seed
-from labapp.metrics.inputs import LARGEST
+from labapp.metrics.inputs import LARGEST, check_rows, generator
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -23,26 +21,9 @@ def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
     ------
     MetricError : fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
     """
-    check_rows(rows)
-    check_seed(seed)
-    order = np.random.default_rng(seed).permutation(rows)
+    check_rows(rows, LEAST_ROWS)
+    order = generator(seed).permutation(rows)
     return order[: rows // 2], order[rows // 2 :]
-
-
-def check_rows(rows: int) -> None:
-    """Refuses fewer than `LEAST_ROWS`.
-
-    Raises
-    ------
-    MetricError : fewer than that.
-    """
-    if rows < LEAST_ROWS:
-        raise MetricError(
-            f"The representation cannot be scored: there are {rows} rows, too few to learn from "
-            "some and score the others.",
-            safe="Nothing was written.",
-            todo=f"Give at least {LEAST_ROWS}.",
-        )
 
 
 def z_scores(table: Float64, train: Int64) -> Float64:

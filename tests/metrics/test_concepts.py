@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import MOST_CLASSES, check_seed, concepts, divided
+from labapp.metrics.concepts import MOST_CLASSES, concepts, divided
 
 
 def test_values_become_classes_in_their_order() -> None:
@@ -52,11 +52,3 @@ def test_rows_that_cannot_be_divided_are_refused() -> None:
     # One test row cannot hold two classes.
     with pytest.raises(MetricError, match="a class of factor column 0 is too rare for 4 rows"):
         divided(concepts(np.array([[0.0], [0], [1], [1]])), np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32])
-def test_a_seed_that_not_all_take_is_refused(seed: int) -> None:
-    check_seed(0)
-    check_seed(2**32 - 1)
-    with pytest.raises(MetricError, match=f"the seed is {seed}"):
-        check_seed(seed)

@@ -11,7 +11,14 @@ import pytest
 
 from labapp.errors import MetricError
 from labapp.metrics.information import mutual_information
-from labapp.metrics.inputs import checked, checked_vectors
+from labapp.metrics.inputs import (
+    check_count,
+    check_rows,
+    check_seed,
+    checked,
+    checked_vectors,
+    generator,
+)
 from labapp.metrics.registry import METRICS
 
 RNG = np.random.default_rng(0)
@@ -94,3 +101,22 @@ def test_the_place_of_a_bad_number_is_told() -> None:
         checked_vectors(vectors, FACTORS)
     with pytest.raises(MetricError, match=r"factors have shape \(40, 2, 1\)"):
         checked_vectors(CODES, FACTORS[..., None])
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_not_all_take_is_refused(seed: int) -> None:
+    check_seed(0)
+    check_seed(2**32 - 1)
+    for take in (check_seed, generator):
+        with pytest.raises(MetricError, match=f"the seed is {seed}"):
+            take(seed)
+
+
+def test_fewer_rows_or_draws_than_make_sense_are_refused() -> None:
+    check_rows(10, 10)
+    check_count("batch", 2, 2)
+    with pytest.raises(MetricError, match="there are 9 rows"):
+        check_rows(9, 10)
+    with pytest.raises(MetricError, match="batch is 1") as refused:
+        check_count("batch", 1, 2)
+    assert refused.value.todo == "Give at least 2."

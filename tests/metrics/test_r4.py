@@ -14,6 +14,7 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 from sklearn.model_selection import train_test_split
 
 from labapp.errors import MetricError
+from labapp.metrics import r4 as r4_module
 from labapp.metrics.r4 import r4
 from labapp.metrics.score import Score
 
@@ -144,6 +145,42 @@ def test_further_codes_never_lower_the_score(seed: int) -> None:
     assert (array(found, "r4")[3] == 0).all()
     other = np.random.default_rng(seed).normal(size=(120, 1))
     assert r4(np.hstack([codes, other]), factors, **ONE).score >= score
+
+
+@pytest.mark.parametrize("as_published", [False, True])
+def test_threads_and_telling_progress_change_no_number(
+    monkeypatch: pytest.MonkeyPatch, as_published: bool
+) -> None:
+    codes, factors = mixed(5, rows=60)
+    factors = np.round(factors)
+    found, shares = [], []
+    for threads in (1, 5):
+        monkeypatch.setattr(r4_module, "_processors", lambda threads=threads: threads)
+        found.append(
+            r4(codes, factors, as_published=as_published, progress=shares.append, **ONE).to_json()
+        )
+    assert found[0] == found[1]
+    # Both directions of each of two codes and two factors.
+    assert shares == [(done + 1) / 8 for done in range(8)] * 2
+
+
+def test_what_has_not_begun_when_it_is_interrupted_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    real = r4_module._predictability
+
+    def counted(*arguments: Any) -> float:
+        begun.append(1)
+        return real(*arguments)
+
+    def interrupt(share: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(r4_module, "_processors", lambda: 1)
+    monkeypatch.setattr(r4_module, "_predictability", counted)
+    rng = np.random.default_rng(0)
+    with pytest.raises(KeyboardInterrupt):
+        r4(rng.normal(size=(200, 6)), rng.normal(size=(200, 6)), progress=interrupt)
+    assert len(begun) < 10  # of 72
 
 
 def test_as_published_a_constant_code_is_worth_the_commonest_value() -> None:

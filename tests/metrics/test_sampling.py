@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.sampling import Given, Neighbours, Rows, generator, portions, source
+from labapp.metrics.sampling import Given, Neighbours, Rows, fixed_factors, source
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -197,14 +197,10 @@ def test_rows_or_a_sampler_are_asked_for_and_not_both() -> None:
 
 
 @given(points=st.integers(1, 5_000), batch=st.integers(1, 200_000))
-def test_portions_are_all_points(points: int, batch: int) -> None:
-    found = portions(points, batch)
-    assert sum(found) == points
-    assert min(found) > 0
-    assert max(found) * batch <= 2**16 or max(found) == 1
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32])
-def test_impossible_seeds_are_refused(seed: int) -> None:
-    with pytest.raises(MetricError, match=f"seed is {seed}"):
-        generator(seed)
+def test_fixed_factors_come_in_portions_that_fit_into_memory(points: int, batch: int) -> None:
+    found = fixed_factors(3, points, batch, rng())
+    sizes = [len(portion) for portion in found]
+    assert min(sizes) > 0
+    assert max(sizes) * batch <= 2**16 or max(sizes) == 1
+    # Which factors they are does not depend on how many are made at once.
+    np.testing.assert_array_equal(np.concatenate(found), rng().integers(3, size=points))

@@ -228,6 +228,17 @@ def test_a_class_that_is_missing_where_it_would_be_learnt_or_scored() -> None:
 
 
 @pytest.mark.parametrize("as_published", [False, True])
+def test_what_classes_are_called_changes_nothing(as_published: bool) -> None:
+    codes, factors = classes(3)
+    found = sap(codes, factors, as_published=as_published)
+    # 1e90 is a whole number, but none that scikit-learn can name a class by.
+    for named in (factors * 1e90, factors - 5):
+        other = sap(codes, named, as_published=as_published)
+        for name, part in found.parts.items():
+            np.testing.assert_array_equal(array(other, name), part)
+
+
+@pytest.mark.parametrize("as_published", [False, True])
 def test_too_few_rows_are_refused(as_published: bool) -> None:
     codes, factors = classes(0)
     sap(codes[:10], factors[:10], as_published=as_published)
