@@ -1,4 +1,8 @@
-"""How simulated participants answer the items of a questionnaire: at random, every kind of item."""
+"""How simulated participants answer the items of a questionnaire: every kind of item.
+
+What asks about a stage follows from what they went through there (see `experience`); everything
+else is answered at random.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,20 @@ PASSED_OVER = 0.2
 """Share of the optional items left out."""
 
 
-def answer(item: Item, rng: np.random.Generator) -> Any:
-    """A valid answer to an item; None leaves an optional one out. A slider is always touched."""
+def answer(item: Item, rng: np.random.Generator, leaning: float | None = None) -> Any:
+    """A valid answer to an item; None leaves an optional one out. A slider is always touched.
+
+    leaning: where on a rating's scale the answer lies, 0 at its low end, 1 at its high end; None
+    for anywhere.
+    """
     if isinstance(item, Slider):
         low, high, _ = item.places()
         return {"value": int(rng.integers(low, high + 1)), "touched": True}
     if not item.required and rng.random() < PASSED_OVER:
         return None
     if isinstance(item, Rating):
+        if leaning is not None:
+            return item.first + round(leaning * (item.points - 1))
         return int(rng.integers(item.first, item.last + 1))
     if isinstance(item, Choice | Choices):
         return _choice(item, rng)

@@ -31,8 +31,7 @@ class Ascent:
     def __post_init__(self) -> None:
         self._in_order = self.rng.random() < IN_ORDER
 
-    @property
-    def understanding(self) -> float:
+    def understands(self, view: View) -> float:
         """It does not try to."""
         return 0.15
 
@@ -46,5 +45,5 @@ class Ascent:
             if view.alignment > before + RISES:
                 continue
             if stride <= SMALLEST_STRIDE:
-                return
+                return view
             stride /= 2

@@ -24,7 +24,10 @@ from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
 from labapp.simulation import judging
 from labapp.simulation.answers import answer
+from labapp.simulation.experience import Experience, leaning
+from labapp.simulation.matching import Match, match
 from labapp.simulation.mixtures import drawn
+from labapp.simulation.percept import Eye
 from labapp.simulation.person import STRIDE_S, Person
 from labapp.simulation.reconstructing import STRIDE, TURN, Reconstructing
 from labapp.simulation.single_dimension import Step, steps
@@ -43,6 +46,7 @@ from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.task import JudgingTask, WarmUpTask
 from labapp.tasks.questionnaire import QuestionnaireTask
+from labapp.tasks.single_dimension.state import POINTS, Question
 from labapp.tasks.single_dimension.task import SingleDimensionTask
 
 
@@ -66,6 +70,9 @@ SHOWN_BY = TIMED_BY = "simulated"
 
 TREE_RATE = 0.3
 """How often somebody who reads about a method looks at its whole tree before going on."""
+
+WEIGHERS = frozenset({"understanding", "partial"})
+"""They look in what examples differ, before they match a picture with them."""
 
 HUMAN = Pace(stride_s=STRIDE_S, think_s=1.2, read_s=6.0)
 """About a person's speed, for simulations on a virtual clock. A decision takes about 1.35 s, the
@@ -108,7 +115,10 @@ class Driver:
         self._rng = generator(*self._seed)
         self._person = Person.drawn(seed, participant)
         self._says = ParticipantSimulated(strategy, share, careless, asdict(self._person))
-        self._dials = Reconstructing(strategy, self._person, self._seed, careless=careless)
+        self._lived: dict[str, Experience] = {}
+        self._dials = Reconstructing(
+            strategy, self._person, self._seed, self._lived, careless=careless
+        )
         self._intended: Command | None = None
         self._pace = pace
         self._paints = paints
@@ -118,6 +128,7 @@ class Driver:
         self._question: tuple[str, int, int] | None = None
         self._steps: Iterator[Step] = iter(())
         self._step: Step | None = None
+        self._told: tuple[str, int, int] | None = None
         self._left_out: set[tuple[str, str]] = set()
         self._stopped = False
 
@@ -184,13 +195,23 @@ class Driver:
             key = (part.id, item.id)
             if item.id in state.answers or key in self._left_out:
                 continue
-            value = answer(item, self._rng)
+            value = answer(item, self._rng, self._leaning(part, item.id))
             if value is None:
                 self._left_out.add(key)
                 continue
             self._send(Answer(item.id, value), self._pace.think_s)
             return
         self._send(Next(), self._pace.think_s)
+
+    def _leaning(self, part: QuestionnairePart, item: str) -> float | None:
+        """What the stages that a questionnaire asks about lead this participant to answer."""
+        base, _, number = item.rpartition("_")
+        if base and number.isdigit():  # asked once for each stage
+            lived = self._lived.get(f"stage-{number}")
+            return leaning(base, lived, self._rng)
+        if part.about is not None:
+            return leaning(item, self._lived.get(part.about), self._rng)
+        return leaning(item, Experience.of_all(self._lived.values()), self._rng)
 
     def _decide(self, part: SingleDimensionPart) -> None:
         runner = self._runner
@@ -200,11 +221,30 @@ class Driver:
             self._later(self._pace.stride_s)
             return
         rng = generator(*self._seed, part.id, question.number)
-        practice = part.role == "practice"
-        self._go_through(
-            (part.id, question.number, question.attempt),
-            steps(question, task.choices(question), self._name, practice, rng),
-        )
+        key = (part.id, question.number, question.attempt)
+        if question.answered and part.role == "stage" and self._told != key:
+            self._told = key
+            self._remember(part, question)
+        guesses = self._name == "careless" or (self._name == "random" and part.role == "stage")
+        choices = task.choices(question)
+
+        def matched() -> Match:
+            assert runner.examples is not None
+            eye = Eye(rng, self._person.noise)
+            weighs = self._name in WEIGHERS or part.role == "practice"
+            shown = runner.examples
+            return match(eye, shown, part.visualisation, part.display, choices, weighs=weighs)
+
+        self._go_through(key, steps(choices, None if guesses else matched, rng))
+
+    def _remember(self, part: SingleDimensionPart, question: Question) -> None:
+        """How a question went, once its answer was told."""
+        lived = self._lived.setdefault(part.id, Experience())
+        lived.solved += bool(question.right)
+        lived.missed += not question.right
+        working = self._runner.state.pauses.working_ns(self._runner.clock.now_ns())
+        lived.seconds.append((working - (question.started_ns or 0)) / NS)
+        lived.understanding = (question.ratings["understanding"] - 1) / (POINTS - 1)
 
     def _judge_explanations(self, part: JudgingPart | WarmUpPart) -> None:
         """The next answer about the photo, or the exercise, on the screen."""

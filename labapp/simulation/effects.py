@@ -118,8 +118,10 @@ class Effects:
 
     def effect(self, dial: int, values: Float64) -> Float64:
         """What a dial adds to the properties at values of it: shape (values, n)."""
-        if self._known is None:
-            self._known = np.linalg.solve(self._seen + self._prior, self._what)
+        known = self._known
+        if known is None:
+            known = np.linalg.solve(self._seen + self._prior, self._what).astype(np.float64)
+            self._known = known
         at = self._columns[dial]
-        found: Float64 = self._hats(dial, values) @ self._known[at.start : at.start + at.size]
+        found: Float64 = self._hats(dial, values) @ known[at.start : at.start + at.size]
         return found

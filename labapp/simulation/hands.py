@@ -28,13 +28,24 @@ Solving = Generator[Move, View, object]
 
 @dataclass
 class Hands:
-    """The hands of one participant."""
+    """The hands of one participant, which count what they did: by_plan (aimed at a place that was
+    thought of), by_number (climbed by the alignment) and by_chance (to any place)."""
 
     person: Person
     rng: np.random.Generator
+    by_plan: int = 0
+    by_number: int = 0
+    by_chance: int = 0
+
+    @property
+    def planned(self) -> float:
+        """How far they went by a plan, 0..1; going by the number is half a plan."""
+        done = self.by_plan + self.by_number + self.by_chance
+        return (self.by_plan + self.by_number / 2) / done if done else 0.5
 
     def aimed(self, view: View, dial: int, goal: float) -> float:
         """Where a movement with that goal ends: near it."""
+        self.by_plan += 1
         one = view.dials[dial]
         if one.options:
             return goal
@@ -54,6 +65,7 @@ class Hands:
         stride: slider widths from look to look. Any way first; the other where that brought
         nothing. Of radio buttons each is tried.
         """
+        self.by_number += 1
         one = view.dials[dial]
         if one.options:
             return (yield from self._buttons(view, dial))
@@ -92,6 +104,7 @@ class Hands:
 
     def anywhere(self, view: View, dial: int) -> float:
         """Any place of a dial."""
+        self.by_chance += 1
         one = view.dials[dial]
         if one.options:
             return float(self.rng.integers(one.options))

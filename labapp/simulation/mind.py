@@ -99,10 +99,15 @@ class Mind:
         spread = self.effects.effect(dial, values).var(axis=0)
         return np.array([spread[self.kinds == kind].sum() for kind in KINDS])
 
-    def reliable(self) -> float:
-        """How well the dials do what is expected of them, 0..1, on average over the dials."""
-        dials = range(len(self.effects))
-        return float(np.mean([self.effects.reliable(dial) for dial in dials]))
+    def understanding(self, view: View) -> float:
+        """How many of the dials mean something to it, 0..1: those that do what is expected of them,
+        and that change one kind of property rather than all."""
+        means = []
+        for dial in range(len(view.dials)):
+            does = self.does(view, dial)
+            main = float(does.max() / (does.sum() + NOTICED))
+            means.append(self.effects.reliable(dial) * main)
+        return float(np.mean(means))
 
     def watch(self, acts: Generator[Move, View, View]) -> Acts:
         """Look at the picture after each move."""

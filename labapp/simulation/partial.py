@@ -37,9 +37,8 @@ class Partial:
     hands: Hands
     _mind: Mind | None = field(default=None, init=False)
 
-    @property
-    def understanding(self) -> float:
-        return self._mind.reliable() if self._mind is not None else 0.0
+    def understands(self, view: View) -> float:
+        return self._mind.understanding(view) if self._mind is not None else 0.0
 
     def solve(self, view: View) -> Solving:
         self._mind = mind = self._mind or Mind(self.eye, view)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from labapp.clock import NS
 from labapp.events.commands import Command, MarkAlignment, MoveDial, Next, Skip, SkipStage
 from labapp.session.runner import Runner
+from labapp.simulation.experience import Experience
 from labapp.simulation.hands import Hands
 from labapp.simulation.person import NEAR, Person
 from labapp.simulation.strategies import STRATEGIES, in_practice
@@ -45,26 +46,11 @@ class Act:
     before: str = STRIDE
 
 
-@dataclass
-class Experience:
-    """What a participant went through in a stage: questions solved and given up, seconds of each,
-    movements, and how well it thought it understood."""
-
-    solved: int = 0
-    skipped: int = 0
-    seconds: list[float] = field(default_factory=list)
-    moves: int = 0
-    understanding: float = 0.0
-
-    @property
-    def questions(self) -> int:
-        return self.solved + self.skipped
-
-
 class Reconstructing:
     """One participant at the reconstruction stages of a session.
 
-    seed: of the draws, with the participant. careless: does not try.
+    seed: of the draws, with the participant. lived: by stage, is told how its questions went.
+    careless: does not try.
     """
 
     def __init__(
@@ -72,6 +58,7 @@ class Reconstructing:
         strategy: str,
         person: Person,
         seed: tuple[int, *tuple[str, ...]],
+        lived: dict[str, Experience],
         *,
         careless: bool = False,
     ) -> None:
@@ -82,49 +69,41 @@ class Reconstructing:
         self._part: str | None = None
         self._mind: Strategy | None = None
         self._dials: tuple[Dial, ...] = ()
-        self._hands = Hands(person, generator(*seed, "hands"))
+        self._hands = Hands(person, generator(*seed))
         self._question: tuple[str, int, int] | None = None
         self._solving: Generator[Move, View, object] | None = None
         self._moves = 0
         self._enough = 1.0
         self._judging = generator(*seed, "close enough")
-        self.experiences: dict[str, Experience] = {}
+        self._lived = lived
 
     def act(self, runner: Runner, part: ReconstructionPart) -> Act:
         """What to do now."""
         task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
         trial = runner.state.part_state.trial
-        if trial is None or not (trial.running or trial.solved):
+        shown = trial is not None and (trial.running or trial.solved)
+        if not shown or runner.pictures is None:
             return Act(None)
         self._meet(part, task, trial)
         if trial.solved:
-            return self._leave(part, trial, runner, Next())
-        if trial.z_seq > trial.decoded_seq or runner.pictures is None:
+            return self._leave(runner, part, task, trial, Next())
+        if trial.z_seq > trial.decoded_seq:
             return Act(None)
         stage = part.role == "stage"
         if self._careless and stage and part.skip != "never" and not part.marks:
             if task.may_skip(trial):
-                return self._leave(part, trial, runner, Skip())
+                return self._leave(runner, part, task, trial, Skip())
             return Act(self._idle(trial), THINK)
         if part.marks and (said := self._judge(trial)) is not None:
             return Act(said, THINK)
-        view = View(
-            on_screen(runner.pictures.own, part.display),
-            on_screen(runner.pictures.target, part.display),
-            _shown(trial.alignment),
-            part.target_alignment,
-            trial.z,
-            self._dials,
-            _seconds(runner, trial),
-            task.may_skip(trial),
-        )
+        view = self._view(runner, part, task, trial)
         if stage and view.may_skip and self._has_enough(part, view):
-            return self._leave(part, trial, runner, Skip())
+            return self._leave(runner, part, task, trial, Skip())
         move = self._next(view)
         if move is None and part.marks:
             return Act(MarkAlignment("close"), THINK)
         if move is None and view.may_skip:
-            return self._leave(part, trial, runner, Skip())
+            return self._leave(runner, part, task, trial, Skip())
         if self._moves > ENDURES and part.skip == "never":
             return Act(SkipStage(runner.state.index), THINK)
         if move is None:
@@ -139,7 +118,8 @@ class Reconstructing:
         if self._part != part.id:
             name = self._strategy if part.role == "stage" else in_practice(self._strategy)
             rng = generator(*self._seed, part.id)
-            self._part, self._mind = part.id, STRATEGIES[name](self._person, rng)
+            self._hands = Hands(self._person, rng)
+            self._part, self._mind = part.id, STRATEGIES[name](self._hands, rng)
             self._dials = dials_of(task.space)
         if self._question == (part.id, trial.number, trial.attempt):
             return
@@ -172,29 +152,52 @@ class Reconstructing:
 
     def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
         near = view.goal - view.alignment <= NEAR
-        skipped = self._experience(part).skipped
+        skipped = self._experience(part).missed
         return view.seconds > self._person.gives_up_after(skipped, near)
 
     def _experience(self, part: ReconstructionPart) -> Experience:
-        return self.experiences.setdefault(part.id, Experience())
+        return self._lived.setdefault(part.id, Experience())
 
     def _leave(
-        self, part: ReconstructionPart, trial: Trial, runner: Runner, command: Command
+        self,
+        runner: Runner,
+        part: ReconstructionPart,
+        task: ReconstructionTask,
+        trial: Trial,
+        command: Command,
     ) -> Act:
         """Go on from a question, and remember how it went."""
         assert self._mind is not None
+        if part.role == "practice":
+            return Act(command, THINK)
         lived = self._experience(part)
         lived.solved += trial.solved
-        lived.skipped += not trial.solved
+        lived.missed += not trial.solved
         lived.seconds.append(_seconds(runner, trial))
-        lived.moves += self._moves
-        lived.understanding = self._mind.understanding
+        lived.understanding = self._mind.understands(self._view(runner, part, task, trial))
+        lived.planned, lived.tried = self._hands.planned, 1 - self._hands.planned
         return Act(command, THINK)
 
     def _idle(self, trial: Trial) -> MoveDial:
         """Turn the first dial from end to end, until Skip is offered."""
         one = self._dials[0]
         return MoveDial(0, one.low if trial.z[0] != one.low else one.high, DEVICE)
+
+    def _view(
+        self, runner: Runner, part: ReconstructionPart, task: ReconstructionTask, trial: Trial
+    ) -> View:
+        """The screen as it is now."""
+        assert runner.pictures is not None
+        return View(
+            on_screen(runner.pictures.own, part.display),
+            on_screen(runner.pictures.target, part.display),
+            float(np.round(trial.alignment, 3)),
+            part.target_alignment,
+            trial.z,
+            self._dials,
+            _seconds(runner, trial),
+            task.may_skip(trial),
+        )
 
     def _judge(self, trial: Trial) -> Command | None:
         """What a calibration's participant says of the pictures now: far at the start and at times
@@ -208,11 +211,6 @@ class Reconstructing:
         on_the_way = trial.alignment < self._enough - NOT_SURE
         said = on_the_way and self._judging.random() < SAYS_FAR_RATE
         return MarkAlignment("far") if said else None
-
-
-def _shown(value: float) -> float:
-    """An alignment as it is written on the screen: per cent with one decimal."""
-    return float(np.round(value, 3))
 
 
 def _seconds(runner: Runner, trial: Trial) -> float:

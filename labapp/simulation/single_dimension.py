@@ -1,26 +1,26 @@
 """How simulated participants answer a single-dimension question.
 
-They cannot look at pictures: they know the right choice and miss it at a rate of their strategy,
-rate themselves lower where they miss, and at times ask for other examples or change their mind
-(paper 000, 6.1.3: correctness .56 to .81, ratings about 3.8, 12 to 18 s a question).
+They match the picture with the examples beside it (see `matching`), rate themselves by how clear
+that was, and at times ask for other examples or change their mind (paper 000, 6.1.3: ratings about
+3.8, 12 to 18 s a question).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from labapp.events.commands import Choose, Command, HandIn, Next, Rate, ShowMoreExamples
-from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question
+from labapp.simulation.matching import Match
+from labapp.tasks.single_dimension.state import POINTS, RATINGS
 
 DEVICE = "simulated"
-ERROR_RATES = {"understanding": 0.2}
-"""By strategy; any other one guesses."""
-PRACTICE_ERROR_RATE = 0.05
 OTHER_EXAMPLES_RATE = 0.25
 CHANGE_RATE = 0.15
+RATING_SD = 0.7
+"""Of a rating, in points (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +32,20 @@ class Step:
 
 
 def steps(
-    question: Question, choices: int, strategy: str, practice: bool, rng: np.random.Generator
+    choices: int, matched: Callable[[], Match] | None, rng: np.random.Generator
 ) -> Iterator[Step]:
-    """What a simulated participant does with a question, from its appearance to Next."""
-    chance = 1 - 1 / choices
-    rate = ERROR_RATES.get(strategy, chance)
-    if practice and strategy in ERROR_RATES:
-        rate = PRACTICE_ERROR_RATE
-    wrong = [choice for choice in range(choices) if choice != question.correct]
-    misses = rng.random() < rate
+    """What a simulated participant does with a question, from its appearance to Next.
+
+    matched: looks at the pictures; None guesses.
+    """
     while rng.random() < OTHER_EXAMPLES_RATE:
         yield Step(ShowMoreExamples(), "look")
     if rng.random() < CHANGE_RATE:
         yield Step(Choose(int(rng.integers(choices)), DEVICE), "look")
-    yield Step(Choose(int(rng.choice(wrong)) if misses else question.correct, DEVICE), "look")
-    for item in RATINGS:
-        rating = round(float(rng.normal(3.0 if misses else 4.0, 0.8)))
+    found = matched() if matched else Match(int(rng.integers(choices)), 0.0, 0.0)
+    yield Step(Choose(found.choice, DEVICE), "look")
+    for item, clear in zip(RATINGS, (found.sure, found.sense), strict=True):
+        rating = round(float(rng.normal(1 + clear * (POINTS - 1), RATING_SD)))
         yield Step(Rate(item, min(max(rating, 1), POINTS), DEVICE))
     yield Step(HandIn())
     yield Step(Next())

@@ -15,36 +15,27 @@ from labapp.simulation.ascent import Ascent
 from labapp.simulation.hands import Hands
 from labapp.simulation.partial import Partial
 from labapp.simulation.percept import Eye
-from labapp.simulation.person import Person
 from labapp.simulation.understanding import Understanding
 from labapp.simulation.view import Strategy
 from labapp.simulation.wandering import Wandering
 
-Make = Callable[[Person, np.random.Generator], Strategy]
+Make = Callable[[Hands, np.random.Generator], Strategy]
 
 
-def _understanding(person: Person, rng: np.random.Generator) -> Strategy:
-    return Understanding(Eye(rng, person.noise), Hands(person, rng))
+def _understanding(hands: Hands, rng: np.random.Generator) -> Strategy:
+    return Understanding(Eye(rng, hands.person.noise), hands)
 
 
-def _partial(person: Person, rng: np.random.Generator) -> Strategy:
-    return Partial(Eye(rng, person.noise), Hands(person, rng))
-
-
-def _ascent(person: Person, rng: np.random.Generator) -> Strategy:
-    return Ascent(Hands(person, rng), rng)
-
-
-def _random(person: Person, rng: np.random.Generator) -> Strategy:
-    return Wandering(Hands(person, rng), rng)
+def _partial(hands: Hands, rng: np.random.Generator) -> Strategy:
+    return Partial(Eye(rng, hands.person.noise), hands)
 
 
 STRATEGIES: MappingProxyType[str, Make] = MappingProxyType(
     {
         "understanding": _understanding,
         "partial": _partial,
-        "ascent": _ascent,
-        "random": _random,
+        "ascent": Ascent,
+        "random": Wandering,
     }
 )
 """Those of `labapp.simulation.names` that reconstruct."""

@@ -103,7 +103,6 @@ class Strategy(Protocol):
         """Move after move; it ends where this participant does not know what else to try."""
         ...
 
-    @property
-    def understanding(self) -> float:
+    def understands(self, view: View) -> float:
         """How well this participant thinks it understands the dials, 0..1."""
         ...

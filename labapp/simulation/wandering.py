@@ -24,8 +24,7 @@ class Wandering:
     hands: Hands
     rng: np.random.Generator
 
-    @property
-    def understanding(self) -> float:
+    def understands(self, view: View) -> float:
         """It looks for nothing to understand."""
         return 0.1
 

@@ -1,0 +1,260 @@
+"""The crowd studies of paper 000 with simulated participants, beside what people did.
+
+    .venv/bin/python -m benchmarks.simulated_studies --work FOLDER [PART …]
+
+Each part simulates into FOLDER/PART, or goes on with what is there already; without parts all are
+made, one after another. The last line of work writes `simulated_studies.md` beside this file from
+all parts that are there (`--write` does nothing else).
+
+* synthetic-crowd, mnist-crowd: the shipped studies with the usual mixture of strategies, until each
+  condition has its 15 included participants.
+* DATASET-ascent, DATASET-random: PEOPLE participants of one strategy at every model of a data set:
+  the paper's competing hypothesis (section 7) is that all people do only that.
+
+Seeds are those of the studies: the same on every machine. The constants of the simulation were
+fixed before any of this was run (see `labapp.simulation.person`, `percept`, `mixtures`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from labapp.analysis.reconstruction import published
+from labapp.analysis.tables import load
+from labapp.records.journal import read_rows
+from labapp.representations.package import find
+from labapp.simulation.jobs import simulate_study
+from labapp.simulation.mixtures import SHARES
+from labapp.simulation.names import MIXTURE
+
+WRITTEN = Path(__file__).with_name("simulated_studies.md")
+PEOPLE = 10
+CROWDS = ("synthetic-crowd", "mnist-crowd")
+MODELS = {
+    "dsprites": ("ae", "vae", "gt"),
+    "sinelines": ("ae", "vae", "gt"),
+    "mnist8k": ("ae5", "vae5", "ig5", "tc5", "ss5"),
+}
+SKIP_AFTER_S = {"dsprites": 30, "sinelines": 30, "mnist8k": 45}
+ALONE = tuple(f"{dataset}-{name}" for dataset in MODELS for name in ("ascent", "random"))
+METRICS = ("completion_rate", "response_time_s", "slide_distance", "error_auc_sum", "seq")
+DECIMALS = {"completion_rate": 2, "response_time_s": 1, "slide_distance": 1, "seq": 2}
+
+
+def study_of(part: str, folder: Path) -> str:
+    """The study of a part: a shipped one, or a file that is written for it."""
+    if part in CROWDS:
+        return part
+    dataset = part.rsplit("-", 1)[0]
+    path = folder / f"{part}.yaml"
+    stages = {
+        "task": "reconstruction",
+        "models": [f"{dataset}/{name}" for name in MODELS[dataset]],
+        "order": "random",
+        "trials": 5,
+        "skip": "after",
+        "skip_after_s": SKIP_AFTER_S[dataset],
+        "think_aloud": False,
+    }
+    study = {"id": part, "title": part, "version": 1, "seed": 20210502, "language": "en"}
+    path.write_text(yaml.safe_dump({**study, "flow": [{"stages": stages}]}, sort_keys=False))
+    return str(path)
+
+
+def make(part: str, folder: Path) -> None:
+    """Simulate a part, and keep its tables."""
+    began = time.monotonic()
+    alone = part not in CROWDS
+    sessions = simulate_study(
+        study_of(part, folder),
+        PEOPLE if alone else None,
+        part.rsplit("-", 1)[1] if alone else MIXTURE,
+        folder / part,
+        progress=lambda label: print(f"{time.monotonic() - began:6.0f} s  {part} {label}"),
+    )
+    rows = [
+        {"participant": row.event().payload["strategy"], "source": path.name}
+        for path in sessions
+        for row in read_rows(path, ("participant.simulated",))
+    ]
+    tables = load(sessions)
+    strategies = dict(zip(tables.participants["participant"], rows, strict=True))
+    stages = tables.stages.copy()
+    stages["strategy"] = [strategies[one]["participant"] for one in stages["participant"]]
+    stages.to_csv(folder / f"{part}.csv", index=False)
+    seconds = time.monotonic() - began
+    (folder / f"{part}.txt").write_text(f"{len(sessions)} sessions, {seconds:.0f} s\n")
+
+
+def stages_of(part: str, folder: Path) -> pd.DataFrame:
+    """The stages of those who count."""
+    path = folder / f"{part}.csv"
+    if not path.exists():
+        return pd.DataFrame()
+    stages = pd.read_csv(path)
+    return stages[stages["included"]]
+
+
+def printed(study: str, task: str, model: str, quantity: str) -> str:
+    """What the paper has for a model: `mean ± sd`, or a dash."""
+    dataset, name = model.split("/")
+    dataset = published.DATASETS.get(dataset, dataset)
+    for source in published.TABLES:
+        for row in published.rows():
+            where = (row.source, row.study, row.task, row.dataset, row.model, row.quantity)
+            if where == (source, study, task, dataset, name, quantity) and row.measure == "mean":
+                return f"{row.printed} ± {row.printed_sd}" if row.printed else "–"
+    return "–"
+
+
+def ours(values: pd.Series[float], quantity: str) -> str:
+    """Mean ± sd of the population, as the paper prints them."""
+    told = values.dropna() / (1000 if quantity == "error_auc_sum" else 1)
+    if not len(told):
+        return "–"
+    digits = DECIMALS.get(quantity, 1)
+    return f"{told.mean():.{digits}f} ± {np.std(told):.{digits}f}"
+
+
+def error_of(model: str) -> str:
+    """Reconstruction error of a shipped model: of the sampled code where that is known, as in
+    Table 2."""
+    card = yaml.safe_load((find(model) / "model.yaml").read_text())
+    found = card.get("held_out_error") or {}
+    value = found.get("sampled", found.get("mean"))
+    return "–" if value is None else f"{value:.1f}"
+
+
+def table(rows: list[list[str]], header: list[str]) -> Iterator[str]:
+    yield "| " + " | ".join(header) + " |"
+    yield "|" + "---|" * len(header)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def reconstruction(folder: Path) -> Iterator[str]:
+    yield "## Interactive reconstruction: the usual mixture, beside Table 2 and Table A.3"
+    yield ""
+    yield (
+        "Mean ± sd (n in the denominator, as printed), ours first, then the published number. "
+        "Error AUC: sum of squares × s / 1000."
+    )
+    yield ""
+    header = ["model", "n", "completion", "response time, s", "slide distance", "error AUC", "SEQ"]
+    for study in CROWDS:
+        stages = stages_of(study, folder)
+        if stages.empty:
+            continue
+        own = stages[stages["task"] == "reconstruction"]
+        rows = []
+        for model, of_model in own.groupby("model"):
+            cells = [
+                f"{ours(of_model[one], one)} ({printed(study, 'reconstruction', str(model), one)})"
+                for one in METRICS
+            ]
+            rows.append([f"`{model}`", str(len(of_model)), *cells])
+        yield from table(rows, header)
+
+
+def single(folder: Path) -> Iterator[str]:
+    stages = stages_of("synthetic-crowd", folder)
+    if stages.empty:
+        return
+    yield "## Single-dimension task: the usual mixture, beside Table A.3"
+    yield ""
+    rows = []
+    for (task, model), own in stages[stages["task"] != "reconstruction"].groupby(["task", "model"]):
+        cells = [
+            f"{ours(own[one], one)} ({printed('synthetic-crowd', str(task), str(model), one)})"
+            for one in ("correctness_rate", "response_time_s", "confidence", "understanding", "seq")
+        ]
+        rows.append([str(task).removeprefix("single-dimension-"), f"`{model}`", *cells])
+    header = ["shown as", "model", "correct", "response time, s", "confident", "makes sense", "SEQ"]
+    yield from table(rows, header)
+
+
+def competing(folder: Path) -> Iterator[str]:
+    yield "## Only ascent, only random: the competing hypothesis"
+    yield ""
+    yield (
+        f"Completion of {PEOPLE} participants of one strategy alone, 5 questions at each model, "
+        "beside the model's reconstruction error on held-out data (sum of squares an instance, of "
+        "the sampled code where there is one); then, of the usual mixture, by the strategy that a "
+        "participant had (n stages)."
+    )
+    yield ""
+    crowd = pd.concat([stages_of(study, folder) for study in CROWDS])
+    rows = []
+    for dataset, names in MODELS.items():
+        for name in names:
+            model = f"{dataset}/{name}"
+            alone = []
+            for strategy in ("ascent", "random"):
+                stages = stages_of(f"{dataset}-{strategy}", folder)
+                own = stages if stages.empty else stages[stages["model"] == model]
+                alone.append("–" if own.empty else ours(own["completion_rate"], "completion_rate"))
+            mixed = []
+            for strategy in SHARES:
+                own = crowd
+                if not crowd.empty:
+                    asked = (crowd["model"] == model) & (crowd["task"] == "reconstruction")
+                    own = crowd[asked & (crowd["strategy"] == strategy)]
+                mean = "–" if own.empty else f"{own['completion_rate'].mean():.2f}"
+                mixed.append(f"{mean} ({len(own)})")
+            rows.append([f"`{model}`", error_of(model), *alone, *mixed])
+    header = ["model", "error", "ascent alone", "random alone", *SHARES]
+    yield from table(rows, header)
+
+
+def write(folder: Path) -> None:
+    shares = ", ".join(f"{name} {share:g}" for name, share in SHARES.items())
+    lines = [
+        "# The crowd studies of paper 000, simulated",
+        "",
+        ABOUT.format(shares=shares),
+        "",
+        *reconstruction(folder),
+        *single(folder),
+        *competing(folder),
+    ]
+    ran = sorted(folder.glob("*.txt"))
+    lines += ["## Runs", ""]
+    lines += [f"* {path.stem}: {path.read_text().strip()}" for path in ran]
+    found = WRITTEN.read_text().split(MARK, 1)[1] if WRITTEN.exists() else "\n"
+    WRITTEN.write_text("\n".join(lines) + f"\n\n{MARK}{found}")
+
+
+ABOUT = """\
+Written by `benchmarks/simulated_studies.py`. Simulated participants see the pictures, the alignment
+and the dials, and nothing that tells one model from another. Their constants were fixed before the
+first run, and nothing was changed after it. The mixture: {shares}. The models are those that come
+with the program, not the paper's."""
+MARK = "<!-- what follows is written by hand and kept -->"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join((*CROWDS, *ALONE)))
+    parser.add_argument("--work", type=Path, required=True, help="folder for the sessions")
+    parser.add_argument("--write", action="store_true", help="only write the tables")
+    chosen = parser.parse_args()
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    for part in chosen.parts or (*CROWDS, *ALONE):
+        if part not in (*CROWDS, *ALONE):
+            sys.exit(f"{part}: no such part")
+        if not chosen.write and not (chosen.work / f"{part}.csv").exists():
+            make(part, chosen.work)
+    write(chosen.work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""What a simulated participant went through in a stage, and what it says of that afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+ENOUGH_S = 60.0
+"""Seconds a question after which half the effort that can be said is felt: the middle of the mean
+response times of paper 000, table A.3 (49 to 99 s)."""
+LEANING_SD = 0.15
+"""How differently people answer after the same experience, as a share of the scale (ours; published
+ratings vary by 0.9 to 1.8 points of seven within a model)."""
+
+
+@dataclass
+class Experience:
+    """Of one stage, or of the stages so far.
+
+    solved, missed : questions solved or answered rightly, and the others. seconds : of all
+    questions. understanding : how well it thought it understood, 0..1. planned, tried : how far it
+    went by a plan, and how far it tried out at random, 0..1.
+    """
+
+    solved: int = 0
+    missed: int = 0
+    seconds: list[float] = field(default_factory=list)
+    understanding: float = 0.0
+    planned: float = 0.5
+    tried: float = 0.5
+
+    @property
+    def success(self) -> float:
+        """Share of the questions solved."""
+        questions = self.solved + self.missed
+        return self.solved / questions if questions else 0.5
+
+    @property
+    def effort(self) -> float:
+        """How long the questions took, 0..1: a half at ENOUGH_S seconds each."""
+        mean = float(np.mean(self.seconds)) if self.seconds else ENOUGH_S
+        return mean / (mean + ENOUGH_S)
+
+    @property
+    def difficulty(self) -> float:
+        """0..1: failing weighs twice as much as taking long."""
+        return (2 * (1 - self.success) + self.effort) / 3
+
+    @classmethod
+    def of_all(cls, several: Iterable[Experience]) -> Experience | None:
+        """Of all stages together; None where there was none."""
+        lived = list(several)
+        if not lived:
+            return None
+        return cls(
+            sum(one.solved for one in lived),
+            sum(one.missed for one in lived),
+            [seconds for one in lived for seconds in one.seconds],
+            float(np.mean([one.understanding for one in lived])),
+            float(np.mean([one.planned for one in lived])),
+            float(np.mean([one.tried for one in lived])),
+        )
+
+
+LEANINGS: Mapping[str, Callable[[Experience], float]] = MappingProxyType(
+    {
+        "seq": lambda lived: lived.difficulty,
+        "mental_demand": lambda lived: (lived.effort + lived.planned) / 2,
+        "physical_demand": lambda lived: lived.effort / 2,
+        "temporal_demand": lambda lived: lived.effort / 2,
+        "performance": lambda lived: 1 - lived.success,
+        "effort": lambda lived: lived.effort,
+        "frustration": lambda lived: (lived.difficulty + 1 - lived.success) / 2,
+        "systematic_plan": lambda lived: lived.planned,
+        "random_experimenting": lambda lived: lived.tried,
+        "understood_dimensions": lambda lived: lived.understanding,
+        "frustrating": lambda lived: (lived.difficulty + 1 - lived.success) / 2,
+        "stage_easy": lambda lived: 1 - lived.difficulty,
+    }
+)
+"""By item of a shipped questionnaire (SEQ, NASA-TLX, the statements of paper 000): where between
+the low end (0) and the high end (1) of its scale an experience leads. Ours: they only follow the
+words."""
+
+
+def leaning(item: str, lived: Experience | None, rng: np.random.Generator) -> float | None:
+    """Where on the scale of an item somebody answers after an experience, 0..1; None where the item
+    does not ask about it."""
+    says = LEANINGS.get(item)
+    if says is None or lived is None:
+        return None
+    return float(np.clip(says(lived) + rng.normal(0.0, LEANING_SD), 0.0, 1.0))
