@@ -33,6 +33,7 @@ from labapp.cli_options import (
     show_json,
     strategy_name,
 )
+from labapp.cli_planning import plan
 from labapp.cli_sessions import sessions_app
 from labapp.cli_stimuli import stimuli_app
 from labapp.errors import LabappError, UsageError
@@ -55,6 +56,7 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(models_app, name="models")
 app.add_typer(stimuli_app, name="stimuli")
 app.command("metrics")(metrics)
+app.command("plan")(plan)
 
 
 @app.callback()

@@ -1,0 +1,123 @@
+"""`labapp plan`: what a study needs, from simulated participants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labapp.cli_options import Dask, Data, Json, Seed, Workers, session_path, show_json
+from labapp.errors import UsageError
+
+if TYPE_CHECKING:
+    from labapp.planning.plan import Progress
+
+
+def plan(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participants: Annotated[
+        int | None,
+        typer.Option(
+            "--participants",
+            min=2,
+            help="Simulated participants of each strategy. Default: by the study's conditions.",
+        ),
+    ] = None,
+    strategies: Annotated[
+        str | None,
+        typer.Option(
+            "--strategies",
+            metavar="NAME,… or NAME=SHARE,…",
+            help="Strategies of the participants, with their usual shares or other ones.",
+        ),
+    ] = None,
+    calibration: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--calibration",
+            metavar="PATH",
+            help="A session or bundle of a calibration (or its name), from which threshold and T "
+            "are then taken; may be given several times.",
+        ),
+    ] = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    dask: Dask = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Folder to write: plan.html, figures, every number as CSV."
+        ),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the simulated sessions in the folder too.")
+    ] = False,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Threshold, time to skip, number of participants and length of a study, by simulation.
+
+    Example: labapp plan quickstart --out plan
+    """
+    if keep and out is None:
+        raise UsageError("--keep needs a folder.", todo="Name one with --out.")
+    from labapp.planning import files
+    from labapp.planning.plan import plan as make
+
+    with files.created(out), _progress() as progress:
+        made = make(
+            study,
+            shares=_shares(strategies),
+            participants=participants,
+            calibration=[session_path(one, data) for one in calibration or ()],
+            seed=seed,
+            number=workers,
+            dask=dask,
+            kept=out / files.SESSIONS if keep and out is not None else None,
+            progress=progress,
+        )
+        path = None if out is None else files.write(made, out)
+    if json_:
+        from labapp.planning.numbers import to_json
+
+        show_json(to_json(made))
+        return
+    from rich.console import Console
+
+    from labapp.planning.words import show
+
+    show(made, Console())
+    typer.echo("More, with figures: --out DIR" if path is None else f"plan: {path}")
+
+
+def _shares(said: str | None) -> Mapping[str, float]:
+    """Shares by strategy, as in `--strategies`. Raises UsageError."""
+    from labapp.simulation.mixtures import SHARES, parse
+
+    if said is None:
+        return SHARES
+    if "=" in said:
+        return parse(said)
+    names = [name.strip() for name in said.split(",")]
+    unknown = [name for name in names if name not in SHARES]
+    if unknown or len(set(names)) < len(names):
+        what = f"{unknown[0]!r} is not one" if unknown else "one of them stands twice"
+        raise UsageError(
+            f"{said!r} is not a list of strategies: {what}.",
+            todo=f"Take some of {', '.join(SHARES)}, with or without shares (random=0.4).",
+        )
+    return {name: SHARES[name] for name in names}
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar with an estimate on standard error."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task("planning", total=1.0)
+        yield lambda share, what: bar.update(job, completed=share, description=what)

@@ -1,0 +1,238 @@
+"""The figures of a plan. Lines and marks differ by shape: they can be told apart in grey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+
+from labapp.analysis.figures import WIDTH_IN, model_names
+from labapp.analysis.plate import Plate
+from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
+from labapp.planning.needs import GOALS, SIZES, GroupPower
+from labapp.planning.plan import Plan
+from labapp.planning.power import ALL
+from labapp.planning.thresholds import Threshold
+from labapp.planning.waiting import Waiting
+
+COLUMNS = 4
+BARS = "#C9D1D9"
+LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P"), (":", "X"))
+
+
+def plates(plan: Plan) -> list[Plate]:
+    """Every figure for which there is something to draw."""
+    found = []
+    with mpl.rc_context(STYLE):
+        of_models = [one for one in plan.thresholds if one.model is not None]
+        if of_models:
+            found += [_distances(of_models, plan), _reached(of_models, plan)]
+        waits = [one for one in plan.waiting if one.solved]
+        if waits:
+            found.append(_durations(waits))
+        found += [
+            _power(powers, "power" if len(plan.powers) == 1 else f"power-{number}")
+            for number, powers in enumerate(plan.powers, start=1)
+            if powers.tests
+        ]
+    return found
+
+
+def _grid(panels: int, height: float) -> tuple[Figure, list[Axes]]:
+    columns = min(COLUMNS, panels)
+    rows = -(-panels // columns)
+    figure = Figure(figsize=(WIDTH_IN, 0.5 + height * rows), layout="constrained")
+    axes = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
+    for ax in axes[panels:]:
+        ax.set_visible(False)
+    return figure, axes[:panels]
+
+
+def _of_dataset(one: Threshold, plan: Plan) -> Threshold:
+    return next(t for t in plan.thresholds if t.dataset == one.dataset and t.model is None)
+
+
+def _distances(models: Sequence[Threshold], plan: Plan) -> Plate:
+    """Histograms of the distance between the pictures of sampled pairs."""
+    figure, axes = _grid(len(models), 2.1)
+    for ax, one in zip(axes, models, strict=True):
+        whole = _of_dataset(one, plan)
+        shares = np.full(len(one.pairs), 100 / len(one.pairs))
+        ax.hist(1 - one.pairs, np.linspace(0, 1, 41), weights=shares, color=BARS)
+        ax.axvline(whole.epsilon, color=INK, linewidth=1.6)
+        if whole.epsilon != one.epsilon:
+            ax.axvline(one.epsilon, color=ACCENT, linewidth=1.4, linestyle=(0, (4, 2)))
+        ax.axvline(1 - one.present, color=SECONDARY, linewidth=1.2, linestyle=":")
+        near = one.by_chance(whole.target) * 100
+        ax.set_title(f"{one.model}\n{near:.1f} % near by chance", fontsize=9)
+        ax.set_xlim(0, 1)
+    figure.supxlabel("distance between the pictures of a start and a target", fontsize=9)
+    figure.supylabel("% of the pairs", fontsize=9)
+    return Plate(
+        "distances",
+        figure,
+        "Distances between sampled pairs by model, with the recommended epsilon",
+        f"{len(models[0].pairs):,} pairs of start and target a model, drawn as the study draws "
+        "them. Line: the recommended epsilon of the data set; dashed: what the model alone would "
+        "give, where that differs; dotted: the study's present one. Left of the line a question "
+        "would be solved before anybody did anything.",
+    )
+
+
+def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
+    """The best alignment of each question by strategy."""
+    strategies = list(plan.shares)
+    figure, axes = _grid(len(models), 0.55 + 0.42 * (len(strategies) + 1))
+    rng = np.random.default_rng(0)  # where points stand in their row means nothing
+    for ax, one in zip(axes, models, strict=True):
+        whole = _of_dataset(one, plan)
+        rows = [*((name, one.reached.get(name, np.empty(0))) for name in strategies)]
+        rows.append(("chance", one.pairs[:: max(1, len(one.pairs) // 200)]))
+        for place, (name, values) in enumerate(rows):
+            shift = rng.uniform(-0.28, 0.28, len(values))
+            ax.plot(
+                values * 100,
+                place + shift,
+                "o" if name != "chance" else ".",
+                markersize=3,
+                color=ACCENT if name != "chance" else SECONDARY,
+                alpha=0.45,
+                markeredgewidth=0,
+            )
+            if len(values):
+                middle = float(np.median(values)) * 100
+                ax.vlines(middle, place - 0.36, place + 0.36, color=INK, linewidth=2.2)
+        ax.axvline(whole.target * 100, color=INK, linewidth=1.6)
+        if whole.target != one.target:
+            ax.axvline(one.target * 100, color=ACCENT, linewidth=1.4, linestyle=(0, (4, 2)))
+        ax.axvline(one.present * 100, color=SECONDARY, linewidth=1.2, linestyle=":")
+        ax.set_title(one.model or "", fontsize=9)
+        ax.set_yticks(range(len(rows)), [name for name, _ in rows])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_xlim(0, 101)
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="x", color=HAIRLINE, linewidth=0.6)
+        ax.set_axisbelow(True)
+    figure.supxlabel("best alignment of a question, %", fontsize=9)
+    return Plate(
+        "alignments",
+        figure,
+        "Best alignments reached by strategy and model, with the recommended target",
+        "One point a question whose target nobody reaches (chance: a pair before anybody did "
+        "anything); short bar: median. Line: the recommended target of the data set; dashed: what "
+        "the model alone would give, where that differs; dotted: the study's present one.",
+    )
+
+
+def _durations(waits: Sequence[Waiting]) -> Plate:
+    """How long solved questions take: the share that is solved by a time, by strategy."""
+    figure = Figure(figsize=(WIDTH_IN, 0.5 + 2.4 * len(waits)), layout="constrained")
+    axes = figure.subplots(len(waits), 1, squeeze=False)[:, 0]
+    for ax, one in zip(axes, waits, strict=True):
+        most = max(float(values.max()) for values in one.active_s.values())
+        ends = max([most, one.present_s, *([one.skip_after_s] if one.skip_after_s else [])])
+        for (name, values), (line, mark) in zip(one.active_s.items(), LINES, strict=False):
+            ordered = np.sort(values)
+            up_to = np.arange(1, len(ordered) + 1) / len(ordered) * 100
+            ax.step(
+                [0, *ordered, ends],
+                [0, *up_to, 100],
+                where="post",
+                linestyle=line,
+                color=ACCENT,
+                linewidth=1.4,
+            )
+            at = len(ordered) // 2
+            ax.plot(
+                ordered[at],
+                up_to[at],
+                mark,
+                color=INK,
+                markersize=6,
+                zorder=3,
+                label=f"{name} (n = {len(ordered)})",
+            )
+        if one.skip_after_s is not None:
+            ax.axvline(one.skip_after_s, color=INK, linewidth=1.6)
+        if one.median_s is not None:
+            ax.axvline(one.median_s, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
+        ax.axvline(one.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
+        ax.set_title(one.dataset)
+        ax.set_ylim(0, 100)
+        ax.set_xlim(0, ends * 1.02)
+        ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
+        ax.legend(loc="lower right", frameon=False, fontsize=8, title="median of", title_fontsize=8)
+    figure.supxlabel("active time, s", fontsize=9)
+    figure.supylabel("% of the solved questions that are solved by then", fontsize=9)
+    return Plate(
+        "durations",
+        figure,
+        "Active time of solved questions by strategy, with the recommended T",
+        "A line a strategy, its mark at the median. Dashed: median of the mixture; line: T, twice "
+        "that as a round number; dotted: the study's present T.",
+    )
+
+
+def _power(powers: GroupPower, name: str) -> Plate:
+    """Power over the number of participants: a row a metric, a column a level."""
+    metrics = list(dict.fromkeys(test.metric for test in powers.tests))
+    height = 0.7 + 1.9 * len(metrics)
+    figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
+    grid = figure.subplots(len(metrics), 2, squeeze=False, sharex=True, sharey=True)
+    for row, (axes, metric) in enumerate(zip(grid, metrics, strict=True)):
+        tests = [test for test in powers.tests if test.metric == metric]
+        for place, (ax, level) in enumerate(zip(axes, powers.levels, strict=True)):
+            for goal in GOALS:
+                ax.axhline(goal * 100, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
+            for test, (line, mark) in zip(tests, _styles(len(tests)), strict=True):
+                ax.plot(
+                    SIZES,
+                    test.power[:, place] * 100,
+                    line,
+                    marker=mark,
+                    markevery=(row, 4),
+                    markersize=4.5,
+                    color=INK if test.test == ALL else ACCENT,
+                    linewidth=1.3,
+                    label=_short(test.test, powers.group.models),
+                )
+            ax.set_xscale("log")
+            ax.set_xlim(SIZES[0], SIZES[-1])
+            ax.set_ylim(0, 102)
+            ax.set_title(f"{tests[0].title}, level {level:.2g}", fontsize=9)
+            ax.xaxis.set_major_locator(FixedLocator([3, 5, 10, 20, 50, 100, 200]))
+            ax.xaxis.set_minor_locator(NullLocator())
+            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            ax.grid(color=HAIRLINE, linewidth=0.5)
+            ax.set_axisbelow(True)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside upper left", ncols=min(4, len(labels)), frameon=False,
+        fontsize=8,
+    )  # fmt: skip
+    each = "participants" if powers.group.within else "participants of each model"
+    figure.supxlabel(each, fontsize=9)
+    figure.supylabel("power, %", fontsize=9)
+    kind = "paired" if powers.group.within else "independent"
+    return Plate(
+        name,
+        figure,
+        f"Power by number of participants: {powers.group.name}",
+        f"{powers.group.name}: analysis of variance over all models and {kind} t tests, on the "
+        f"left at .05, on the right at .05 / {powers.n_tests} (Bonferroni over the tests that an "
+        "analysis of this study makes). Dashed: 80 % and 90 %.",
+    )
+
+
+def _styles(count: int) -> list[tuple[str, str]]:
+    return [LINES[at % len(LINES)] for at in range(count)]
+
+
+def _short(test: str, models: Sequence[str]) -> str:
+    for model, short in zip(models, model_names(models), strict=True):
+        test = test.replace(model, short)
+    return test

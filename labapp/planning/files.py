@@ -1,0 +1,79 @@
+"""A plan as a folder: plan.html, its figures as SVG and PNG, and every number as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from labapp.errors import DataFolderError, ExportExists
+from labapp.planning.numbers import tables
+from labapp.planning.plan import Plan
+
+PAGE = "plan.html"
+FIGURES = "figures"
+SESSIONS = "sessions"
+
+
+@contextmanager
+def created(out: Path | None) -> Iterator[None]:
+    """Make the folder before anything is computed for it; it goes again where nothing came of it.
+    No folder is asked for with None. Raises ExportExists, DataFolderError."""
+    if out is None:
+        yield
+        return
+    try:
+        out.mkdir(parents=True)
+    except FileExistsError as error:
+        raise ExportExists(
+            f"{out} exists already.",
+            safe="Nothing in it was changed.",
+            todo="Name a new folder with --out.",
+        ) from error
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # only an empty folder can be removed so
+            out.rmdir()
+        raise
+
+
+def write(plan: Plan, out: Path) -> Path:
+    """Write a plan into a folder made by `created`; returns the page's path. Nothing is written
+    over. Raises DataFolderError."""
+    from labapp.planning.figures import plates
+    from labapp.planning.page import page
+
+    drawn = plates(plan)
+    try:
+        for name, rows in tables(plan).items():
+            if rows:
+                _write_rows(out / f"{name}.csv", rows)
+        (out / FIGURES).mkdir()
+        for plate in drawn:
+            plate.save(out / FIGURES)
+        path = out / PAGE
+        with path.open("x", encoding="utf-8") as file:
+            file.write(page(plan, drawn))
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    return path
+
+
+def _write_rows(path: Path, rows: list[dict[str, object]]) -> None:
+    columns = dict.fromkeys(name for row in rows for name in row)
+    with path.open("x", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(columns), restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _unwritable(out: Path, error: OSError) -> DataFolderError:
+    return DataFolderError(
+        f"The plan cannot be written to {out}: {error.strerror or error}.",
+        safe="No session was recorded; what was there before is untouched.",
+        todo="Free some space or name another folder.",
+    )

@@ -1,0 +1,163 @@
+"""The simulated participants of a plan: as many of each strategy, in every condition of the study.
+
+They take part twice: some with a target that hardly anybody reaches, so that it shows how near each
+strategy comes; and all in the study as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.planning.folding import BEST, KEPT, fold
+from labapp.session import allotment, folder
+from labapp.simulation.at_scale import in_order, wanted_models
+from labapp.simulation.played import Job
+from labapp.simulation.workers import Workers
+from labapp.study.conditions import cells_of
+from labapp.study.flow import EachItem, Item, StagesItem
+from labapp.study.loading import LoadedStudy
+from labapp.study.stages import Stages
+
+if TYPE_CHECKING:  # slow to load
+    import pandas as pd
+
+    from labapp.analysis.rows import Row
+    from labapp.analysis.tables import Tables
+
+OUT_OF_REACH = 1.0
+"""The target alignment of those whose best alignment is wanted."""
+STRATEGY = "strategy"
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class People:
+    """tables: of all sessions, where a participant is named after label and strategy; strategies:
+    participant -> strategy; questions: the reconstruction questions of the stages that count, with
+    strategy, data set and the best alignment; shares: of the strategies, which add up to 1."""
+
+    tables: Tables
+    strategies: Mapping[str, str]
+    questions: pd.DataFrame
+    shares: Mapping[str, float]
+
+    def weights(self, participants: Sequence[str]) -> Floats:
+        """How much each of these participants counts in the mixture, adding up to 1: those of one
+        strategy alike, together as much as its share. Strategies without anybody do not count."""
+        return weights([self.strategies[name] for name in participants], self.shares)
+
+
+def weights(strategies: Sequence[str], shares: Mapping[str, float]) -> Floats:
+    """See `People.weights`; strategies: of the participants."""
+    counts = Counter(strategies)
+    each = np.array([shares.get(name, 0.0) / counts[name] for name in strategies], np.float64)
+    total = each.sum()
+    return each / total if total > 0 else each
+
+
+def sessions(
+    loaded: LoadedStudy,
+    strategies: Sequence[str],
+    participants: int,
+    seed: int | None,
+    found: Workers,
+    kept: Path | None = None,
+) -> Iterator[Job]:
+    """The sessions of so many participants of each strategy, those of one label side by side so
+    that an interrupted run has some of each. kept: data root in which they stay."""
+    models = None if found.here else wanted_models(loaded)
+    rule = cells_of(loaded.study.assignment)
+    used = loaded.study.seed if seed is None else seed
+    counts: Counter[str] = Counter()
+    for number in range(1, participants + 1):
+        label = loaded.study.participants.label(number)
+        drawn: tuple[str, ...] = ()
+        if rule is not None:
+            # All are wanted, whoever is included and however many a condition needs.
+            any_number = rule[1].model_copy(update={"included": None})
+            drawn = allotment.draw(any_number, counts, used, loaded.study.id, label)
+            counts.update(drawn)
+        for strategy in strategies:
+            yield Job(
+                loaded,
+                label,
+                drawn,
+                strategy,
+                seed,
+                models=models,
+                kept="nothing" if kept is None else "packed",
+                fold=fold,
+            )
+
+
+def simulate_people(
+    loaded: LoadedStudy,
+    shares: Mapping[str, float],
+    participants: int,
+    seed: int | None,
+    found: Workers,
+    progress: Callable[[], None],
+    kept: Path | None = None,
+) -> People:
+    """Simulate them, and fold each session where it was simulated; progress: after each."""
+    rows: dict[str, list[Row]] = {name: [] for name in KEPT}
+    strategies: dict[str, str] = {}
+    for played in in_order(found, sessions(loaded, tuple(shares), participants, seed, found, kept)):
+        strategy = played.job.strategy
+        if kept is not None:
+            played.move(folder.study_folder(kept / strategy, loaded.study.id))
+        name = f"{played.job.label}-{strategy}"
+        strategies[name] = strategy
+        for table, some in played.folded.items():
+            rows[table] += [{**row, "participant": name} for row in some]
+        progress()
+    return people(rows, strategies, shares)
+
+
+def people(
+    rows: Mapping[str, Sequence[Row]], strategies: Mapping[str, str], shares: Mapping[str, float]
+) -> People:
+    """From rows by table, as `folding.fold` gives them. shares: of the strategies; they are made to
+    add up to 1."""
+    import pandas as pd
+
+    from labapp.analysis.columns import COLUMNS
+    from labapp.analysis.parts import TASK
+    from labapp.analysis.tables import Tables, frames
+
+    tables = Tables(**frames({name: rows.get(name, ()) for name in COLUMNS}))
+    trials = tables.trials.assign(
+        **{BEST: pd.array([r.get(BEST) for r in rows["trials"]], "Float64")}
+    )
+    counted = (trials["task"] == TASK) & (trials["role"] == "stage") & ~trials["excluded"]
+    questions = trials[counted].reset_index(drop=True)
+    questions = questions.assign(
+        strategy=questions["participant"].map(dict(strategies)),
+        dataset=questions["model"].str.partition("/")[0],
+    )
+    total = sum(shares.values())
+    return People(
+        tables, dict(strategies), questions, {name: one / total for name, one in shares.items()}
+    )
+
+
+def out_of_reach(loaded: LoadedStudy) -> LoadedStudy:
+    """The study with a target in its stages that is hardly ever reached."""
+    flow = tuple(_unreachable(item) for item in loaded.study.flow)
+    return replace(loaded, study=loaded.study.model_copy(update={"flow": flow}))
+
+
+def _unreachable(item: Any) -> Item | EachItem:
+    if isinstance(item, EachItem):
+        return item.model_copy(update={"flow": tuple(_unreachable(one) for one in item.flow)})
+    if isinstance(item, StagesItem) and isinstance(item.stages, Stages) and not item.stages.marks:
+        stages = item.stages.model_copy(update={"target_alignment": OUT_OF_REACH})
+        return item.model_copy(update={"stages": stages})
+    return item

@@ -1,0 +1,194 @@
+"""`labapp plan`: a study's threshold, time to skip, number of participants and length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labapp.analysis.calibration import Suggestion, suggestions
+from labapp.errors import UsageError
+from labapp.planning import pairs, thresholds, waiting
+from labapp.planning.needs import GroupPower, Scenario, group_powers, scenarios
+from labapp.planning.pairs import Pairs
+from labapp.planning.people import People, out_of_reach, simulate_people
+from labapp.planning.thresholds import Threshold
+from labapp.planning.waiting import Completion, Length, Waiting
+from labapp.simulation.fitting import check_fits
+from labapp.simulation.mixtures import SHARES
+from labapp.simulation.workers import workers
+from labapp.study import loading
+from labapp.study.conditions import cells_of
+from labapp.study.flow import Item, StagesItem, items_of
+from labapp.study.loading import LoadedStudy
+from labapp.study.overview import prior_of, space_of
+from labapp.study.stages import SingleDimensionStages, Stages
+
+PARTICIPANTS = 24
+PER_CELL = 8
+"""Participants of each strategy by default: so many, or so many for each drawn condition."""
+PART = 3
+"""The threshold is taken from so many times fewer, but at least from `LEAST`."""
+LEAST = 4
+
+Progress = Callable[[float, str], None]
+"""Called with the share that is done (0-1) and what is being done."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is recommended for a study, and everything that it rests on.
+
+    participants: simulated of each strategy; shares: of the strategies in the mixture; open: those
+    for whom the target was out of reach; people: those who took part in the study as it is.
+    """
+
+    loaded: LoadedStudy
+    seed: int
+    participants: int
+    shares: Mapping[str, float]
+    open: People
+    people: People
+    pairs: Sequence[Pairs]
+    calibrated: Sequence[Suggestion]
+    thresholds: Sequence[Threshold]
+    waiting: Sequence[Waiting]
+    lengths: Sequence[Length]
+    completions: Sequence[Completion]
+    powers: Sequence[GroupPower]
+    scenarios: Sequence[Scenario]
+
+
+def plan(
+    study: str,
+    *,
+    shares: Mapping[str, float] = SHARES,
+    participants: int | None = None,
+    calibration: Sequence[Path] = (),
+    seed: int | None = None,
+    number: int | None = None,
+    dask: str | None = None,
+    kept: Path | None = None,
+    progress: Progress = lambda share, what: None,
+) -> Plan:
+    """Simulate the study's participants and say what follows.
+
+    shares: strategy -> share of the mixture. participants: of each strategy. calibration: sessions
+    and bundles of calibrations, from which epsilon and T are then taken. number, dask: see
+    `simulation.workers`; kept: data root where the sessions of the study as it is are kept.
+    Raises UsageError where there is nothing to plan, and as `loading.load`, `load_package`,
+    `analysis.load` and `workers` do.
+    """
+    loaded = loading.load(study)
+    check_plannable(loaded)
+    for strategy in shares:
+        check_fits(strategy, loaded.study)
+    calibrated = _calibrated(calibration)
+    used = loaded.study.seed if seed is None else seed
+    of_each = participants or default_participants(loaded)
+    some = min(of_each, max(LEAST, of_each // PART))
+    every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
+    apart = bool(every)
+    sessions = (of_each + some * apart) * len(shares)
+    done = 0
+
+    def simulated() -> None:
+        nonlocal done
+        done += 1
+        progress(0.05 + 0.75 * done / sessions, f"simulated {done} of {sessions} sessions")
+
+    progress(0.05, f"simulating {sessions} sessions")
+    with workers(number, dask) as found:
+        people = simulate_people(loaded, shares, of_each, seed, found, simulated, kept)
+        unreached = (
+            simulate_people(out_of_reach(loaded), shares, some, seed, found, simulated)
+            if apart
+            else people
+        )
+    progress(0.8, "computing power")
+    powers = group_powers(people, used)
+    progress(0.95, "trying other mixtures")
+    others = scenarios(people, powers, used)
+    progress(1.0, "done")
+    return Plan(
+        loaded,
+        used,
+        of_each,
+        people.shares,
+        unreached,
+        people,
+        every,
+        calibrated,
+        thresholds.thresholds(every, unreached.questions, calibrated),
+        waiting.waiting(every, people, calibrated),
+        waiting.lengths(people),
+        waiting.completions(people),
+        powers,
+        others,
+    )
+
+
+def check_plannable(loaded: LoadedStudy) -> None:
+    """Raises UsageError for a study that asks nothing about dials of representations."""
+    if not _about_dials(loaded):
+        able = [one for one in map(str, _shipped()) if _about_dials(loading.load(one))]
+        raise UsageError(
+            f"{loaded.study.id} cannot be planned: it asks nothing about the dials of a "
+            "representation that could be right or wrong, and only for that do simulated "
+            "participants stand in for people. What they say of explanations and masked pictures, "
+            "and what they mark in a calibration, is set beforehand.",
+            safe="Nothing was simulated.",
+            todo=f"These can be planned: {', '.join(able)}. Sessions of a calibration are given "
+            "with --calibration to the plan of the study that they are for.",
+        )
+
+
+def default_participants(loaded: LoadedStudy) -> int:
+    """Participants of each strategy, where nobody says how many."""
+    cells = cells_of(loaded.study.assignment)
+    if cells is None:
+        return PARTICIPANTS
+    return max(PARTICIPANTS, -(-PER_CELL * len(cells[1].cells) // cells[1].draw))
+
+
+def _shipped() -> list[str]:
+    return [path.stem for path in loading.shipped()]
+
+
+def _about_dials(loaded: LoadedStudy) -> bool:
+    return any(_planned(item) for item in items_of(loaded.study.flow))
+
+
+def _planned(item: Item) -> bool:
+    if not isinstance(item, StagesItem):
+        return False
+    stages = item.stages
+    return isinstance(stages, SingleDimensionStages) or (
+        isinstance(stages, Stages) and not stages.marks
+    )
+
+
+def _calibrated(paths: Sequence[Path]) -> list[Suggestion]:
+    if not paths:
+        return []
+    from labapp.analysis import load
+
+    counted = load(list(paths)).included()
+    found = suggestions(counted.trials, counted.marks)
+    if not found:
+        raise UsageError(
+            "The sessions given with --calibration hold no question of a calibration.",
+            todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
+        )
+    return found
+
+
+def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
+    from labapp.representations.package import load_package
+
+    stages = pairs.stages_of(loaded, space_of, prior_of)
+    found = []
+    for done, (model, part) in enumerate(stages.items()):
+        progress(done / len(stages), f"drawing pairs of {model}")
+        found.append(pairs.pairs_of(part, load_package(model, "cpu", threads=1), seed))
+    return found

@@ -1,0 +1,103 @@
+"""What a plan says, in words: the same sentences and cells for the page and the terminal."""
+
+from __future__ import annotations
+
+from labapp.analysis.formats import clock, count, decimal
+from labapp.planning.needs import SIZES, Need
+from labapp.planning.plan import Plan
+from labapp.planning.thresholds import TRIES, UNDERSTANDS, Threshold
+from labapp.planning.waiting import Length, Waiting
+
+NONE = "–"
+RESTS_ON = (
+    "All of this rests on simulated people. How they see, turn dials and give up is modelled after "
+    "what the participants of paper 000 were observed to do; in which shares real participants "
+    "will understand, half understand or only try is an assumption ({shares}). Take the numbers as "
+    "a first guess, look at how they change with the shares, and pilot the study with people."
+)
+SOURCES = {
+    "calibration": "calibration sessions",
+    "simulation": "simulated participants",
+    "chance": "pairs alone",
+}
+
+
+def percent(share: float | None, decimals: int = 0) -> str:
+    return NONE if share is None else f"{decimal(share * 100, decimals)} %"
+
+
+def shares(plan: Plan) -> str:
+    return ", ".join(f"{name} {percent(share)}" for name, share in plan.shares.items())
+
+
+def target(one: Threshold) -> str:
+    """A recommended target, such as 90 % (epsilon 0.10)."""
+    whole = abs(one.target * 100 - round(one.target * 100)) < 1e-9
+    return percent(one.target, 0 if whole else 1)
+
+
+def threshold(one: Threshold) -> str:
+    """One sentence on a data set's threshold."""
+    shares = (
+        f"{percent(one.share(UNDERSTANDS))} of the questions of those who understand reach it, "
+        f"{percent(one.share(TRIES))} of those who only try, and {percent(one.by_chance(), 1)} of "
+        "the pairs are that near from the start"
+    )
+    on = f"(from {SOURCES[one.source]}; the study has {percent(one.present)} now)"
+    said = f"{one.dataset}: target alignment {target(one)}, epsilon {one.epsilon:.3g} {on}."
+    if one.share(UNDERSTANDS) is None or one.share(TRIES) is None:
+        return f"{said} {percent(one.by_chance(), 1)} of the pairs are that near from the start."
+    return f"{said} {shares[0].upper()}{shares[1:]}."
+
+
+def warning(one: Threshold) -> str:
+    """What to mind about a threshold; empty where there is nothing."""
+    if one.source == "calibration":
+        return ""
+    if one.source == "chance":
+        return (
+            f"{one.dataset}: no value separates understanding from trying above what chance "
+            "brings; the target is the least that chance hardly reaches."
+        )
+    assert one.separated is not None
+    if one.separated.balanced_accuracy < 0.75:
+        return (
+            f"{one.dataset}: understanding and trying are hardly told apart by the alignment they "
+            f"reach (balanced accuracy {percent(one.separated.balanced_accuracy)}; 50 % is chance)."
+        )
+    return ""
+
+
+def wait(one: Waiting) -> str:
+    """One sentence on T."""
+    if one.skip_after_s is None or one.median_s is None:
+        return f"{one.dataset}: nothing was solved, so that nothing can be said of T."
+    of = "of the calibration's questions" if one.source == "calibration" else "of solved questions"
+    return (
+        f"{one.dataset}: T = {one.skip_after_s} s, twice the median active time {of} "
+        f"({decimal(one.median_s, 1)} s), rounded (the study has {one.present_s:g} s now)."
+    )
+
+
+def length(one: Length) -> str:
+    return f"half within {clock(one.median_s)} min, 90 % within {clock(one.ninety_s)} min"
+
+
+def need_of(n: int | None) -> str:
+    """A number of participants; more than what was looked at where there is none."""
+    return f"> {SIZES[-1]}" if n is None else str(n)
+
+
+def need(one: Need) -> str:
+    """A number of participants with its interval, such as 12 (9–20)."""
+    if one.low is None:
+        return need_of(one.n)
+    return f"{need_of(one.n)} ({one.low}–{need_of(one.high)})"
+
+
+def simulated(plan: Plan) -> str:
+    """How many people, of which strategies."""
+    return (
+        f"{count(plan.participants, 'simulated participant')} of each strategy, "
+        f"{len(plan.people.strategies)} in all, seed {plan.seed}; mixture: {shares(plan)}."
+    )

@@ -1,0 +1,104 @@
+"""A plan for people, on a console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from labapp.planning import said
+from labapp.planning.needs import GOALS, LEVEL, GroupPower
+from labapp.planning.plan import Plan
+
+
+def show(plan: Plan, console: Console) -> None:
+    """The recommendations, the power for numbers of participants, and what it all rests on."""
+    study = plan.loaded.study
+    console.print(f"[bold]{escape(study.id)}[/bold]  {escape(study.title)}")
+    console.print(escape(said.simulated(plan)), highlight=False)
+    for title, lines in _paragraphs(plan):
+        console.print(f"\n[bold]{title}[/bold]")
+        for line in lines:
+            console.print(escape(line), highlight=False)
+    if plan.completions:
+        console.print("\n[bold]Completion rate[/bold]")
+        console.print(_completion(plan))
+    for powers in plan.powers:
+        if powers.tests:
+            console.print(f"[bold]Participants needed[/bold]  {escape(powers.group.name)}")
+            console.print(_needs(powers))
+    if len(plan.scenarios) > 1:
+        console.print("[bold]With other shares of the strategies[/bold]")
+        console.print(_scenarios(plan))
+    console.print(escape(said.RESTS_ON.format(shares=said.shares(plan))), highlight=False)
+
+
+def _paragraphs(plan: Plan) -> Iterator[tuple[str, list[str]]]:
+    whole = [one for one in plan.thresholds if one.model is None]
+    if whole:
+        warned = [note for one in whole if (note := said.warning(one))]
+        yield "Threshold", [*map(said.threshold, whole), *warned]
+        yield "Time to skip", [said.wait(one) for one in plan.waiting]
+    yield (
+        "Length of a session",
+        [f"{one.strategy or 'mixture'}: {said.length(one)}" for one in plan.lengths],
+    )
+
+
+def _table(first: str) -> Table:
+    table = Table(first, box=box.SIMPLE_HEAD, pad_edge=False)
+    table.columns[0].no_wrap = True
+    return table
+
+
+def _completion(plan: Plan) -> Table:
+    table = _table("model")
+    models = list(dict.fromkeys(one.model for one in plan.completions))
+    for name in ("mixture", *plan.shares):
+        table.add_column(name, justify="right", no_wrap=True)
+    for model in models:
+        cells = {
+            one.strategy: said.percent(one.mean) for one in plan.completions if one.model == model
+        }
+        table.add_row(escape(model), *(cells.get(name, said.NONE) for name in (None, *plan.shares)))
+    return table
+
+
+def _needs(powers: GroupPower) -> Table:
+    """At .05 and at Bonferroni's level, for both goals."""
+    table = Table("metric", "test", box=box.SIMPLE_HEAD, pad_edge=False)
+    for level in powers.levels:
+        for goal in GOALS:
+            name = f"p < {level:.2g}" if level == LEVEL else f"p < {level:.1g}"
+            table.add_column(f"{name}, {goal:.0%}", justify="right", no_wrap=True)
+    before = ""
+    for test in powers.tests:
+        cells = [said.need(test.needs[level, goal]) for level in powers.levels for goal in GOALS]
+        table.add_row("" if test.title == before else test.title, escape(test.test), *cells)
+        before = test.title
+    each = "participants" if powers.group.within else "participants of each model"
+    table.caption = f"{each}; in brackets 95 % of what other simulated people would give"
+    table.caption_justify = "left"
+    return table
+
+
+def _scenarios(plan: Plan) -> Table:
+    """Completion by model, and participants for 80 % at .05 of the first metric's first test."""
+    table = _table("mixture")
+    models = list(plan.scenarios[0].completion)
+    tests = [(powers, powers.tests[0]) for powers in plan.powers if powers.tests]
+    for model in models:
+        table.add_column(model, justify="right")
+    for powers, test in tests:
+        table.add_column(f"n: {powers.group.name}, {test.title}, {test.test}", justify="right")
+    for one in plan.scenarios:
+        needs = [one.needs[f"{powers.group.name}: {t.metric}", t.test] for powers, t in tests]
+        table.add_row(
+            escape(one.name),
+            *(said.percent(one.completion.get(model)) for model in models),
+            *(said.need_of(n) for n in needs),
+        )
+    return table
