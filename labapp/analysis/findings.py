@@ -10,10 +10,13 @@ from pathlib import Path
 import pandas as pd
 
 from labapp.analysis.judging import comparisons as judging
-from labapp.analysis.judging.columns import STATISTICS
 from labapp.analysis.labels import results as labels
 from labapp.analysis.labels.columns import LABEL_TABLES
 from labapp.analysis.labels.frames import frames as label_frames
+from labapp.analysis.reconstruction import findings as models
+from labapp.analysis.reconstruction import results as compared
+from labapp.analysis.reconstruction.statistics import rows as model_rows
+from labapp.analysis.statistics_columns import STATISTICS
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.unmasking import findings as unmasking
 from labapp.analysis.unmasking.results import Found
@@ -27,25 +30,32 @@ DERIVED = {STATISTICS_TABLE: STATISTICS, **LABEL_TABLES}
 @dataclass(frozen=True)
 class Findings:
     """judged: of judged explanations; unmasked: of masked pictures, a group each; labels: of names
-    given to dials."""
+    given to dials; models: of reconstruction and single dimensions, a group each of models that
+    are compared."""
 
     judged: judging.Findings
     unmasked: tuple[Found, ...]
     labels: labels.Found
+    models: tuple[compared.Found, ...]
 
 
 def findings(counted: Tables, ratings: Sequence[Path] = ()) -> Findings:
     """counted: `Tables.included()`; ratings: files of raters, see `labels.ratings.read_ratings`."""
     return Findings(
-        judging.findings(counted), unmasking.findings(counted), labels.find(counted, ratings)
+        judging.findings(counted),
+        unmasking.findings(counted),
+        labels.find(counted, ratings),
+        models.findings(counted),
     )
 
 
 def statistics(found: Findings) -> pd.DataFrame:
-    """The table of statistics: judged explanations by item, then masked pictures by group."""
+    """The table of statistics: judged explanations by item, then masked pictures and models by
+    group."""
     judged = sorted(found.judged.all, key=lambda one: one.of.item)
     unmasked = (row for one in found.unmasked for row in unmasked_rows(one))
-    return typed([*(one.row() for one in judged), *unmasked], STATISTICS)
+    of_models = (row for one in found.models for row in model_rows(one))
+    return typed([*(one.row() for one in judged), *unmasked, *of_models], STATISTICS)
 
 
 def derived(found: Findings) -> dict[str, pd.DataFrame]:

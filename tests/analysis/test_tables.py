@@ -16,7 +16,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.analysis.columns import COLUMNS
-from labapp.analysis.judging.columns import STATISTICS
+from labapp.analysis.statistics_columns import STATISTICS
 from labapp.analysis.tables import frames
 from labapp.analysis.writing import DICTIONARY, file_names, write
 from labapp.bundle.export import export

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.judging.columns import STATISTICS
+from labapp.analysis.statistics_columns import STATISTICS
 from labapp.analysis.tables import typed
 from labapp.analysis.unmasking.findings import findings
 from labapp.analysis.unmasking.results import LABEL, Found
