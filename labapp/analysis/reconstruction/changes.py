@@ -1,0 +1,58 @@
+"""How each metric changes over the questions of a stage (paper 000, Figure 10)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from labapp.analysis.columns import Metric
+from labapp.analysis.reconstruction.results import Group
+
+LEFT = ("solved", "skipped")
+"""Outcomes of questions that ended by Next or Skip: only these have a response time."""
+
+
+def changes(group: Group, metric: Metric) -> pd.DataFrame:
+    """Last minus first (n - 1) / 2 of the n questions that count, in the metric's unit, a question:
+    columns participant, model, change; empty for a metric that single questions do not have.
+
+    A participant who had a model in several stages has the mean of them. The same as the columns
+    change_* of the table of stages.
+    """
+    questions = _values(group, metric)
+    rows = []
+    if questions is not None:
+        known = group.trials.assign(value=questions * metric.factor)
+        if group.task != "reconstruction":
+            known = known[known["correct"].notna()]
+        for (who, model, _), own in known.groupby(["participant", "model", "stage"], sort=True):
+            ordered = own.sort_values("trial")["value"]
+            size = (len(ordered) - 1) // 2
+            if size > 0:
+                change = _level(metric, ordered.iloc[-size:]) - _level(metric, ordered.iloc[:size])
+                rows.append((str(who), str(model), change))
+    frame = pd.DataFrame(rows, columns=["participant", "model", "change"]).dropna()
+    return frame.groupby(["participant", "model"])[["change"]].mean().reset_index()
+
+
+def _level(metric: Metric, half: pd.Series[float]) -> float:
+    """Of some questions; NaN where none of them has a value."""
+    if metric.column.startswith("error_auc"):  # a sum over the stage: a missing one adds nothing
+        return float(half.sum(min_count=1)) / len(half)
+    return float(half.mean())
+
+
+def _values(group: Group, metric: Metric) -> pd.Series[float] | None:
+    """The metric of each question; None where it has none."""
+    trials = group.trials
+    match metric.column:
+        case "completion_rate":
+            return (trials["outcome"] == "solved").astype(float)
+        case "correctness_rate":
+            return trials["correct"].astype(float)
+        case "response_time_s" if group.task == "reconstruction":
+            return trials["duration_s"].astype(float).where(trials["outcome"].isin(LEFT))
+        case "response_time_s":
+            return trials["response_s"].astype(float)
+        case "slide_distance" | "error_auc_sum" | "error_auc_mean":
+            return trials[metric.column].astype(float)
+    return None
