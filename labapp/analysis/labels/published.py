@@ -32,10 +32,10 @@ together."""
 TEXT = (
     "Paper 000, 6.2.2: “on average, only 20% of users were able to assign labels to any AE "
     "dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
-    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. Counted in its Table 1 "
-    "and Table A.4 (5 participants a model) that holds of SS at D = 5; of TC at D = 5 one dial of "
-    "five has 4 names, the others 3. In Table A.4 one AE dimension has two names, which were two "
-    "of those five participants."
+    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. Counted in its Tables 1 "
+    "and A.4 (5 participants a model): at D = 5 that coverage holds of every dimension of SS, and "
+    "of one of the five of TC, the others having 3 names; and one dimension of AE at D = 10 has two "
+    "names, so that at least 2 of 5 named one there."
 )
 """What the paper says beside what its tables show."""
 
