@@ -17,6 +17,7 @@ from labapp.cli_options import (
     Dask,
     Data,
     Json,
+    Mixture,
     Out,
     Private,
     Ratings,
@@ -213,6 +214,7 @@ def simulate_(
     strategy: Annotated[
         str, typer.Option("--strategy", help=f"How they solve: {', '.join(STRATEGY_NAMES)}.")
     ] = STRATEGY_NAMES[0],
+    mixture: Mixture = None,
     participants: Annotated[
         int | None, typer.Option("--participants", min=1, help="How many. Default: till full.")
     ] = None,
@@ -235,7 +237,7 @@ def simulate_(
     from labapp.simulation.at_scale import simulate_at_scale
     from labapp.study import loading
 
-    name = strategy_name(strategy)
+    name = strategy_name(strategy, mixture)
     assert name is not None
     with Progress(console=Console(stderr=True)) as bar:
         job = bar.add_task("simulating", total=participants)

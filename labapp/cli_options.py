@@ -51,6 +51,14 @@ Ratings = Annotated[
 Simulate = Annotated[
     str | None, typer.Option("--simulate", metavar="STRATEGY", help="A simulated participant.")
 ]
+Mixture = Annotated[
+    str | None,
+    typer.Option(
+        "--mixture",
+        metavar="NAME=SHARE,…",
+        help="Shares of the strategies, with --strategy mixture.",
+    ),
+]
 Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real second.")]
 
 
@@ -80,13 +88,26 @@ def session_path(session: str, data: Path | None) -> Path:
     )
 
 
-def strategy_name(name: str | None) -> str | None:
-    """A known strategy, or none. Raises UsageError."""
-    from labapp.simulation.names import STRATEGY_NAMES
+def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
+    """A known strategy, or shares of several as text; or none. Raises UsageError."""
+    from labapp.simulation.names import MIXTURE, STRATEGY_NAMES
 
+    if mixture is not None and name != MIXTURE:
+        raise UsageError(
+            f"--mixture says who takes part in a mixture, and the strategy is {name!r}.",
+            safe="No session was begun.",
+            todo=f"Say --strategy {MIXTURE}, or leave --mixture out.",
+        )
+    shares = mixture if mixture is not None else name if name and "=" in name else None
+    if shares is not None:
+        from labapp.simulation.mixtures import parse
+
+        parse(shares)
+        return shares
     if name is not None and name not in STRATEGY_NAMES:
         raise UsageError(
             f"{name!r} is not a strategy of simulated participants.",
+            safe="No session was begun.",
             todo=f"Use one of: {', '.join(STRATEGY_NAMES)}.",
         )
     return name
