@@ -121,24 +121,23 @@ def _outcomes(
     cut: bool,
     settings: dict[str, dict[str, object]],
 ) -> list[Outcome]:
-    from rich.console import Console
-
     from labapp.scoring import scores
+    from labapp.scoring.console import watched
 
-    if name != ALL:
-        metric = scores.find(name)
-        score = scores.compute(
-            metric,
-            codes.values,
-            factors.values,
-            seed=seed,
-            as_published=as_published,
-            cut=cut,
-            settings=settings.get(name),
-        )
-        return [scores.Outcome(metric, score)]
-    # On standard error: standard output is the table, or one JSON value.
-    with Console(stderr=True).status("") as status:
+    with watched() as say:
+        if name != ALL:
+            metric = scores.find(name)
+            score = scores.compute(
+                metric,
+                codes.values,
+                factors.values,
+                seed=seed,
+                as_published=as_published,
+                cut=cut,
+                settings=settings.get(name),
+                say=say,
+            )
+            return [scores.Outcome(metric, score)]
         return scores.compute_all(
             codes.values,
             factors.values,
@@ -146,5 +145,5 @@ def _outcomes(
             as_published=as_published,
             cut=cut,
             settings=settings,
-            say=lambda name: status.update(f"computing {name}"),
+            say=say,
         )

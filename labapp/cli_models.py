@@ -245,10 +245,9 @@ def models_bench(
 
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Outcome]:
     """What all metrics give, also written to `out`; nothing where they do not apply."""
-    from rich.console import Console
-
     from labapp.representations.scored import encoded
     from labapp.scoring import folder
+    from labapp.scoring.console import watched
     from labapp.scoring.scores import compute_all
 
     rows = encoded(model, data_folder=data)
@@ -260,13 +259,13 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
             )
         return []
     # For OIS and NIS: a model learnt its codes without concepts, and its factors are measurements.
-    with folder.created(out), Console(stderr=True).status("") as status:
+    with folder.created(out), watched() as say:
         found = compute_all(
             rows.codes,
             rows.factors,
             cut=True,
             settings={"ois": {"align": True}},
-            say=lambda name: status.update(f"computing {name}"),
+            say=say,
         )
         if out is not None:
             folder.write(found, rows.code_names, rows.factor_names, out)

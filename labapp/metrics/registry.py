@@ -29,6 +29,7 @@ class Metric:
     module : of `labapp.metrics`, where its function is; by default of the same name.
     vectors : whether codes may have shape (n, k, d).
     concepts : whether factors must be classes, each of some rows, and not measurements.
+    progress : whether it may take minutes and its function takes `progress`, to tell how far it is.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Metric:
     module: str = ""
     vectors: bool = False
     concepts: bool = False
+    progress: bool = False
 
     def load(self) -> Function:
         """Its function, `(codes, factors, *, seed, as_published, ...) -> Score`."""
@@ -99,6 +101,7 @@ _ALL = (
         "R^2 both ways, between single codes and factors",
         "higher",
         "Ross and Doshi-Velez (2021)",
+        progress=True,
     ),
     Metric(
         "dcimig",

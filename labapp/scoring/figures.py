@@ -53,6 +53,8 @@ UNITS = {
     "niching": "size of the correlation",
 }
 """What the numbers of a part are, where its name does not say it."""
+WHITE = {"purity": 0.5}
+"""The number at which a part is white, chance, where that is not 0."""
 DARK = 0.4
 """From this share of the range on, numbers are white."""
 
@@ -134,8 +136,9 @@ def _panel(
     wide: float,
 ) -> None:
     known = panel.matrix[np.isfinite(panel.matrix)]
-    low = min(0.0, float(known.min(initial=0.0)))
-    high = max(low + 1e-12, float(known.max(initial=0.0)))
+    white = WHITE.get(panel.name, 0.0)
+    low = float(known.min(initial=white))
+    high = max(low + 1e-12, float(known.max(initial=white)))
     drawn = ax.imshow(panel.matrix, cmap=SHADES, vmin=low, vmax=high, aspect="auto")
     _name(ax, codes, factors)
     # The metric is bold; what the matrix holds stands under it.

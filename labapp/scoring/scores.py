@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from labapp.metrics.registry import METRICS, Metric
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
-Say = Callable[[str], None]
+Say = Callable[[str, float | None], None]
+"""Told the name of each metric before it is computed, with None, and of one that may take minutes
+what share of it is done, 0 to 1."""
 
 OF_CONCEPTS = ("oracle", "deviation")
 """Parts of shape (K, K), whose rows are concepts and not codes."""
@@ -57,6 +60,7 @@ def compute(
     as_published: bool = False,
     cut: bool = False,
     settings: Mapping[str, object] | None = None,
+    say: Say | None = None,
 ) -> Score:
     """One metric.
 
@@ -73,7 +77,12 @@ def compute(
     function = metric.load()
     cut = cut and metric.concepts
     taken = above_medians(checked_vectors(codes, factors)[1]) if cut else factors
-    score = function(codes, taken, seed=seed, as_published=as_published, **(settings or {}))
+    more: dict[str, object] = dict(settings or {})
+    if say is not None:
+        say(metric.name, None)
+        if metric.progress:
+            more["progress"] = partial(say, metric.name)
+    score = function(codes, taken, seed=seed, as_published=as_published, **more)
     if not cut:
         return score
     told = {**score.settings, "factors_are": MEDIAN}
@@ -89,14 +98,13 @@ def compute_all(
     cut: bool = False,
     settings: Mapping[str, Mapping[str, object]] | None = None,
     names: Sequence[str] = tuple(METRICS),
-    say: Say = lambda name: None,
+    say: Say | None = None,
 ) -> list[Outcome]:
     """Every metric in the order of the registry. One that cannot be computed says why.
 
     Parameters
     ----------
     settings : further ones, by metric and name.
-    say : told the name of each metric before it is computed.
 
     Raises
     ------
@@ -106,7 +114,6 @@ def compute_all(
     outcomes = []
     for name in names:
         metric = find(name)
-        say(name)
         try:
             found = compute(
                 metric,
@@ -116,6 +123,7 @@ def compute_all(
                 as_published=as_published,
                 cut=cut,
                 settings=(settings or {}).get(name),
+                say=say,
             )
         except MetricError as error:
             outcomes.append(Outcome(metric, reason=f"{error.what} {error.todo}".strip()))

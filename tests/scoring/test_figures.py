@@ -58,6 +58,17 @@ def test_cells_say_their_numbers_in_place() -> None:
     assert across == ["shape", "a $very$ long…"]
 
 
+@pytest.mark.parametrize(("least", "white"), [(0.52, 0.5), (0.5, 0.5), (0.46, 0.46)])
+def test_areas_under_roc_curves_are_white_at_chance(least: float, white: float) -> None:
+    matrix = np.array([[1.0, least], [least, 0.9]])
+    (panel,) = figures.panels([outcome("ois", purity=matrix)], 2, 2)
+    (ax,) = figures.draw([panel], CODES[:2], FACTORS).axes
+    assert ax.images[0].get_clim() == (white, 1.0)
+    (panel,) = figures.panels([outcome("dci", importance=matrix)], 2, 2)
+    (ax,) = figures.draw([panel], CODES[:2], FACTORS).axes
+    assert ax.images[0].get_clim() == (0.0, 1.0)
+
+
 def test_large_matrices_have_a_scale_in_place_of_numbers() -> None:
     matrix = np.random.default_rng(0).random((30, 20))
     (panel,) = figures.panels([outcome("mig", mutual_information=matrix)], 30, 20)

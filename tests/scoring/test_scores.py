@@ -41,11 +41,11 @@ def test_all_is_what_each_gives() -> None:
 
 def test_a_metric_that_cannot_be_computed_says_why_and_the_others_go_on() -> None:
     codes, factors = some()
-    said: list[str] = []
+    said: list[tuple[str, float | None]] = []
     mig_, ois, nis = scores.compute_all(
-        codes, factors, names=("mig", "ois", "nis"), say=said.append
+        codes, factors, names=("mig", "ois", "nis"), say=lambda *told: said.append(told)
     )
-    assert said == ["mig", "ois", "nis"]
+    assert said == [("mig", None), ("ois", None), ("nis", None)]
     assert mig_.score is not None
     for outcome in (ois, nis):
         assert outcome.score is None
@@ -55,6 +55,20 @@ def test_a_metric_that_cannot_be_computed_says_why_and_the_others_go_on() -> Non
             "score": None,
             "reason": outcome.reason,
         }
+
+
+def test_what_may_take_minutes_tells_how_far_it_is() -> None:
+    codes, factors = some(rows=60)
+    said: list[tuple[str, float | None]] = []
+    (found,) = scores.compute_all(
+        codes,
+        factors[:, :1],
+        names=["r4"],
+        settings={"r4": {"splits": 1}},
+        say=lambda *told: said.append(told),
+    )
+    assert said == [("r4", share) for share in (None, 0.25, 0.5, 0.75, 1)]
+    assert found.score is not None
 
 
 def test_vectors_are_scored_by_the_metrics_that_take_them() -> None:
