@@ -25,6 +25,9 @@ from labapp.analysis.parts import CALIBRATION
 from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.quality import quality
 from labapp.analysis.questionnaire_sections import questionnaires
+from labapp.analysis.reconstruction import sections as model_sections
+from labapp.analysis.reconstruction.drawings import Drawings
+from labapp.analysis.reconstruction.groups import TASKS as COMPARED
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
 from labapp.analysis.unmasking import sections as unmasking_sections
@@ -62,6 +65,8 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
     counted = tables.included()
     if counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
+    of_models = [one for one in found.models if one.group.study == name]
+    yield from model_sections.overview(of_models)
     apart = counted.stages["task"].isin([*JUDGING, UNMASKING])
     for task, stages in counted.stages[~apart].groupby("task", sort=True):
         reconstructs, aligns = task == RECONSTRUCTION, task in METRICS_OF
@@ -70,19 +75,19 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
         metrics = [one for one in known if stages[one.column].notna().any()] or known
         yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
         yield from comparability(stages)
-        yield summary(stages, metrics)
-        drawn = f"{anchor}-models" if reconstructs else f"{anchor}-{task}"
-        drawing = figures.by_model(stages, drawn, metrics)
-        yield figure(
-            drawing.svg,
-            drawing.label,
-            "One point a participant; grey lines join a participant's stages. Thick line: median; "
-            f"diamond: mean; box: quartiles, from {figures.BOX_FROM} values on. n: stages with a "
-            "value." + (" Error AUC is summed over the questions of a stage." * aligns),
-        )
+        drawn = Drawings(str(task), of_models, anchor)
+        yield from drawn.metrics()
+        if task in COMPARED:
+            yield from model_sections.of_task(str(task), of_models)
+        else:
+            yield summary(stages, metrics)
+            yield by_model(stages, f"{anchor}-{task}", metrics)
+        yield from drawn.differences()
         yield from changes(stages, metrics)
+        yield from drawn.changes()
         if not aligns:
             yield by_dimension(counted.trials[counted.trials["task"] == task])
+            yield from drawn.dimensions()
     yield from judging_sections.of_study(name, found.judged)
     yield from unmasking_sections.of_study(name, found.unmasked, anchor)
     yield from calibration(counted, anchor)
@@ -174,6 +179,18 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric] = METRICS) -> Html:
         rows,
         numeric=range(1, 2 + len(metrics)),
         caption="Mean ± sd over participants; below it the median and n.",
+    )
+
+
+def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html:
+    """The figure of a task whose models are not compared by tests; name: prefix of its ids."""
+    drawing = figures.by_model(stages, name, metrics)
+    return figure(
+        drawing.svg,
+        drawing.label,
+        "One point a participant; grey lines join a participant's stages. Thick line: median; "
+        f"diamond: mean; box: quartiles, from {figures.BOX_FROM} values on. n: stages with a "
+        "value. Error AUC is summed over the questions of a stage.",
     )
 
 
