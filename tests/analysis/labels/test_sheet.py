@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ from labapp.analysis.labels.names import Dial, Model, Name, Named
 from labapp.analysis.labels.ratings import WORDS, read_ratings
 from labapp.analysis.labels.sheet import COLUMNS, RATED, Sheet, draw, quoted, unquoted
 from labapp.errors import RatingError
+from tests.analysis.labels.sheets import filled, rows_of, save
 
 AWKWARD = (
     "a, b; c",
@@ -56,24 +54,6 @@ def sheet_of(*dials: tuple[str, ...]) -> Sheet:
 
 
 SHEET = sheet_of(("thickness", "thick", "0-1"), ("rotate",), ("ccw", "6-7"))
-
-
-def rows_of(sheet: Sheet) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(sheet.text().removeprefix("\ufeff"), newline="")))
-
-
-def filled(sheet: Sheet, say: Callable[[str], str] = lambda name: "yes") -> list[list[str]]:
-    """The sheet as a rater leaves it who says something of every name beside which others stand."""
-    header, *rows = rows_of(sheet)
-    return [header, *([*row[:-1], row[-1] or say(unquoted(row[6]))] for row in rows)]
-
-
-def save(
-    path: Path, rows: list[list[str]], delimiter: str = ",", encoding: str = "utf-8-sig"
-) -> Path:
-    with path.open("w", newline="", encoding=encoding) as file:
-        csv.writer(file, delimiter=delimiter).writerows(rows)
-    return path
 
 
 def test_the_sheet_says_what_is_needed_and_not_who_gave_a_name() -> None:
