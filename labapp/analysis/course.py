@@ -18,6 +18,7 @@ from labapp.events.lifecycle import (
     SessionEnded,
     SessionPlanned,
 )
+from labapp.events.trials import MOVEMENTS
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
@@ -72,15 +73,19 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
     frames: dict[str, int] = {}
     planned_breaks: frozenset[str] = frozenset()
     rest_began_s = 0.0
+    last_ns = 0
     for event, body in events:
-        pauses = pauses.apply(event)
         if course is None:
             course = _opened(event, body)
             planned_breaks = breaks_of(course.planned)
-        working_s = pauses.working_ns(event.t_ns) / NS
         course.n_events += 1
-        course.elapsed_s, course.duration_s = event.t_ns / NS, working_s
-        course.simulated |= event.source == Source.SIMULATED
+        last_ns = event.t_ns
+        course.simulated = course.simulated or event.source == Source.SIMULATED
+        if event.kind in MOVEMENTS:
+            continue
+        pauses = pauses.apply(event)
+        working_s = pauses.working_ns(event.t_ns) / NS
+        course.elapsed_s = event.t_ns / NS
         match body:
             case SegmentStarted():
                 course.boot_id = course.boot_id or body.boot_id
@@ -113,6 +118,7 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
         raise RecordError(
             "The session holds no event.", safe="Nothing was changed.", todo="Leave it out."
         )
+    course.elapsed_s, course.duration_s = last_ns / NS, pauses.working_ns(last_ns) / NS
     course.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
     return course
 

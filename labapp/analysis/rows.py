@@ -37,6 +37,7 @@ from labapp.analysis.unmasking.rows import trial_row as unmasking_trial_row
 from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
 from labapp.events import Body, Event
 from labapp.events.judging import PerformanceComputed
+from labapp.events.trials import MOVEMENTS
 
 Row = dict[str, Any]
 Attempt = TrialRecord | QuestionRecord | PhotoRecord | StimulusRecord
@@ -79,6 +80,8 @@ class SessionRecords:
         course = fold_course(events)
         parts = Parts.of(course.planned.plan)
         trials = fold_trials(events, parts.stages.values())
+        # All other folds look past these anyway.
+        events = [(event, body) for event, body in events if event.kind not in MOVEMENTS]
         answers = fold_answers(events)
         stages = [
             stage_record(

@@ -12,6 +12,7 @@ from labapp.analysis.parts import StagePart
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.activity import ACTIVITIES, counted_as_published_ns, counted_ns
+from labapp.events.durations import KINDS as PAUSES
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartRestarted
 from labapp.events.snapshots import Snapshot, SnapshotFold
@@ -29,18 +30,20 @@ from labapp.events.trials import (
     TrialStarted,
 )
 
-_OF_A_QUESTION = (
-    TrialDrawn,
-    TrialStarted,
-    DialMoved,
-    DialSelected,
-    PictureDecoded,
-    TrialSolved,
-    OverlayToggled,
-    LabelEdited,
-    SkipOffered,
-    AlignmentMarked,
-    TrialEnded,
+_OF_A_QUESTION = frozenset(
+    {
+        TrialDrawn,
+        TrialStarted,
+        DialMoved,
+        DialSelected,
+        PictureDecoded,
+        TrialSolved,
+        OverlayToggled,
+        LabelEdited,
+        SkipOffered,
+        AlignmentMarked,
+        TrialEnded,
+    }
 )
 """Notes, flags and prompts carry the key of the question they fall into, but are no part of it."""
 
@@ -119,10 +122,11 @@ def fold_trials(
     counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
     attempts: dict[Key, _Attempt] = {}
     for event, body in events:
-        pauses = pauses.apply(event)
+        if event.kind in PAUSES:
+            pauses = pauses.apply(event)
         if isinstance(body, PartRestarted):
             counts[event.stage] = body.attempt
-        if event.stage not in parts or not isinstance(body, _OF_A_QUESTION):
+        if type(body) not in _OF_A_QUESTION or event.stage not in parts:
             continue
         assert event.trial is not None
         assert event.attempt is not None
@@ -162,7 +166,7 @@ class _Attempt(Attempt):
         """Take in an event of this attempt at working time `working` in ns."""
         if isinstance(body, TrialStarted):
             self._start(event, body, working)
-        if isinstance(body, TrialEnded) and self.outcome is None:
+        elif isinstance(body, TrialEnded) and self.outcome is None:
             self.outcome = body.outcome
             self.last_ns = working
             if self.fold is not None:
@@ -178,6 +182,8 @@ class _Attempt(Attempt):
                 self.z_seq = body.z_seq
                 self.movement.moved(body.dimension, body.value, body.device)
                 self.fold = self.fold.moved(working, body.dimension, body.value)
+            case PictureDecoded():
+                self._decoded(body, working)
             case DialSelected():
                 self.movement.selected(body.dimension)
             case OverlayToggled():
@@ -186,8 +192,6 @@ class _Attempt(Attempt):
                 self.edits += 1
             case SkipOffered():
                 self.offered_ns = working
-            case PictureDecoded():
-                self._decoded(body, working)
             case TrialSolved():
                 self._solved(body, working)
 
@@ -227,7 +231,18 @@ class _Attempt(Attempt):
             self.snapshots.append(self.fold.ended(self.last_ns, self.measures))
         shown = self.started
         began = self.started_ns or 0
-        snapshots = tuple(replace(s, t_ns=s.t_ns - began) for s in self.snapshots)
+        snapshots = tuple(
+            Snapshot(
+                s.t_ns - began,
+                s.z,
+                s.dimension,
+                s.direction,
+                s.alignment,
+                s.error_sum,
+                s.error_mean,
+            )
+            for s in self.snapshots
+        )
         auc_sum, auc_mean = error_auc(snapshots)
         return TrialRecord(
             part=self.part,

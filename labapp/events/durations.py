@@ -9,6 +9,10 @@ from dataclasses import dataclass, replace
 from labapp.events.event import Event
 
 
+KINDS = frozenset({"session.paused", "segment.started", "session.resumed"})
+"""The kinds of events that `Pauses` looks at; others may be left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pauses:
     """A fold over the journal that maps session time to working time.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 
 from labapp.events.event import Event
@@ -63,6 +64,7 @@ def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
     return register
 
 
+@cache
 def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
     from labapp.events import (  # noqa: F401
@@ -84,6 +86,9 @@ def registered() -> dict[str, type[Body]]:
 def is_durable(name: str) -> bool:
     """Whether the kind is committed at once."""
     return _KINDS[name].durable
+
+
+_CONTAINERS = frozenset({list, dict})
 
 
 def _tuples(value: Any) -> Any:
@@ -111,8 +116,18 @@ def body_of(event: Event) -> Body:
     payload: Mapping[str, Any] = event.payload
     for version in range(event.v, cls.version):
         payload = _MIGRATIONS[(event.kind, version)](dict(payload))
+    fields = {
+        name: _tuples(value) if type(value) in _CONTAINERS else value
+        for name, value in payload.items()
+    }
+    if fields.keys() == cls.__dataclass_fields__.keys() and not hasattr(cls, "__post_init__"):
+        # What cls(**fields) does, without a call of object.__setattr__ a field: a journal holds
+        # thousands of bodies.
+        body = object.__new__(cls)
+        body.__dict__.update(fields)
+        return body
     try:
-        return cls(**{name: _tuples(value) for name, value in payload.items()})
+        return cls(**fields)
     except TypeError as error:
         raise ValueError(f"event {event.seq} ({event.kind}): {error}") from error
 

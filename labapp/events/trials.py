@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from labapp.events.registry import Body, kind
 
+MOVEMENTS = frozenset({"dial.moved", "picture.decoded"})
+"""The kinds that a journal is full of: nine of ten events. They say how a question was solved and
+nothing of the session around it."""
+
 
 @kind("trial.drawn", durable=True)
 class TrialDrawn(Body):

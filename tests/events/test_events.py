@@ -23,7 +23,7 @@ from labapp.events import (
     registry,
     row_text,
 )
-from labapp.events.event import payload_text
+from labapp.events.event import payload_text, row_head
 from labapp.events.registry import kind, migration
 
 VALUES = st.recursive(
@@ -194,3 +194,19 @@ def test_rows_hash_as_they_always_did() -> None:
 def test_only_json_is_stored(value: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         payload_text({"x": value})
+
+
+@given(
+    whole=st.lists(st.integers(0, 2**62), min_size=6, max_size=6),
+    texts=st.lists(st.text(), min_size=4, max_size=4),
+    nowhere=st.booleans(),
+)
+def test_the_hashed_head_of_a_row_is_what_json_says(
+    whole: list[int], texts: list[str], nowhere: bool
+) -> None:
+    seq, segment, t_ns, v, trial, attempt = whole
+    utc, source, kind, stage = texts
+    where = (None, None, None) if nowhere else (stage, trial, attempt)
+    stamps = (seq, segment, t_ns, utc, source, kind, v, *where)
+    said = json.dumps(list(stamps), separators=(",", ":"), ensure_ascii=False)
+    assert row_head(*stamps) == said
