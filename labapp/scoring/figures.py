@@ -138,21 +138,26 @@ def _panel(
     known = panel.matrix[np.isfinite(panel.matrix)]
     white = WHITE.get(panel.name, 0.0)
     low = float(known.min(initial=white))
-    high = max(low + 1e-12, float(known.max(initial=white)))
+    high = float(known.max(initial=white))
+    if high == low:
+        high = low + 1.0
     drawn = ax.imshow(panel.matrix, cmap=SHADES, vmin=low, vmax=high, aspect="auto")
     _name(ax, codes, factors)
     # The metric is bold; what the matrix holds stands under it.
     ax.set_title(
         f"{panel.title(int(wide / LETTER_IN))}\n", fontsize=9, parse_math=False, linespacing=1.3
     )
-    ax.text(
-        0,
-        1.03,
+    unit = ax.annotate(
         UNITS.get(panel.name, panel.name.replace("_", " ")),
-        transform=ax.transAxes,
+        (0, 1),
+        (0, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
         fontsize=8,
         color=SECONDARY,
     )
+    # Its line is the title's empty one; over a narrow map it may reach over what is beside it.
+    unit.set_in_layout(False)
     if not numbers:
         figure.colorbar(drawn, ax=ax, fraction=0.05, pad=0.02).ax.tick_params(labelsize=7)
         return

@@ -77,6 +77,26 @@ def test_large_matrices_have_a_scale_in_place_of_numbers() -> None:
     assert texts(figure) == ["mutual information, nats"]
 
 
+@pytest.mark.parametrize("rows", [1, 5, 40])
+def test_what_numbers_are_stands_between_the_title_and_the_map(rows: int) -> None:
+    matrix = np.random.default_rng(0).random((rows, 2))
+    (panel,) = figures.panels([outcome("r4", r4=matrix)], rows, 2)
+    figure = figures.draw([panel], [f"c{at}" for at in range(rows)], FACTORS)
+    figure.draw_without_rendering()
+    ax, point = figure.axes[0], figure.dpi / 72
+    unit = ax.texts[0].get_window_extent()
+    assert 0 < unit.y0 - ax.bbox.y1 < 6 * point
+    # The title's last line is empty; it is as high as the others.
+    title = ax._left_title.get_window_extent()  # type: ignore[attr-defined]
+    assert title.y0 + title.height / 2 > unit.y1 - 2 * point
+
+
+def test_a_large_matrix_of_zeros_is_white_on_a_plain_scale() -> None:
+    (panel,) = figures.panels([outcome("r4", r4=np.zeros((30, 2)))], 30, 2)
+    ax, _ = figures.draw([panel], [f"c{at}" for at in range(30)], FACTORS).axes
+    assert ax.images[0].get_clim() == (0.0, 1.0)
+
+
 @pytest.mark.parametrize("value", [0.0, 0.3, -0.2, np.nan])
 def test_a_matrix_of_one_value_is_drawn(value: float) -> None:
     panels = figures.panels([outcome("mig", mutual_information=np.full((3, 2), value))], 3, 2)
