@@ -45,9 +45,13 @@ def betavae(
     """Accuracy of a linear classifier of factors, 0 to 1, higher is better; 1/K by chance.
 
     For each point a factor is drawn, and a batch of pairs of instances that share it; the point is
-    the mean of |difference| of each code over the pairs, its class the factor. The classifier
-    (logistic regression, L2 penalty with C = 1) learns from `points` of them and is scored on
-    `test_points` others.
+    the mean of |difference| of each code over the pairs, its class the factor. A linear classifier
+    learns from `points` of them and is scored on `test_points` others.
+
+    The paper leaves open which. It is multinomial logistic regression with the penalty of the
+    released code (L2, C = 1). That each column of the points is first divided by its SD over the
+    points learnt from is ours: what a linear classifier can tell does not depend on the codes'
+    units, but what a penalised one learns of unscaled points does.
 
     Codes that each mix two factors score nearly 1 (paper 002, Fact 3). A second copy of a code
     leaves the score (Fact 1 holds that it falls, but the classifier may use either). The same under
@@ -63,11 +67,10 @@ def betavae(
         002 has 128.
     points, test_points : at least 1.
     seed : of all draws, 0 to 2^32 - 1.
-    as_published : as the released code behind the published scores, which does not standardise the
-        points, so that the penalty weighs by the codes' unit: codes of an SD of 0.001 are at chance
+    as_published : as the released code behind the published scores, which takes the points as they
+        are, so that the penalty weighs by the codes' unit: codes of an SD of 0.001 are at chance
         however clean they are. It learns one classifier for each factor against the others by
-        liblinear, which scikit-learn took until 0.21, and penalises their intercepts too. By
-        default each column of the points is divided by its SD over the points learnt from.
+        liblinear, which scikit-learn took until 0.21, and penalises their intercepts too.
 
     Returns
     -------

@@ -52,8 +52,10 @@ def correlated(sizes: Sequence[int], correlations: int, seed: int) -> Correlated
     """The rule for factors with these numbers of values.
 
     Three quarters and halves are rounded down, and the upper quarters mirror the lower ones: of 6
-    values, from 0, halves are drawn from 0 to 3 and from 2 to 5. A task with lambda correlations
-    has those of lambda - 1 with the same seed, and one more.
+    values, from 0, halves are drawn from 0 to 3 and from 2 to 5, as in the released code. (The
+    paper's formula, whose values count from 1, lets the upper ones begin at a quarter of them,
+    rounded down, which of 6 values are all 6.) A task with lambda correlations has those of
+    lambda - 1 with the same seed, and one more.
 
     Raises
     ------

@@ -3,7 +3,9 @@
 Paper 001, A.6. By its rule a task has 46,080 of the 737,280 pictures whatever lambda is, of which
 36,864 are trained on; the paper speaks of about 32,000. Its released code departs from its text
 (every fourth rotation where lambda is below 2, positions below 15, classes from [c2 c3] and
-[c4 c5]); the text is followed here.
+[c4 c5]; a correlation of factors i and i + 1 is decided by concept i in place of concept 1,
+positions are drawn from 20 in place of 24 values, and of hearts shapes are compared with the
+allowed scales); the text is followed here.
 """
 
 from __future__ import annotations
