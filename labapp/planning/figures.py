@@ -62,13 +62,14 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> Plate:
     for ax, one in zip(axes, models, strict=True):
         whole = _of_dataset(one, plan)
         shares = np.full(len(one.pairs), 100 / len(one.pairs))
-        ax.hist(1 - one.pairs, np.linspace(0, 1, 41), weights=shares, color=BARS)
+        ax.hist(1 - one.pairs, list(np.linspace(0, 1, 41)), weights=shares, color=BARS)
         ax.axvline(whole.epsilon, color=INK, linewidth=1.6)
         if whole.epsilon != one.epsilon:
             ax.axvline(one.epsilon, color=ACCENT, linewidth=1.4, linestyle=(0, (4, 2)))
         ax.axvline(1 - one.present, color=SECONDARY, linewidth=1.2, linestyle=":")
         near = one.by_chance(whole.target) * 100
-        ax.set_title(f"{one.model}\n{near:.1f} % near by chance", fontsize=9)
+        _say(ax, whole.epsilon, f"ε = {whole.epsilon:.3g}")
+        ax.set_title(f"{one.model}\n{near:.1f} % near from the start", fontsize=9)
         ax.set_xlim(0, 1)
     figure.supxlabel("distance between the pictures of a start and a target", fontsize=9)
     figure.supylabel("% of the pairs", fontsize=9)
@@ -107,12 +108,13 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
                 middle = float(np.median(values)) * 100
                 ax.vlines(middle, place - 0.36, place + 0.36, color=INK, linewidth=2.2)
         ax.axvline(whole.target * 100, color=INK, linewidth=1.6)
+        _say(ax, whole.target * 100, f"{whole.target * 100:.3g} %", right=whole.target < 0.6)
         if whole.target != one.target:
             ax.axvline(one.target * 100, color=ACCENT, linewidth=1.4, linestyle=(0, (4, 2)))
         ax.axvline(one.present * 100, color=SECONDARY, linewidth=1.2, linestyle=":")
         ax.set_title(one.model or "", fontsize=9)
         ax.set_yticks(range(len(rows)), [name for name, _ in rows])
-        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_ylim(len(rows) - 0.5, -0.95)  # room for the word above the first row
         ax.set_xlim(0, 101)
         ax.tick_params(axis="y", length=0)
         ax.grid(axis="x", color=HAIRLINE, linewidth=0.6)
@@ -125,6 +127,21 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
         "One point a question whose target nobody reaches (chance: a pair before anybody did "
         "anything); short bar: median. Line: the recommended target of the data set; dashed: what "
         "the model alone would give, where that differs; dotted: the study's present one.",
+    )
+
+
+def _say(ax: Axes, x: float, what: str, *, right: bool = True) -> None:
+    """A word beside a line, at its top."""
+    ax.annotate(
+        what,
+        (x, 1.0),
+        (4 if right else -4, -2),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="top",
+        fontsize=8,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
     )
 
 
@@ -158,8 +175,10 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
             )
         if one.skip_after_s is not None:
             ax.axvline(one.skip_after_s, color=INK, linewidth=1.6)
+            _say(ax, one.skip_after_s, f"T = {one.skip_after_s} s")
         if one.median_s is not None:
             ax.axvline(one.median_s, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
+            _say(ax, one.median_s, f"median {one.median_s:.0f} s")
         ax.axvline(one.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
         ax.set_title(one.dataset)
         ax.set_ylim(0, 100)
@@ -167,7 +186,7 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
         ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
         ax.legend(loc="lower right", frameon=False, fontsize=8, title="median of", title_fontsize=8)
     figure.supxlabel("active time, s", fontsize=9)
-    figure.supylabel("% of the solved questions that are solved by then", fontsize=9)
+    figure.supylabel("% of solved questions", fontsize=9)
     return Plate(
         "durations",
         figure,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil, isfinite
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from labapp.analysis.reconstruction.comparisons import comparisons
 from labapp.analysis.reconstruction.groups import groups_of
@@ -83,7 +83,7 @@ class Scenario:
     needs: Mapping[tuple[str, str], int | None]
 
 
-def smallest(sizes: Sequence[int], power: Sequence[float], goal: float) -> float:
+def smallest(sizes: Sequence[int], power: ArrayLike, goal: float) -> float:
     """The number of participants at which power reaches the goal, between the sizes by straight
     lines and rounded up; infinite where it does not."""
     rising = np.maximum.accumulate(np.asarray(power, np.float64))

@@ -82,10 +82,10 @@ def _threshold(plan: Plan, drawn: dict[str, Plate]) -> Iterator[Html]:
             two_lines("Target", "recommended"),
             two_lines("Epsilon", "0–1"),
             "Rests on",
-            two_lines("Separation", "balanced, %"),
-            two_lines("Understood", "%; now"),
-            two_lines("Stumbled upon", "%; now"),
-            two_lines("By chance", "%; now"),
+            two_lines("Told apart at", "balanced accuracy"),
+            two_lines("Understood", "now"),
+            two_lines("Stumbled upon", "now"),
+            two_lines("By chance", "now"),
             two_lines("95 % of pairs", "are below"),
             two_lines("Target", "now"),
         ),
@@ -105,7 +105,11 @@ def _threshold_row(one: Threshold) -> tuple[object, ...]:
         said.target(one),
         f"{one.epsilon:.3g}",
         said.SOURCES[one.source],
-        said.NONE if separated is None else decimal(separated.balanced_accuracy * 100, 0),
+        said.NONE
+        if separated is None
+        else two_lines(
+            said.percent(separated.target, 1), said.percent(separated.balanced_accuracy)
+        ),
         *(
             two_lines(said.percent(one.share(some)), said.percent(one.share(some, one.present)))
             for some in (UNDERSTANDS, TRIES)

@@ -21,7 +21,7 @@ from labapp.simulation.at_scale import in_order, wanted_models
 from labapp.simulation.played import Job
 from labapp.simulation.workers import Workers
 from labapp.study.conditions import cells_of
-from labapp.study.flow import EachItem, Item, StagesItem
+from labapp.study.flow import EachItem, StagesItem
 from labapp.study.loading import LoadedStudy
 from labapp.study.stages import Stages
 
@@ -132,7 +132,8 @@ def people(
     from labapp.analysis.parts import TASK
     from labapp.analysis.tables import Tables, frames
 
-    tables = Tables(**frames({name: rows.get(name, ()) for name in COLUMNS}))
+    every = frames({name: rows.get(name, ()) for name in COLUMNS})
+    tables = Tables(**every, notes=())
     trials = tables.trials.assign(
         **{BEST: pd.array([r.get(BEST) for r in rows["trials"]], "Float64")}
     )
@@ -154,7 +155,7 @@ def out_of_reach(loaded: LoadedStudy) -> LoadedStudy:
     return replace(loaded, study=loaded.study.model_copy(update={"flow": flow}))
 
 
-def _unreachable(item: Any) -> Item | EachItem:
+def _unreachable(item: Any) -> Any:
     if isinstance(item, EachItem):
         return item.model_copy(update={"flow": tuple(_unreachable(one) for one in item.flow)})
     if isinstance(item, StagesItem) and isinstance(item.stages, Stages) and not item.stages.marks:

@@ -115,7 +115,9 @@ def _repeated(values: Floats, counts: Floats) -> Floats:
 
 
 def _between(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
-    size, mean, squares = [], [], []
+    size: list[Floats] = []
+    mean: list[Floats] = []
+    squares: list[Floats] = []
     for at in range(len(pool.models)):
         known = np.isfinite(pool.values[:, at]) & (pool.weights > 0)
         if not known.any():
@@ -123,8 +125,8 @@ def _between(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats
         x = pool.values[known, at]
         counts = _counts(pool.weights[known], n, draws, rng)
         size.append(np.full(draws, float(n)))
-        mean.append(counts @ x / n)
-        squares.append(counts @ np.square(x) - n * np.square(mean[-1]))
+        mean.append(np.asarray(counts @ x / n))
+        squares.append(np.asarray(counts @ np.square(x) - n * np.square(mean[-1])))
     sizes, means, within = (np.stack(some) for some in (size, mean, squares))
     rounding = TINY * max(1.0, float(np.nanmax(np.square(pool.values))))
     columns = []

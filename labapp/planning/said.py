@@ -5,7 +5,7 @@ from __future__ import annotations
 from labapp.analysis.formats import clock, count, decimal
 from labapp.planning.needs import SIZES, Need
 from labapp.planning.plan import Plan
-from labapp.planning.thresholds import TRIES, UNDERSTANDS, Threshold
+from labapp.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
 from labapp.planning.waiting import Length, Waiting
 
 NONE = "–"
@@ -41,29 +41,29 @@ def threshold(one: Threshold) -> str:
     shares = (
         f"{percent(one.share(UNDERSTANDS))} of the questions of those who understand reach it, "
         f"{percent(one.share(TRIES))} of those who only try, and {percent(one.by_chance(), 1)} of "
-        "the pairs are that near from the start"
+        "the pairs are that near from the start."
     )
     on = f"(from {SOURCES[one.source]}; the study has {percent(one.present)} now)"
     said = f"{one.dataset}: target alignment {target(one)}, epsilon {one.epsilon:.3g} {on}."
     if one.share(UNDERSTANDS) is None or one.share(TRIES) is None:
         return f"{said} {percent(one.by_chance(), 1)} of the pairs are that near from the start."
-    return f"{said} {shares[0].upper()}{shares[1:]}."
+    return f"{said} {shares}"
 
 
 def warning(one: Threshold) -> str:
     """What to mind about a threshold; empty where there is nothing."""
-    if one.source == "calibration":
+    understood, tried = one.share(UNDERSTANDS), one.share(TRIES)
+    if one.source == "calibration" or understood is None or tried is None:
         return ""
-    if one.source == "chance":
+    if tried > STUMBLES:
         return (
-            f"{one.dataset}: no value separates understanding from trying above what chance "
-            "brings; the target is the least that chance hardly reaches."
+            f"{one.dataset}: even {target(one)} is reached in more than {percent(STUMBLES)} of the "
+            "questions of those who only try: some of what is solved will be stumbled upon."
         )
-    assert one.separated is not None
-    if one.separated.balanced_accuracy < 0.75:
+    if understood - tried < HARDLY:
         return (
-            f"{one.dataset}: understanding and trying are hardly told apart by the alignment they "
-            f"reach (balanced accuracy {percent(one.separated.balanced_accuracy)}; 50 % is chance)."
+            f"{one.dataset}: hardly more of the questions of those who understand reach the target "
+            "than of those who only try: solving one says little about understanding here."
         )
     return ""
 

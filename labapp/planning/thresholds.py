@@ -1,15 +1,15 @@
-"""The recommended epsilon: what those who understand reach, and trial and error does not.
+"""The recommended epsilon: near enough that hardly anybody gets there without understanding.
 
 Paper 000 (3.1, A.2.3) takes the alignment that best separates what people call far away from what
-they call close enough; where calibrations were made, that is done here. Without them our own rule
-does the same with simulated participants: see `RULE`.
+they call close enough; where calibrations were made, that is done here. Without them a rule of our
+own is applied to simulated participants, see `RULE`: what counts as solved must not be stumbled
+upon, and beyond that should be as little as possible, so that those who understand get there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from labapp.analysis.calibration import Separation, Suggestion, separation
 from labapp.planning.folding import BEST
 from labapp.planning.pairs import Pairs
+from labapp.representations.distance import ALIGNMENT_SLACK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,16 +27,23 @@ UNDERSTANDS = ("understanding",)
 TRIES = ("ascent", "random")
 """Strategies that get anywhere without knowing what a dial does; `partial` is in between and in
 neither."""
-CHANCE = 0.05
-"""At most so many of the sampled pairs may be aligned from the start."""
+CHANCE, STUMBLES = 0.05, 0.1
+"""At most so many of the sampled pairs may be aligned from the start, and so many of the questions
+of those who only try may be solved."""
+GRID = range(5, 100, 5)
+"""Target alignments that are looked at, in per cent; beyond, precision is asked for, no insight."""
 RULE = (
-    "The target alignment that best separates the best alignments of simulated participants who "
-    "understand the dials (understanding) from those of participants who only try (ascent and "
-    "random), by balanced accuracy, with a target that nobody reaches; but at least the alignment "
-    "that 95 % of the sampled pairs of start and target fall short of. Where several values "
-    "separate equally well, the widest gap between two observed alignments is taken, and in it a "
-    "multiple of 5 % if there is one, else its middle, to a whole per cent. Epsilon is 1 minus it."
+    f"The lowest round target alignment that at most {STUMBLES:.0%} of the questions of simulated "
+    "participants who only try (ascent and random) come up to, and that at most "
+    f"{CHANCE:.0%} of the sampled pairs of start and target have from the start; epsilon is 1 "
+    "minus it. No target above 95 % is recommended. Nobody is stopped at a target while this is found out. Lower, and success would be "
+    "stumbled upon; higher, and those who understand would miss it for want of precision. Beside "
+    "it stands the value that separates the best alignments of those who understand from those of "
+    "people who only try, by balanced accuracy, as a calibration with people would be separated."
 )
+HARDLY = 0.25
+"""Below this difference between the shares of understood and stumbled-upon questions the target
+hardly tells the two apart."""
 
 Floats = NDArray[np.float64]
 
@@ -44,11 +52,10 @@ Floats = NDArray[np.float64]
 class Threshold:
     """Of one model, or of all models of a data set (model None).
 
-    reached: best alignments by strategy. separated: as simulated, None where one kind of strategy
-    is missing or none separates them; floor: the alignment that 95 % of the pairs fall short of.
-    target: recommended; source: calibration, simulation, chance (the floor alone). present: the
-    study's own. Shares below are of the questions (understood, tried) or of the pairs (by_chance)
-    that reach the recommended target.
+    reached: best alignments by strategy. separated: where those who understand and those who try
+    are told apart best, None where one kind is missing or nothing does. floor: the alignment that
+    95 % of the pairs fall short of. target: recommended; source: calibration, simulation, chance
+    (of the pairs, where nobody only tries or chance asks for more). present: the study's own.
     """
 
     dataset: str
@@ -70,10 +77,16 @@ class Threshold:
         """Of the questions of these strategies that reach a target, by default the recommended."""
         values = pooled(self.reached, strategies)
         wanted = self.target if target is None else target
-        return float(np.mean(values >= wanted)) if values.size else None
+        return reaching(values, wanted) if values.size else None
 
     def by_chance(self, target: float | None = None) -> float:
-        return float(np.mean(self.pairs >= (self.target if target is None else target)))
+        """Of the pairs that have a target alignment from the start."""
+        return reaching(self.pairs, self.target if target is None else target)
+
+
+def reaching(values: Floats, target: float) -> float:
+    """Share of alignments that count as the target's."""
+    return float(np.mean(values >= target - ALIGNMENT_SLACK))
 
 
 def pooled(reached: Mapping[str, Floats], strategies: Sequence[str]) -> Floats:
@@ -126,22 +139,26 @@ def _threshold(
     tried, understood = pooled(reached, TRIES), pooled(reached, UNDERSTANDS)
     separated = separation(tried.tolist(), understood.tolist())
     low = float(np.quantile(pairs, 1 - CHANCE, method="higher"))
-    target, source = recommended(separated, low, calibrated)
+    target, source = recommended(pairs, tried, calibrated)
     return Threshold(dataset, model, present, low, separated, target, source, reached, pairs)
 
 
 def recommended(
-    separated: Separation | None, low: float, calibrated: Separation | None = None
+    pairs: Floats, tried: Floats, calibrated: Separation | None = None
 ) -> tuple[float, str]:
-    """The target alignment and what it rests on; low: the alignment that 95 % of pairs fall short
-    of."""
+    """The target alignment and what it rests on. tried: best alignments of those who only try."""
     if calibrated is not None:
         return _round_in(calibrated), "calibration"
-    above = (floor(low * 100 + 1e-9) + 1) / 100
-    if separated is None:
-        return min(above, 1.0), "chance"
-    target = _round_in(separated)
-    return (target, "simulation") if target >= low else (min(above, 1.0), "chance")
+    by_chance = _lowest(pairs, CHANCE)
+    by_trying = _lowest(tried, STUMBLES) if tried.size else 0
+    source = "simulation" if by_trying >= by_chance else "chance"
+    return max(by_chance, by_trying) / 100, source
+
+
+def _lowest(values: Floats, most: float) -> int:
+    """The lowest target of the grid that at most such a share reaches; its end where none is."""
+    kept = (percent for percent in GRID if reaching(values, percent / 100) <= most)
+    return next(kept, GRID[-1])
 
 
 def _round_in(gap: Separation) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -82,15 +82,7 @@ def simulate_at_scale(
         scratch = out / SCRATCH
         scratch.mkdir()
         try:
-            line = _Line(
-                loaded,
-                participants,
-                strategy,
-                seed,
-                careless,
-                found,
-                scratch if found.here else None,
-            )
+            line = _Line(loaded, participants, strategy, seed, careless, found, scratch)
             folders = []
             with closing(line.played()) as every:
                 for played in every:
@@ -183,7 +175,7 @@ class _Line:
         self._done = 0
         self._pending: deque[_Pending] = deque()
 
-    def played(self) -> Iterator[Played]:
+    def played(self) -> Generator[Played]:
         """Each session, in order. Raises SessionError where a study does not fill."""
         in_vain = 0
         try:

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -66,10 +66,11 @@ def _leave_interrupts() -> None:
 
 @contextmanager
 def _cluster(address: str) -> Iterator[Workers]:
-    from distributed import Client
+    import distributed
 
+    connect: Any = distributed.Client
     try:
-        client = Client(address, timeout=ANSWERS_S, set_as_default=False)
+        client = connect(address, timeout=ANSWERS_S, set_as_default=False)
     except (OSError, ValueError) as error:  # a TimeoutError is an OSError
         raise SetupError(
             f"No Dask scheduler answers at {address!r} ({_first_line(error)}).",
@@ -78,7 +79,14 @@ def _cluster(address: str) -> Iterator[Workers]:
         ) from error
     with client:
         slots = _slots(client, address)
-        yield Workers(client.get_executor(pure=False), slots, here=False)
+        try:
+            yield Workers(client.get_executor(pure=False), slots, here=False)
+        except (distributed.KilledWorker, CancelledError) as error:
+            raise SetupError(
+                f"The Dask cluster at {address!r} lost its workers ({_first_line(error)}).",
+                safe="The sessions before are whole.",
+                todo="Look at the logs of the workers: perhaps memory ran out.",
+            ) from error
 
 
 def _slots(client: Any, address: str) -> int:
@@ -110,5 +118,5 @@ def _version() -> str:
     return __version__
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
