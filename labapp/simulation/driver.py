@@ -117,7 +117,12 @@ class Driver:
         self._says = ParticipantSimulated(strategy, share, careless, asdict(self._person))
         self._lived: dict[str, Experience] = {}
         self._dials = Reconstructing(
-            strategy, self._person, self._seed, self._lived, careless=careless
+            strategy,
+            self._person,
+            self._seed,
+            self._lived,
+            pace.stride_s / STRIDE_S,
+            careless=careless,
         )
         self._intended: Command | None = None
         self._pace = pace

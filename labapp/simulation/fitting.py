@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labapp.errors import UsageError
 from labapp.simulation.mixtures import members
-from labapp.simulation.names import EXPLAINS, RECONSTRUCTS
+from labapp.simulation.names import EXPLAINS, KNOWING, RECONSTRUCTS
 from labapp.study.flow import PracticeItem, StagesItem, TutorialItem, items_of
 from labapp.study.schema import Study
 from labapp.study.stages import JudgingStages, UnmaskingStages
@@ -23,7 +23,7 @@ def check_fits(strategy: str, study: Study) -> None:
                     raise _unable(member, study, "turns dials", "explanations", EXPLAINS)
                 continue
             dials = isinstance(item, StagesItem | PracticeItem | TutorialItem)
-            if dials and member not in RECONSTRUCTS:
+            if dials and member not in {*RECONSTRUCTS, KNOWING}:
                 only, asked = "answers about explanations", "dials of representations"
                 raise _unable(member, study, only, asked, RECONSTRUCTS)
 

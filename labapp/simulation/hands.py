@@ -51,10 +51,11 @@ class Hands:
             return goal
         return one.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
 
-    def drag(self, view: View, dial: int, goal: float) -> Acts:
-        """Straight to a value, a button at once."""
+    def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
+        """Straight to a value, a button at once; most: so many strides at most."""
         one, at = view.dials[dial], view.z[dial]
         strides = 1 if one.options else ceil(abs(goal - at) / (self.person.stride * one.width))
+        strides = strides if most is None else min(strides, most)
         for k in range(1, strides + 1):
             view = yield Move(dial, at + (goal - at) * k / strides, pause=k == 1)
         return view

@@ -73,7 +73,6 @@ def _by_choice(
     steps = rows.shape[1]
     edges = np.linspace(0, steps, choices + 1)
     columns = [
-        [step for step in range(steps) if low <= step + 0.5 < high]
-        for low, high in pairwise(edges)
+        [step for step in range(steps) if low <= step + 0.5 < high] for low, high in pairwise(edges)
     ]
     return [rows[:, own].reshape(-1, *rows.shape[2:]) for own in columns]

@@ -9,3 +9,7 @@ EXPLAINS = frozenset({"understanding", "explanation", "random"})
 """The strategies that answer about explanations."""
 
 STRATEGY_NAMES = ("understanding", "partial", "ascent", "random", "explanation", MIXTURE)
+
+KNOWING = "knowing"
+"""Is told the answer, see `labapp.simulation.knowing`: for the demonstration and tests, and not
+offered as a participant."""

@@ -13,6 +13,8 @@ from labapp.events.commands import Command, MarkAlignment, MoveDial, Next, Skip,
 from labapp.session.runner import Runner
 from labapp.simulation.experience import Experience
 from labapp.simulation.hands import Hands
+from labapp.simulation.knowing import Knowing
+from labapp.simulation.names import KNOWING
 from labapp.simulation.person import NEAR, Person
 from labapp.simulation.strategies import STRATEGIES, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
@@ -50,7 +52,8 @@ class Reconstructing:
     """One participant at the reconstruction stages of a session.
 
     seed: of the draws, with the participant. lived: by stage, is told how its questions went.
-    careless: does not try.
+    haste: how long everything takes, patience too, as a share of a person's time. careless: does
+    not try.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Reconstructing:
         person: Person,
         seed: tuple[int, *tuple[str, ...]],
         lived: dict[str, Experience],
+        haste: float = 1.0,
         *,
         careless: bool = False,
     ) -> None:
@@ -73,9 +77,11 @@ class Reconstructing:
         self._question: tuple[str, int, int] | None = None
         self._solving: Generator[Move, View, object] | None = None
         self._moves = 0
+        self._target: tuple[float, ...] = ()
         self._enough = 1.0
         self._judging = generator(*seed, "close enough")
         self._lived = lived
+        self._haste = haste
 
     def act(self, runner: Runner, part: ReconstructionPart) -> Act:
         """What to do now."""
@@ -119,16 +125,21 @@ class Reconstructing:
             name = self._strategy if part.role == "stage" else in_practice(self._strategy)
             rng = generator(*self._seed, part.id)
             self._hands = Hands(self._person, rng)
-            self._part, self._mind = part.id, STRATEGIES[name](self._hands, rng)
+            self._part, self._mind = part.id, self._make(name, rng)
             self._dials = dials_of(task.space)
         if self._question == (part.id, trial.number, trial.attempt):
             return
         self._question = (part.id, trial.number, trial.attempt)
-        self._solving, self._moves = None, 0
+        self._solving, self._moves, self._target = None, 0, trial.z_target
         if part.marks:
             self._judging = generator(*self._seed, part.id, trial.number, "close enough")
             judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
             self._enough = min(judged, 0.99)
+
+    def _make(self, name: str, rng: np.random.Generator) -> Strategy:
+        if name == KNOWING:
+            return Knowing(self._hands, lambda: self._target)
+        return STRATEGIES[name](self._hands, rng)
 
     def _next(self, view: View) -> Move | None:
         """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
@@ -153,7 +164,7 @@ class Reconstructing:
     def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
         near = view.goal - view.alignment <= NEAR
         skipped = self._experience(part).missed
-        return view.seconds > self._person.gives_up_after(skipped, near)
+        return view.seconds > self._haste * self._person.gives_up_after(skipped, near)
 
     def _experience(self, part: ReconstructionPart) -> Experience:
         return self._lived.setdefault(part.id, Experience())
@@ -173,7 +184,7 @@ class Reconstructing:
         lived = self._experience(part)
         lived.solved += trial.solved
         lived.missed += not trial.solved
-        lived.seconds.append(_seconds(runner, trial))
+        lived.seconds.append(_seconds(runner, trial) / self._haste)
         lived.understanding = self._mind.understands(self._view(runner, part, task, trial))
         lived.planned, lived.tried = self._hands.planned, 1 - self._hands.planned
         return Act(command, THINK)
