@@ -193,35 +193,22 @@ def models_evaluate(
             "--out is for what the metrics give, and none would be computed.",
             todo="Leave --out out.",
         )
-    if one_with_dials:
-        from labapp.representations import evaluation
+    from labapp.scoring import folder
 
-        result = evaluation.evaluate(_model(model), data_folder=data)
-        lines = evaluation.table(result)
-    else:
-        from labapp.explanations import evaluation as classified
-
-        result = classified.evaluate(model, data_folder=data)
-        lines = classified.table(result)
-    if not json_:
-        typer.echo("\n".join(lines))
-    # The metrics take minutes: not of a model that is not what it says it is.
-    if one_with_dials and result["agrees"] and not no_metrics:
-        outcomes = _outcomes(_model(model), data, out)
-        if outcomes and not json_:
-            from labapp.scoring import words
-
-            words.show_all(outcomes)
-        result["metrics"] = [outcome.to_json() for outcome in outcomes]
-    if json_:
-        show_json(result)
-    if not result["agrees"]:
-        raise ModelError(
-            f"The numbers computed are not those on the card of {result['model']}.",
-            safe="Nothing was changed.",
-            todo="Check that --data names the files it was trained on; else take a fresh copy of "
-            "the model.",
-        )
+    with folder.created(out):
+        if one_with_dials:
+            result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
+        else:
+            result = _evaluate_classifier(model, data, json_=json_)
+        if json_:
+            show_json(result)
+        if not result["agrees"]:
+            raise ModelError(
+                f"The numbers computed are not those on the card of {result['model']}.",
+                safe="Nothing was changed.",
+                todo="Check that --data names the files it was trained on; else take a fresh copy "
+                "of the model.",
+            )
 
 
 @models_app.command("bench")
@@ -243,6 +230,34 @@ def models_bench(
             typer.echo(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
 
 
+def _evaluate(
+    model: str | Path, data: Path | None, out: Path | None, *, no_metrics: bool, json_: bool
+) -> dict[str, Any]:
+    """A model with dials. `out` is there already, and empty."""
+    from labapp.representations import evaluation
+    from labapp.scoring import words
+
+    result = evaluation.evaluate(model, data_folder=data)
+    if not json_:
+        typer.echo("\n".join(evaluation.table(result)))
+    # The metrics take minutes: not of a model that is not what it says it is.
+    if result["agrees"] and not no_metrics:
+        outcomes = _outcomes(model, data, out)
+        if outcomes and not json_:
+            words.show_all(outcomes)
+        result["metrics"] = [outcome.to_json() for outcome in outcomes]
+    return result
+
+
+def _evaluate_classifier(model: str, data: Path | None, *, json_: bool) -> dict[str, Any]:
+    from labapp.explanations import evaluation
+
+    result = evaluation.evaluate(model, data_folder=data)
+    if not json_:
+        typer.echo("\n".join(evaluation.table(result)))
+    return result
+
+
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Outcome]:
     """What all metrics give, also written to `out`; nothing where they do not apply."""
     from labapp.representations.scored import encoded
@@ -259,7 +274,7 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
             )
         return []
     # For OIS and NIS: a model learnt its codes without concepts, and its factors are measurements.
-    with folder.created(out), watched() as say:
+    with watched() as say:
         found = compute_all(
             rows.codes,
             rows.factors,
@@ -267,8 +282,8 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
             settings={"ois": {"align": True}},
             say=say,
         )
-        if out is not None:
-            folder.write(found, rows.code_names, rows.factor_names, out)
+    if out is not None:
+        folder.write(found, rows.code_names, rows.factor_names, out)
     return found
 
 

@@ -88,10 +88,11 @@ def test_evaluate_says_what_to_do_where_a_card_flatters(models: Run, tmp_path: P
     assert (status, json.loads(out)["agrees"], err) == (0, True, "")
     assert "metrics" not in json.loads(out)
     card.write_text(few.replace("mean: 36.6", "mean: 35.6"), encoding="utf-8")
-    status, out, err = models("evaluate", "sinelines/lab")
+    status, out, err = models("evaluate", "sinelines/lab", "--out", "scores")
     assert (status, out.splitlines()[-1]) == (1, "does not agree")
     assert "not those on the card of sinelines/lab" in err
     assert "--data" in err
+    assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_evaluate_gives_every_metric_where_the_data_have_true_factors(
@@ -119,6 +120,13 @@ def test_evaluate_writes_no_folder_that_would_stay_empty(models: Run, tmp_path: 
         assert (status, out) == (2, "")
         assert "--out" in err
     assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_evaluate_computes_nothing_for_a_folder_that_is_there(models: Run, tmp_path: Path) -> None:
+    (tmp_path / "here/scores").mkdir()
+    status, out, err = models("evaluate", "sinelines/gt", "--out", "scores")
+    assert (status, out) == (1, "")
+    assert "scores exists" in err
 
 
 def test_a_model_of_ones_own_is_shown_by_its_id(models: Run, tmp_path: Path) -> None:

@@ -69,6 +69,19 @@ def test_codes_of_several_numbers() -> None:
     assert align(vectors, truth).order.tolist() == [1, 2, 0]
 
 
+def test_signs_and_copies_of_codes_move_no_concept_to_another_code() -> None:
+    codes, truth = noisy(5, rows=1500)
+    assert align(codes * [-1, 1, -1], truth).order.tolist() == [0, 1, 2]
+    copied = align(np.hstack([codes, codes]), truth).order
+    assert (copied % 3).tolist() == [0, 1, 2]
+
+
+def test_one_code_and_one_concept() -> None:
+    codes, truth = noisy(6)
+    assert align(codes[:, :1], truth[:, :1]).order.tolist() == [0]
+    assert align(codes, truth[:, 1:2]).order.tolist() == [1]
+
+
 def test_refusals() -> None:
     codes, truth = noisy(4)
     with pytest.raises(MetricError, match="2 codes for 3 concepts") as refused:
