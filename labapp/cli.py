@@ -30,6 +30,7 @@ from labapp.cli_options import (
     Workers,
     data_folder,
     positive_speed,
+    progress_bar,
     session_path,
     show_json,
     strategy_name,
@@ -189,11 +190,13 @@ def export(
 
 @app.command()
 def analyze(
-    paths: Annotated[list[str], typer.Argument(help="Sessions or bundles.")],
+    paths: Annotated[list[str], typer.Argument(help="Sessions, bundles, or folders of these.")],
     out: Out,
     withdrawn: Withdrawn = False,
     ratings: Ratings = None,
     data: Data = None,
+    workers: Workers = None,
+    dask: Dask = None,
 ) -> None:
     """Tables, figures and report.html from sessions or bundles.
 
@@ -201,9 +204,16 @@ def analyze(
     """
     from labapp.analysis.analyze import analyze as write_analysis
 
-    report = write_analysis(
-        [session_path(p, data) for p in paths], out, withdrawn=withdrawn, ratings=ratings or ()
-    )
+    with progress_bar() as progress:
+        report = write_analysis(
+            [session_path(p, data) for p in paths],
+            out,
+            progress,
+            withdrawn=withdrawn,
+            ratings=ratings or (),
+            workers=workers,
+            dask=dask,
+        )
     typer.echo(f"report: {report}")
 
 

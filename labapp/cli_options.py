@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -64,6 +66,19 @@ Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real 
 
 def show_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[float, str], None]]:
+    """A bar with an estimate on the standard error, where that is a terminal; a function of the
+    share that is done (0..1) and what is being done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        job = bar.add_task("", total=1.0)
+        yield lambda share, what: bar.update(job, completed=share, description=what)
 
 
 def data_folder(data: Path | None) -> Path:

@@ -10,6 +10,7 @@ from labapp.analysis.findings import Findings, findings
 from labapp.analysis.labels import files as label_files
 from labapp.analysis.report import report
 from labapp.analysis.sources import Progress
+from labapp.analysis.staging import staged
 from labapp.analysis.tables import Tables, load
 from labapp.analysis.writing import file_names, refuse_existing, unwritable, write
 
@@ -28,15 +29,21 @@ def analyze(
     *,
     withdrawn: bool = False,
     ratings: Sequence[Path] = (),
+    workers: int | None = None,
+    dask: str | None = None,
 ) -> Path:
     """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
     the figures of judged explanations as files, and the names of dials as a sheet for raters.
 
     Returns the report's path. progress: called with the share done (0..1) and what is being done;
     what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
-    data be kept. ratings: sheets that raters filled in. Raises ExportExists when `out` holds an
-    analysis already, RecordError when a session cannot be read or is withdrawn, RatingError when a
-    sheet does not fit the sessions, DataFolderError when `out` cannot be written.
+    data be kept. ratings: sheets that raters filled in. workers: processes that read the sessions,
+    None for as many as are worth it; dask: address of a Dask scheduler whose workers do it instead.
+    All files appear at the end, the report last: an analysis that was broken off leaves none.
+
+    Raises ExportExists when `out` holds an analysis already, RecordError when a session cannot be
+    read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
+    worker is lost or the cluster cannot be used, DataFolderError when `out` cannot be written.
     """
     refuse_existing(out, (*file_names(), *label_files.NAMES, REPORT, FIGURES))
 
@@ -45,24 +52,23 @@ def analyze(
             return None
         return lambda share, what: progress(start + share * (end - start), what)
 
-    tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn)
+    tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn, workers=workers, dask=dask)
     counted = tables.included()
     found = findings(counted, ratings)
     text = report(tables, progress=part(0.5, 0.8), found=found)
     if progress is not None:
         progress(0.8, "writing tables")
-    write(tables, out, found)
-    path = out / REPORT
     try:
-        _draw(counted, found, out / FIGURES)
-        label_files.write(found.labels, out)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with staged(out, REPORT) as folder:
+            write(tables, folder, found)
+            _draw(counted, found, folder / FIGURES)
+            label_files.write(found.labels, folder)
+            (folder / REPORT).write_text(text, encoding="utf-8")
     except OSError as error:
         raise unwritable(out, error) from error
     if progress is not None:
         progress(1.0, "done")
-    return path
+    return out / REPORT
 
 
 def _draw(counted: Tables, found: Findings, folder: Path) -> None:

@@ -141,7 +141,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         two_lines("Sound", "min:s"),
         "Deviations",
     )
-    return table(names, rows, numeric=(5, 6, 7, 9))
+    return limited(names, rows, numeric=(5, 6, 7, 9))
 
 
 def _outcome(row: dict[str, Any]) -> object:
@@ -254,10 +254,8 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
         "quiet",
     )
     for number, ((participant, session), own) in enumerate(groups[:SHOWN_SESSIONS]):
-        chosen = (tables.snapshots["participant"] == participant) & (
-            tables.snapshots["session"] == session
-        )
-        drawing = figures.alignment(own, tables.snapshots[chosen], f"{anchor}-q{number}")
+        taken = tables.snapshots_of(str(own["study"].iloc[0]), participant, session)
+        drawing = figures.alignment(own, taken, f"{anchor}-q{number}")
         who = f"Participant {participant}, session {session}"
         yield figure(drawing.svg, f"{drawing.label}. {who}", who)
     if len(groups) > SHOWN_SESSIONS:

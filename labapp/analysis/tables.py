@@ -75,7 +75,7 @@ class Tables:
 
     def of_study(self, *studies: str) -> Tables:
         """The rows of one study, or of several."""
-        own = {name: frame[frame["study"].isin(studies)] for name, frame in self._read().items()}
+        own = {name: frame[frame["study"].isin(studies)] for name, frame in self.small().items()}
         snapshots = self._snapshots(lambda who: who[0] in studies)
         return Tables(**own, snapshots=snapshots, notes=self.notes)
 
@@ -84,7 +84,7 @@ class Tables:
         the same for every session."""
         kept = self.participants[self.participants["included"]]
         who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
-        frames = self._read()
+        frames = self.small()
         for name in frames.keys() - _OF_ALL:
             frames[name] = _only(frames[name], who.__contains__)
         return Tables(**frames, snapshots=self._snapshots(who.__contains__), notes=self.notes)
@@ -94,8 +94,8 @@ class Tables:
         own = self._snapshots((study, participant, session).__eq__)
         return own.frame() if isinstance(own, Snapshots) else own
 
-    def _read(self) -> dict[str, pd.DataFrame]:
-        """All but the snapshots."""
+    def small(self) -> dict[str, pd.DataFrame]:
+        """The frames by their names, but for the snapshots."""
         return {name: getattr(self, name) for name in COLUMNS if name != SNAPSHOTS}
 
     def _snapshots(self, keep: Callable[[Who], bool]) -> Snapshots | pd.DataFrame:

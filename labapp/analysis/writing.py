@@ -10,7 +10,10 @@ import pandas as pd
 
 from labapp.analysis.columns import COLUMNS
 from labapp.analysis.findings import DERIVED, Findings, derived, findings
+from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
+from labapp.analysis.snapshots import recorded
 from labapp.analysis.tables import Tables
+from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.errors import DataFolderError, ExportExists
 
 DICTIONARY = "columns.csv"
@@ -33,24 +36,22 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
     there, DataFolderError when the folder cannot be written.
     """
     refuse_existing(out, file_names())
+    found = findings(tables.included()) if found is None else found
     written = []
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, frame in _frames(tables, found).items():
+        for name, frame in {**tables.small(), **derived(found)}.items():
             written += [out / f"{name}.csv", out / f"{name}.parquet"]
             _as_text(name, frame).to_csv(written[-2], index=False, mode="x", lineterminator="\n")
             with written[-1].open("xb") as file:
                 frame.to_parquet(file, index=False, engine="pyarrow")
+        written += [out / f"{SNAPSHOTS}.csv", out / f"{SNAPSHOTS}.parquet"]
+        write_snapshots(recorded(tables), *written[-2:])
         written.append(out / DICTIONARY)
         dictionary().to_csv(written[-1], index=False, mode="x", lineterminator="\n")
     except OSError as error:
         raise unwritable(out, error) from error
     return written
-
-
-def _frames(tables: Tables, found: Findings | None) -> dict[str, pd.DataFrame]:
-    found = findings(tables.included()) if found is None else found
-    return {**tables.by_name(), **derived(found)}
 
 
 def refuse_existing(out: Path, names: Iterable[str]) -> None:

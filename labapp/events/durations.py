@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from labapp.events.event import Event
 
-
 KINDS = frozenset({"session.paused", "segment.started", "session.resumed"})
 """The kinds of events that `Pauses` looks at; others may be left out."""
 

@@ -10,7 +10,6 @@ from labapp.errors import RecordError
 from labapp.events import Body, Event, body_of, chain_hash
 from labapp.events.event import row_head
 
-
 # Quicker than json.loads, which looks for a byte order mark and white space in every payload.
 _decoded = json.JSONDecoder().raw_decode
 

@@ -1,0 +1,55 @@
+"""The large table as files: row group by row group, never all of it in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from labapp.analysis.columns import COLUMNS
+from labapp.analysis.folding.pieces import NUMBERS
+from labapp.analysis.folding.snapshots import NAME, SCHEMA
+from labapp.analysis.snapshots import GROUP, Snapshots
+from labapp.analysis.tables import typed
+
+MEMORY = "512MB"
+"""What duckdb may use."""
+
+
+def write_snapshots(given: Snapshots | pd.DataFrame, csv: Path, parquet: Path) -> None:
+    """Both files, neither of which may be there, as `writing.write` makes those of other tables:
+    columns, types and every character are the same. Raises OSError."""
+    with parquet.open("xb") as file, pq.ParquetWriter(file, _WRITTEN) as writer:
+        for table in _groups(given):
+            writer.write_table(table.cast(_WRITTEN), row_group_size=GROUP)
+    with csv.open("xb"):
+        pass  # so that it is ours: COPY writes over what is there
+    try:
+        with duckdb.connect(config={"memory_limit": MEMORY}) as connection:
+            connection.execute(_COPY, {"parquet": str(parquet), "csv": str(csv)})
+    except duckdb.Error as error:
+        raise OSError(f"{csv.name} cannot be written ({error})") from error
+
+
+def _groups(given: Snapshots | pd.DataFrame) -> Iterator[pa.Table]:
+    if isinstance(given, Snapshots):
+        yield from given.groups()
+    else:
+        yield pa.Table.from_pandas(given, SCHEMA, preserve_index=False)
+
+
+_WRITTEN = pa.Schema.from_pandas(typed([{"z": [0.0]}], COLUMNS[NAME]), preserve_index=False)
+"""The types that pandas would write, and what it notes about them for its own reading."""
+# Doubles and lists of them as text are what Python writes, to the digit: a test holds duckdb to it.
+_SELECTED = ", ".join(
+    f"{field.name}::VARCHAR AS {field.name}" if field.type == NUMBERS else field.name
+    for field in SCHEMA
+)
+_COPY = (
+    f"COPY (SELECT {_SELECTED} FROM read_parquet($parquet)) TO $csv "
+    "(FORMAT csv, HEADER, DELIMITER ',')"
+)
