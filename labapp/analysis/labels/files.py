@@ -33,7 +33,7 @@ def write(found: Found, out: Path, made: datetime | None = None) -> list[Path]:
 
 def tables_page(found: Found, made: datetime) -> str:
     """The tables of names alone, to be copied or printed."""
-    studies = sorted({model.study for model in found.models})
+    studies = found.studies
     title = f"Names given to dials: {', '.join(studies)}"
     header = heading(1, title) + paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
     body = "".join(

@@ -34,8 +34,8 @@ TEXT = (
     "dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
     "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. Counted in its Tables 1 "
     "and A.4 (5 participants a model): at D = 5 that coverage holds of every dimension of SS, and "
-    "of one of the five of TC, the others having 3 names; and one dimension of AE at D = 10 has two "
-    "names, so that at least 2 of 5 named one there."
+    "of one of the five of TC, the others having 3 names; and one dimension of AE at D = 10 has "
+    "two names, so that at least 2 of 5 named one there."
 )
 """What the paper says beside what its tables show."""
 

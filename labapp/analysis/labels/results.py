@@ -32,6 +32,12 @@ class Found:
     agreement: Agreement | None
     withheld: dict[str, int]
 
+    @property
+    def studies(self) -> list[str]:
+        """Those in which a dial was named, by id."""
+        named = (one for one in self.models if any(dial.names for dial in one.dials))
+        return sorted({model.study for model in named})
+
     def of_study(self, study: str) -> list[tuple[Model, Effects]]:
         """Its models with their effects."""
         both = zip(self.models, self.effects, strict=True)

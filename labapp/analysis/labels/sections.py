@@ -13,7 +13,7 @@ from labapp.analysis.labels.published import TEXT, published
 from labapp.analysis.labels.results import Found, coverage, covered
 from labapp.analysis.labels.sheet import SHEET, quoted
 from labapp.analysis.listing import NONE
-from labapp.analysis.page import Html, heading, paragraph, table, text, two_lines
+from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 
 AGREED = " ✓"
 LITTLE = "little effect"
@@ -23,9 +23,11 @@ _Both = tuple[Model, Effects]
 
 def of_study(study: str, found: Found) -> Iterator[Html]:
     """Nothing where no dial was named."""
-    models = found.of_study(study)
-    if not any(dial.names for model, _ in models for dial in model.dials):
+    if study not in found.studies:
         return
+    from labapp.analysis.labels import figures
+
+    models = found.of_study(study)
     yield heading(3, "Names given to dials")
     yield paragraph(
         "As in Tables 1 and A.4 of the paper: the names that dials had at the end of their stage, "
@@ -35,6 +37,9 @@ def of_study(study: str, found: Found) -> Iterator[Html]:
         yield paragraph(line, "quiet")
     for sliders, some in groupby(models, key=lambda one: one[0].sliders):
         yield names_table(list(some), found, f"Models with {count(sliders, 'slider')}.")
+    for plate in figures.of_study(study, found):
+        drawing = plate.drawing("names")
+        yield figure(drawing.svg, drawing.label, plate.caption)
     yield models_table(models, found)
     if any(published(model.model) for model, _ in models):
         yield paragraph(TEXT, "quiet")

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from labapp import resources
-from labapp.analysis.analyze import REPORT, analyze
+from labapp.analysis.analyze import analyze
 from labapp.analysis.labels import dial_effects, files
 from labapp.analysis.labels.columns import LABEL_TABLES
 from labapp.analysis.labels.dial_effects import Effects
@@ -284,6 +284,8 @@ def test_from_sessions_to_raters_and_back(tmp_path: Path) -> None:
     page = unescape(re.sub(r"\s+", " ", report.read_text(encoding="utf-8")))
     assert "both raters (A, B) call consistent" in page
     assert "Cohen's kappa = 0.82" in page
+    for ending in ("svg", "png"):
+        assert (report.parent / "figures" / f"labels-names-5.{ending}").is_file()
     columns = pd.read_csv(report.parent / "columns.csv")
     assert set(LABEL_TABLES) < set(columns["table"])
 
@@ -304,7 +306,5 @@ def test_a_sheet_that_is_being_rated_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_without_names_there_is_no_sheet(tmp_path: Path) -> None:
-    folders = write([session("P01", {TC: {}})], tmp_path / "data")
-    path = analyze(folders, tmp_path / "out")
-    assert path.name == REPORT
-    assert not any((path.parent / name).exists() for name in files.NAMES)
+    assert files.write(find(tables([session("P01", {TC: {}})])), tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
