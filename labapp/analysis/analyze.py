@@ -73,7 +73,7 @@ def analyze(
 
 def _draw(counted: Tables, found: Findings, folder: Path) -> None:
     """The figures that are files, where there are any. Raises OSError."""
-    plates = [*_of_judged(counted, found), *_of_unmasked(found)]
+    plates = [*_of_judged(counted, found), *_of_unmasked(found), *_of_labels(found)]
     if not plates:
         return
     folder.mkdir()
@@ -102,3 +102,11 @@ def _of_unmasked(found: Findings) -> list[Plate]:
         for number, one in enumerate(found.unmasked, start=1)
         for plate in plates(one, f"unmasking-{number}-{one.group.study}")
     ]
+
+
+def _of_labels(found: Findings) -> list[Plate]:
+    if not found.labels.models:
+        return []
+    from labapp.analysis.labels.figures import plates
+
+    return plates(found.labels)
