@@ -96,6 +96,16 @@ DEFINITIONS = {
         "question. Single-dimension: of the questions that were handed in; their dials come in "
         "random order, so that a change is one over dials too."
     ),
+    "Names of dials": (
+        "The last name of each dial in a stage, of sessions that count; one that was taken away "
+        "again is none. Coverage: participants who named the dial / participants who met the "
+        "model. Consistent: every rater says that the name agrees with another participant's. "
+        "Kappa is over the names beside which another participant's stands. Effect of a dial: "
+        "mean distance of the study, over held-out instances, between the pictures at its 5th and "
+        "95th percentile (of a choice, between all pairs of values), as a share of the model's "
+        "strongest dial; below 5 % it has little effect, a threshold of ours. All of it is in the "
+        "tables label_names, label_dials, label_models and label_agreement."
+    ),
     "Mean, sd, median": (
         "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "
         "denominator); the published papers print the population form (n)."
