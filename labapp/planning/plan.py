@@ -24,8 +24,8 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.stages import SingleDimensionStages, Stages
 
-PARTICIPANTS = 24
-PER_CELL = 8
+PARTICIPANTS = 12
+PER_CELL = 6
 """Participants of each strategy by default: so many, or so many for each drawn condition."""
 PART = 3
 """The threshold is taken from so many times fewer, but at least from `LEAST`."""

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 Floats = NDArray[np.float64]
 ALL = "all models"
@@ -81,7 +81,7 @@ def _counts(weights: Floats, n: int, draws: int, rng: np.random.Generator) -> Fl
 
 def _within(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
     counts = _counts(pool.weights, n, draws, rng)
-    columns = []
+    columns: list[Floats] = []
     if len(pool.models) > 2:
         columns.append(_repeated(pool.values, counts))
     for one, other in combinations(range(len(pool.models)), 2):
@@ -93,7 +93,7 @@ def _within(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
         variance = (counts @ np.square(d) - size * np.square(mean)) / (size - 1)
         variance[variance <= TINY * max(1.0, float(np.square(d).max()))] = np.nan
         t = mean / np.sqrt(variance / size)
-        columns.append(2 * stats.t.sf(np.abs(t), size - 1))
+        columns.append(np.asarray(2 * special.stdtr(size - 1, -np.abs(t))))
     return np.stack(columns, axis=1)
 
 
@@ -111,7 +111,7 @@ def _repeated(values: Floats, counts: Floats) -> Floats:
     error = total - people - conditions
     error[error <= TINY * np.maximum(1.0, c @ np.square(x).sum(axis=1))] = np.nan
     df = (k - 1) * (n - 1)
-    return np.asarray(stats.f.sf((conditions / (k - 1)) / (error / df), k - 1, df))
+    return np.asarray(special.fdtrc(k - 1, df, (conditions / (k - 1)) / (error / df)))
 
 
 def _between(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
@@ -143,4 +143,4 @@ def _between(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats
 def _f(conditions: Floats, error: Floats, df: int, df_error: int, rounding: float) -> Floats:
     """p of F; with two conditions that of t squared, the pooled-variance t test."""
     found = np.where(error <= rounding, np.nan, error)
-    return np.asarray(stats.f.sf((conditions / df) / (found / df_error), df, df_error))
+    return np.asarray(special.fdtrc(df, df_error, (conditions / df) / (found / df_error)))

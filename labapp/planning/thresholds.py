@@ -36,10 +36,11 @@ RULE = (
     f"The lowest round target alignment that at most {STUMBLES:.0%} of the questions of simulated "
     "participants who only try (ascent and random) come up to, and that at most "
     f"{CHANCE:.0%} of the sampled pairs of start and target have from the start; epsilon is 1 "
-    "minus it. No target above 95 % is recommended. Nobody is stopped at a target while this is found out. Lower, and success would be "
-    "stumbled upon; higher, and those who understand would miss it for want of precision. Beside "
-    "it stands the value that separates the best alignments of those who understand from those of "
-    "people who only try, by balanced accuracy, as a calibration with people would be separated."
+    "minus it. No target above 95 % is recommended. Nobody is stopped at a target while this is "
+    "found out. Lower, and success would be stumbled upon; higher, and those who understand would "
+    "miss it for want of precision. Beside it stands the value that separates the best alignments "
+    "of those who understand from those of people who only try, by balanced accuracy, as a "
+    "calibration with people would be separated."
 )
 HARDLY = 0.25
 """Below this difference between the shares of understood and stumbled-upon questions the target

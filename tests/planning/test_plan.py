@@ -1,0 +1,248 @@
+"""`labapp plan` as a whole, on a study of one question, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labapp import cli
+from labapp.errors import UsageError
+from labapp.planning import needs, pairs
+from labapp.planning import plan as planned
+from labapp.planning.folding import BEST, fold
+from labapp.planning.pairs import pairs_of, stages_of
+from labapp.planning.people import out_of_reach
+from labapp.planning.plan import Plan, check_plannable, default_participants, plan
+from labapp.records.journal import read_rows
+from labapp.representations.package import load_package
+from labapp.simulation.jobs import simulate_study
+from labapp.study.loading import load
+from labapp.study.overview import prior_of, space_of
+
+STUDY = """
+id: small
+title: Small
+version: 1
+seed: 8
+flow:
+  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/vae]
+      trials: 1
+      skip: always
+      target_alignment: 0.5
+"""
+SHARES = "understanding=0.6,random=0.4"
+TABLES = (
+    "alignments", "completion", "lengths", "mixtures", "needs", "power", "questions", "stages",
+    "thresholds", "waiting",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("study") / "small.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def few() -> Iterator[None]:
+    """Draws enough to see that all is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("DRAWS", 50), ("POOLS", 5), ("POOL_DRAWS", 10)):
+            patch.setattr(needs, name, value)
+        patch.setattr(needs, "SCENARIO_DRAWS", 20)
+        patch.setattr(planned, "LEAST", 2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Threads of this process, which start sooner than processes."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as found:
+        yield found
+
+
+@pytest.fixture
+def labapp(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["labapp", "plan", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+    return run
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_plan_from_the_command_line(
+    labapp: Any, study: Path, few: None, cluster: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "plan"
+    arguments = (str(study), "--participants", "3", "--strategies", SHARES, "--out", str(out))
+    dask = ("--dask", cluster.scheduler_address)
+    status, said, err = labapp(*arguments, *dask, "--keep")
+    assert (status, said.splitlines()[-1]) == (0, f"plan: {out / 'plan.html'}"), err
+    for word in ("Threshold", "Time to skip", "Participants needed", "mixture", "simulated people"):
+        assert word in said
+    files = {path.name for path in out.iterdir()}
+    assert files == {"plan.html", "figures", "sessions", *(f"{name}.csv" for name in TABLES)}
+    drawn = {"alignments", "distances", "durations", "power"}
+    assert {path.name for path in (out / "figures").iterdir()} == {
+        f"{name}.{ending}" for name in drawn for ending in ("svg", "png")
+    }
+    page = (out / "plan.html").read_text("utf-8")
+    assert page.count("<figure>") == 4
+    assert "http" not in page.replace("http://www.w3.org", "")
+    kept = sorted(path.parent.parent.name for path in out.glob("sessions/*/small/sub-*"))
+    assert kept == ["random"] * 3 + ["understanding"] * 3
+    asked = rows(out / "questions.csv")
+    assert len(asked) == 12
+    for row in asked:
+        solved = float(row[BEST]) >= 0.5 - 0.001
+        assert solved == (row["outcome"] == "solved"), "until the target ends it"
+    reached = [row for row in rows(out / "alignments.csv") if row["what"] == "best reached"]
+    assert len(reached) == 8, "two of each strategy, two models"
+    assert {row["design"] for row in rows(out / "needs.csv")} == {"paired"}
+    before = (out / "plan.html").stat().st_mtime_ns
+    status, _, err = labapp(*arguments, *dask)
+    assert status == 1
+    assert "exists already" in err
+    assert (out / "plan.html").stat().st_mtime_ns == before
+
+
+def test_one_json_value_with_the_same_numbers_each_time(
+    labapp: Any, study: Path, few: None, cluster: Any
+) -> None:
+    arguments = (str(study), "--participants", "2", "--strategies", SHARES, "--seed", "5", "--json")
+    told = [labapp(*arguments, "--dask", cluster.scheduler_address) for _ in range(2)]
+    assert [status for status, _, _ in told] == [0, 0]
+    assert told[0][1] == told[1][1]
+    found = json.loads(told[0][1])
+    assert (found["study"], found["seed"], found["participants_per_strategy"]) == ("small", 5, 2)
+    assert found["shares"] == {"understanding": 0.6, "random": 0.4}
+    assert {row["model"] for row in found["thresholds"]} == {"", "sinelines/gt", "sinelines/vae"}
+    assert all(row["pairs"] for row in found["thresholds"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("unmasking-faces",), "quickstart"),
+        (("gradcam-distinction",), "cannot be planned"),
+        (("calibration",), "--calibration"),
+        (("quickstart", "--strategies", "wizard"), "'wizard' is not one"),
+        (("quickstart", "--strategies", "random,random"), "twice"),
+        (("quickstart", "--strategies", "random=0.4"), "add up to"),
+        (("quickstart", "--participants", "1"), "--participants"),
+        (("quickstart", "--keep"), "--out"),
+        (("quickstart", "--calibration", "nobody"), "There is no session or bundle 'nobody'"),
+    ],
+)
+def test_wrong_usage_ends_with_2(labapp: Any, arguments: tuple[str, ...], said: str) -> None:
+    status, out, err = labapp(*arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_a_plan_that_fails_leaves_no_folder(
+    labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labapp.simulation.workers.ANSWERS_S", 0.3)
+    monkeypatch.setattr(pairs, "PAIRS", 2)
+    out = tmp_path / "plan"
+    status, _, err = labapp("quickstart", "--dask", "tcp://127.0.0.1:9", "--out", str(out))
+    assert status == 1
+    assert "No Dask scheduler answers" in err
+    assert not out.exists()
+
+
+def test_calibrations_have_the_last_word(
+    study: Path, few: None, cluster: Any, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks.yaml"
+    marks.write_text(
+        STUDY.replace("      target_alignment: 0.5\n", "      marks: true\n").replace(
+            "id: small", "id: marks"
+        )
+    )
+    sessions = simulate_study(str(marks), 2, "understanding", tmp_path / "marked", 3)
+    more: dict[str, Any] = {
+        "shares": {"understanding": 1.0},
+        "participants": 2,
+        "dask": cluster.scheduler_address,
+    }
+    found: Plan = plan(str(study), calibration=sessions, **more)
+    assert {one.source for one in found.thresholds} == {"calibration"}
+    assert [one.source for one in found.waiting] == ["calibration"]
+    (said,) = found.calibrated
+    assert said.separation is not None
+    assert said.separation.low < found.thresholds[0].target <= said.separation.high
+    ordinary = simulate_study(str(study), 1, "understanding", tmp_path / "ordinary", 3)
+    with pytest.raises(UsageError, match="no question of a calibration"):
+        plan(str(study), calibration=ordinary, **more)
+
+
+def test_which_studies_can_be_planned(study: Path) -> None:
+    for known in ("quickstart", "dsprites-demo", "mnist-crowd", "synthetic-crowd", str(study)):
+        check_plannable(load(known))
+    assert default_participants(load("quickstart")) == planned.PARTICIPANTS
+    crowd = default_participants(load("mnist-crowd"))
+    assert crowd == max(planned.PARTICIPANTS, 7 * planned.PER_CELL)
+
+
+def test_the_nearest_that_a_question_came_is_kept(study: Path, tmp_path: Path) -> None:
+    (session,) = simulate_study(str(study), 1, "random", tmp_path / "out", 2)
+    seen: dict[str, float] = {}
+    for row in read_rows(session):
+        event = row.event()
+        if event.kind in ("trial.started", "picture.decoded") and event.stage is not None:
+            seen[event.stage] = max(seen.get(event.stage, 0.0), event.payload["alignment"])
+    found = {row["stage"]: row[BEST] for row in fold(session)["trials"]}
+    assert found == seen
+    assert set(found) == {"stage-1", "stage-2"}
+
+
+def test_a_target_out_of_reach_is_the_only_change() -> None:
+    loaded = load("synthetic-crowd")
+    before, after = (stages_of(one, space_of, prior_of) for one in (loaded, out_of_reach(loaded)))
+    assert list(before) == list(after)
+    for model, part in before.items():
+        changed = {
+            name
+            for name in type(part).model_fields
+            if getattr(part, name) != getattr(after[model], name)
+        }
+        assert changed == {"target_alignment"}
+        assert after[model].target_alignment == 1.0
+
+
+def test_pairs_are_drawn_as_the_study_draws_them(study: Path) -> None:
+    stages = stages_of(load(study), space_of, prior_of)
+    decoder = load_package("sinelines/gt", "cpu", threads=1)
+    part = stages["sinelines/gt"]
+    assert part.sampling == "prior"
+    found = pairs_of(part, decoder, 1, 400)
+    assert (found.dataset, found.target_alignment) == ("sinelines", 0.5)
+    assert found.alignments.shape == (400,)
+    assert 0.05 < found.alignments.mean() < 0.35
+    assert found.share(0.0) == 1.0
+    np.testing.assert_array_equal(found.alignments, pairs_of(part, decoder, 1, 400).alignments)
+    assert (found.alignments != pairs_of(part, decoder, 2, 400).alignments).any()
