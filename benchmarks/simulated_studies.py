@@ -6,10 +6,12 @@ Each part simulates into FOLDER/PART, or goes on with what is there already; wit
 made, one after another. The last line of work writes `simulated_studies.md` beside this file from
 all parts that are there (`--write` does nothing else).
 
-* synthetic-crowd, mnist-crowd: the shipped studies with the usual mixture of strategies, until each
-  condition has its 15 included participants.
-* DATASET-ascent, DATASET-random: PEOPLE participants of one strategy at every model of a data set:
-  the paper's competing hypothesis (section 7) is that all people do only that.
+* synthetic-crowd: the shipped study with the usual mixture of strategies, until each condition has
+  its 15 included participants.
+* mnist-crowd-MODEL: a condition of the shipped study, in the same way. The same simulated people
+  begin in each: who P07 is does not depend on the model.
+* DATASET-ascent, DATASET-random: ten participants (--people) of one strategy at every model of a
+  data set: the paper's competing hypothesis (section 7) is that all people do only that.
 
 Seeds are those of the studies: the same on every machine. The constants of the simulation were
 fixed before any of this was run (see `labapp.simulation.person`, `percept`, `mixtures`).
@@ -27,6 +29,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from labapp import resources
 from labapp.analysis.reconstruction import published
 from labapp.analysis.tables import load
 from labapp.records.journal import read_rows
@@ -37,11 +40,14 @@ from labapp.simulation.names import MIXTURE
 
 WRITTEN = Path(__file__).with_name("simulated_studies.md")
 PEOPLE = 10
-CROWDS = ("synthetic-crowd", "mnist-crowd")
+DIGITS = "mnist-crowd"
+DIGIT_MODELS = ("ae5", "tc5", "ss5", "vae5", "ig5", "ae10", "ss10")
+SYNTHETIC = "synthetic-crowd"
+CROWDS = (SYNTHETIC, *(f"{DIGITS}-{name}" for name in DIGIT_MODELS))
 MODELS = {
     "dsprites": ("ae", "vae", "gt"),
     "sinelines": ("ae", "vae", "gt"),
-    "mnist8k": ("ae5", "vae5", "ig5", "tc5", "ss5"),
+    "mnist8k": ("ae5", "tc5", "ss5"),
 }
 SKIP_AFTER_S = {"dsprites": 30, "sinelines": 30, "mnist8k": 45}
 ALONE = tuple(f"{dataset}-{name}" for dataset in MODELS for name in ("ascent", "random"))
@@ -51,10 +57,15 @@ DECIMALS = {"completion_rate": 2, "response_time_s": 1, "slide_distance": 1, "se
 
 def study_of(part: str, folder: Path) -> str:
     """The study of a part: a shipped one, or a file that is written for it."""
-    if part in CROWDS:
+    if part == SYNTHETIC:
         return part
-    dataset = part.rsplit("-", 1)[0]
     path = folder / f"{part}.yaml"
+    if part in CROWDS:
+        whole = yaml.safe_load((resources.assets() / "studies" / f"{DIGITS}.yaml").read_text())
+        whole["assignment"]["model"]["cells"] = {part.removeprefix(f"{DIGITS}-"): {}}
+        path.write_text(yaml.safe_dump(whole, sort_keys=False))
+        return str(path)
+    dataset = part.rsplit("-", 1)[0]
     stages = {
         "task": "reconstruction",
         "models": [f"{dataset}/{name}" for name in MODELS[dataset]],
@@ -69,13 +80,13 @@ def study_of(part: str, folder: Path) -> str:
     return str(path)
 
 
-def make(part: str, folder: Path) -> None:
-    """Simulate a part, and keep its tables."""
+def make(part: str, folder: Path, people: int = PEOPLE) -> None:
+    """Simulate a part, and keep its tables; people: where there is one strategy alone."""
     began = time.monotonic()
     alone = part not in CROWDS
     sessions = simulate_study(
         study_of(part, folder),
-        PEOPLE if alone else None,
+        people if alone else None,
         part.rsplit("-", 1)[1] if alone else MIXTURE,
         folder / part,
         progress=lambda label: print(f"{time.monotonic() - began:6.0f} s  {part} {label}"),
@@ -91,16 +102,18 @@ def make(part: str, folder: Path) -> None:
     stages["strategy"] = [strategies[one]["participant"] for one in stages["participant"]]
     stages.to_csv(folder / f"{part}.csv", index=False)
     seconds = time.monotonic() - began
-    (folder / f"{part}.txt").write_text(f"{len(sessions)} sessions, {seconds:.0f} s\n")
+    counts = int(tables.participants["included"].sum())
+    told = f"{len(sessions)} sessions, {counts} of them included, {seconds:.0f} s\n"
+    (folder / f"{part}.txt").write_text(told)
 
 
-def stages_of(part: str, folder: Path) -> pd.DataFrame:
-    """The stages of those who count."""
+def stages_of(part: str, folder: Path, *, everybody: bool = False) -> pd.DataFrame:
+    """The stages of those who count, or of everybody."""
     path = folder / f"{part}.csv"
     if not path.exists():
         return pd.DataFrame()
     stages = pd.read_csv(path)
-    return stages[stages["included"]]
+    return stages if everybody else stages[stages["included"]]
 
 
 def printed(study: str, task: str, model: str, quantity: str) -> str:
@@ -150,23 +163,24 @@ def reconstruction(folder: Path) -> Iterator[str]:
     )
     yield ""
     header = ["model", "n", "completion", "response time, s", "slide distance", "error AUC", "SEQ"]
-    for study in CROWDS:
-        stages = stages_of(study, folder)
+    rows = []
+    for part in CROWDS:
+        stages = stages_of(part, folder)
         if stages.empty:
             continue
+        study = SYNTHETIC if part == SYNTHETIC else DIGITS
         own = stages[stages["task"] == "reconstruction"]
-        rows = []
         for model, of_model in own.groupby("model"):
             cells = [
                 f"{ours(of_model[one], one)} ({printed(study, 'reconstruction', str(model), one)})"
                 for one in METRICS
             ]
             rows.append([f"`{model}`", str(len(of_model)), *cells])
-        yield from table(rows, header)
+    yield from table(rows, header)
 
 
 def single(folder: Path) -> Iterator[str]:
-    stages = stages_of("synthetic-crowd", folder)
+    stages = stages_of(SYNTHETIC, folder)
     if stages.empty:
         return
     yield "## Single-dimension task: the usual mixture, beside Table A.3"
@@ -174,7 +188,7 @@ def single(folder: Path) -> Iterator[str]:
     rows = []
     for (task, model), own in stages[stages["task"] != "reconstruction"].groupby(["task", "model"]):
         cells = [
-            f"{ours(own[one], one)} ({printed('synthetic-crowd', str(task), str(model), one)})"
+            f"{ours(own[one], one)} ({printed(SYNTHETIC, str(task), str(model), one)})"
             for one in ("correctness_rate", "response_time_s", "confidence", "understanding", "seq")
         ]
         rows.append([str(task).removeprefix("single-dimension-"), f"`{model}`", *cells])
@@ -186,22 +200,24 @@ def competing(folder: Path) -> Iterator[str]:
     yield "## Only ascent, only random: the competing hypothesis"
     yield ""
     yield (
-        f"Completion of {PEOPLE} participants of one strategy alone, 5 questions at each model, "
+        "Completion of participants of one strategy alone (n of them), 5 questions at each model, "
         "beside the model's reconstruction error on held-out data (sum of squares an instance, of "
-        "the sampled code where there is one); then, of the usual mixture, by the strategy that a "
-        "participant had (n stages)."
+        "the sampled code where there is one); then, of the usual mixture, mean completion by the "
+        "strategy that a participant had (n). Everybody counts here, also who solved nothing and "
+        "is excluded above."
     )
     yield ""
-    crowd = pd.concat([stages_of(study, folder) for study in CROWDS])
+    crowd = pd.concat([stages_of(study, folder, everybody=True) for study in CROWDS])
     rows = []
     for dataset, names in MODELS.items():
         for name in names:
             model = f"{dataset}/{name}"
             alone = []
             for strategy in ("ascent", "random"):
-                stages = stages_of(f"{dataset}-{strategy}", folder)
+                stages = stages_of(f"{dataset}-{strategy}", folder, everybody=True)
                 own = stages if stages.empty else stages[stages["model"] == model]
-                alone.append("–" if own.empty else ours(own["completion_rate"], "completion_rate"))
+                said = "–" if own.empty else ours(own["completion_rate"], "completion_rate")
+                alone.append(f"{said} ({len(own)})")
             mixed = []
             for strategy in SHARES:
                 own = crowd
@@ -245,6 +261,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join((*CROWDS, *ALONE)))
     parser.add_argument("--work", type=Path, required=True, help="folder for the sessions")
+    parser.add_argument("--people", type=int, default=PEOPLE, help="of one strategy alone")
     parser.add_argument("--write", action="store_true", help="only write the tables")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
@@ -252,7 +269,7 @@ def main() -> None:
         if part not in (*CROWDS, *ALONE):
             sys.exit(f"{part}: no such part")
         if not chosen.write and not (chosen.work / f"{part}.csv").exists():
-            make(part, chosen.work)
+            make(part, chosen.work, chosen.people)
     write(chosen.work)
 
 

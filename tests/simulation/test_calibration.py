@@ -41,7 +41,7 @@ def folders(tmp_path: Path) -> list[Path]:
     }
     around = surroundings(tmp_path, decoders={**formula_decoders(), **decoders})
     return [
-        simulate(load(path), label, around, data=tmp_path / "data", strategy="understanding")
+        simulate(load(path), label, around, data=tmp_path / "data", strategy="knowing")
         for label in ("P01", "P02")
     ]
 
