@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REPORT = "report.html"
 FIGURES = "figures"
-"""Folder of the figures of judged explanations and of masked pictures, as SVG and PNG."""
+"""Folder of the figures of models, judged explanations and masked pictures, as SVG and PNG."""
 
 
 def analyze(
@@ -33,7 +33,7 @@ def analyze(
     dask: str | None = None,
 ) -> Path:
     """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
-    the figures of judged explanations as files, and the names of dials as a sheet for raters.
+    the figures as files, and the names of dials as a sheet for raters.
 
     Returns the report's path. progress: called with the share done (0..1) and what is being done;
     what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
@@ -73,7 +73,12 @@ def analyze(
 
 def _draw(counted: Tables, found: Findings, folder: Path) -> None:
     """The figures that are files, where there are any. Raises OSError."""
-    plates = [*_of_judged(counted, found), *_of_unmasked(found), *_of_labels(found)]
+    plates = [
+        *_of_judged(counted, found),
+        *_of_unmasked(found),
+        *(plate for own in found.drawn.values() for plate in own.values()),
+        *_of_labels(found),
+    ]
     if not plates:
         return
     folder.mkdir()

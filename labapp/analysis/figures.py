@@ -223,6 +223,11 @@ def _thinned(t: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.
 
 def svg_of(figure: Figure, name: str) -> str:
     """The figure as an element that can stand in a page beside others: ids carry its name."""
+    return with_ids(svg_text(figure), name)
+
+
+def svg_text(figure: Figure) -> str:
+    """The figure as an `<svg>` element."""
     stream = io.StringIO()
     figure.savefig(
         stream,
@@ -233,7 +238,11 @@ def svg_of(figure: Figure, name: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)  # a hundredth of a point is fine enough
-    text = re.sub(r"\n\s+", "\n", text)
+    return re.sub(r"\n\s+", "\n", text)
+
+
+def with_ids(text: str, name: str) -> str:
+    """An `<svg>` element with a name before all of its ids."""
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'href="#', f'href="#{name}-', text)
     return re.sub(r"url\(#", f"url(#{name}-", text)

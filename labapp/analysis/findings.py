@@ -3,9 +3,11 @@ figures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -22,6 +24,9 @@ from labapp.analysis.unmasking import findings as unmasking
 from labapp.analysis.unmasking.results import Found
 from labapp.analysis.unmasking.statistics import rows as unmasked_rows
 
+if TYPE_CHECKING:
+    from labapp.analysis.plate import Plate
+
 STATISTICS_TABLE = "statistics"
 DERIVED = {STATISTICS_TABLE: STATISTICS, **LABEL_TABLES}
 """Columns of the tables that are computed from the others, by name."""
@@ -37,6 +42,17 @@ class Findings:
     unmasked: tuple[Found, ...]
     labels: labels.Found
     models: tuple[compared.Found, ...]
+
+    @cached_property
+    def drawn(self) -> Mapping[tuple[str, str], Mapping[str, Plate]]:
+        """The figures of models by study and task, and by what they are of; drawn once for the page
+        and the files. matplotlib is loaded here."""
+        from labapp.analysis.reconstruction.figures import by_kind
+
+        groups: dict[tuple[str, str], list[compared.Found]] = {}
+        for one in self.models:
+            groups.setdefault((one.group.study, one.group.task), []).append(one)
+        return {key: by_kind(own) for key, own in groups.items()}
 
 
 def findings(counted: Tables, ratings: Sequence[Path] = ()) -> Findings:

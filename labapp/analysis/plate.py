@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from labapp.analysis.figures import Drawing, svg_of
+from labapp.analysis.figures import Drawing, svg_text, with_ids
 from labapp.figure_style import STYLE
 
 DPI = 200
+DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 
 
 @dataclass(frozen=True)
@@ -24,19 +26,24 @@ class Plate:
     label: str
     caption: str
 
+    @cached_property
+    def svg(self) -> str:
+        """As an `<svg>` element, drawn once for page and file."""
+        with mpl.rc_context(STYLE):
+            text = svg_text(self.figure)
+        self.figure.set_layout_engine("none")  # it is laid out; again would take as long
+        return text
+
     def drawing(self, prefix: str) -> Drawing:
         """For a page; prefix: of its ids."""
-        with mpl.rc_context(STYLE):
-            return Drawing(svg_of(self.figure, f"{prefix}-{self.name}"), self.label)
+        return Drawing(with_ids(self.svg, f"{prefix}-{self.name}"), self.label)
 
     def save(self, folder: Path) -> list[Path]:
         """As SVG and PNG; never over anything (FileExistsError)."""
-        paths = [folder / f"{self.name}.{ending}" for ending in ("svg", "png")]
+        vector, picture = (folder / f"{self.name}.{ending}" for ending in ("svg", "png"))
+        with vector.open("x", encoding="utf-8") as text:
+            text.write(f"{DECLARATION}{self.svg}")
         FigureCanvasAgg(self.figure)
-        with mpl.rc_context(STYLE):
-            for path in paths:
-                with path.open("xb") as file:
-                    facts = {"Date": None} if path.suffix == ".svg" else None
-                    ending = path.suffix.removeprefix(".")
-                    self.figure.savefig(file, format=ending, dpi=DPI, metadata=facts)
-        return paths
+        with mpl.rc_context(STYLE), picture.open("xb") as file:
+            self.figure.savefig(file, format="png", dpi=DPI)
+        return [vector, picture]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from labapp.analysis import figures_scores
 from labapp.analysis.listing import limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.analysis.reconstruction.groups import TASKS as COMPARED
 from labapp.analysis.scores import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.study.demographics import is_demographic
@@ -44,10 +45,16 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
         for task, some in of_one.groupby("task", sort=True):
             yield heading(3, ", ".join(filter(None, (f"Questionnaire {instrument!s}", str(task)))))
             yield score_table(some)
-            if set(some["score"]) & set(TLX):
+            if set(some["score"]) & set(TLX) and not _drawn_by_model(counted, str(task), some):
                 yield workload(some, "-".join(filter(None, (anchor, str(instrument), str(task)))))
     yield from chosen(counted.participants, answers, set(scores["instrument"]))
     yield from written(counted.participants, answers)
+
+
+def _drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
+    """Whether these ratings are of stages whose models are compared: their figure stands there."""
+    tasks = {task} if task else set(counted.stages["task"])
+    return tasks <= set(COMPARED) and bool((scores["of"] != WHOLE).all())
 
 
 def workload(scores: pd.DataFrame, name: str) -> Html:

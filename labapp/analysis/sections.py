@@ -75,7 +75,7 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
         metrics = [one for one in known if stages[one.column].notna().any()] or known
         yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
         yield from comparability(stages)
-        drawn = Drawings(str(task), of_models, anchor)
+        drawn = Drawings(found.drawn.get((name, str(task)), {}), anchor)
         yield from drawn.metrics()
         if task in COMPARED:
             yield from model_sections.of_task(str(task), of_models)

@@ -3,7 +3,7 @@ as files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 
@@ -19,56 +19,88 @@ from labapp.analysis.reconstruction.panels import blocks_of
 from labapp.analysis.reconstruction.results import Found
 from labapp.figure_style import STYLE
 
-RATINGS = tuple(one for one in SCORE_METRICS if one.column != "post_quiz_difficulty")
+BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
+DIMENSIONS, RATINGS = "dimensions", "ratings"
+RATED = tuple(one for one in SCORE_METRICS if one.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily
 forgotten by then (A.3)."""
-SEQ = tuple(metric for metric in METRICS if metric.column == "seq")
+SINGLE = "single-dimension-"
+SEQ = tuple(one for one in METRICS if one.column == "seq")
 
 
 def plates(found: Sequence[Found]) -> list[Plate]:
-    """Every figure for which there are values, of all studies."""
-    studies = dict.fromkeys(one.group.study for one in found)
+    """Every figure for which there are values, by study and task; for notebooks too. Their names
+    begin with study and task."""
+    tasks = dict.fromkeys((one.group.study, one.group.task) for one in found)
     return [
         plate
-        for study in studies
-        for plate in plates_of([one for one in found if one.group.study == study])
+        for key in tasks
+        for plate in by_kind(
+            [one for one in found if (one.group.study, one.group.task) == key]
+        ).values()
     ]
 
 
-def plates_of(found: Sequence[Found]) -> list[Plate]:
-    """The figures of one study; their names begin with its id."""
+def by_kind(found: Sequence[Found]) -> Mapping[str, Plate]:
+    """The figures of one study and task, by what they are of: BOXES and so on."""
+    if not found:
+        return {}
     with mpl.rc_context(STYLE):
-        return list(_of(found))
+        drawn = {
+            BOXES: _boxes(found),
+            PAIRS: _pairs(found),
+            CHANGES: _changes(found),
+            DIMENSIONS: _dimensions(found),
+            RATINGS: _ratings(found),
+        }
+    return {kind: plate for kind, plate in drawn.items() if plate is not None}
 
 
-def _of(found: Sequence[Found]) -> Iterator[Plate]:
-    tasks = dict.fromkeys(one.group.task for one in found)
-    for task in tasks:
-        yield from _of_task([one for one in found if one.group.task == task])
-    single = [one.group for one in found if one.group.task != RECONSTRUCTION]
-    if single:
-        name = f"{single[0].study}-dimensions"
-        plate = dimensions(single, name, "Correctness by dial (the paper's Figure 7)")
-        if plate is not None:
-            yield plate
+def _boxes(found: Sequence[Found]) -> Plate | None:
+    blocks = blocks_of(found, _metrics(found))
+    said = f"Metrics by model{_of(found)} (as the paper's Figures 6 and 8)"
+    return boxes(blocks, _name(found, BOXES), said) if blocks else None
 
 
-def _of_task(found: Sequence[Found]) -> Iterator[Plate]:
-    group = found[0].group
-    name = f"{group.study}-{group.task}"
-    reconstructs = group.task == RECONSTRUCTION
-    of = "" if reconstructs else f", {group.task.removeprefix('single-dimension-')}"
-    metrics: tuple[Metric, ...] = METRICS if reconstructs else SINGLE_METRICS
-    if blocks := blocks_of(found, metrics):
-        said = f"Metrics by model{of} (as the paper's Figures 6 and 8)"
-        yield boxes(blocks, f"{name}-metrics", said)
-        if several := [block for block in blocks if len(block.group.models) > 1]:
-            number = "A.11" if reconstructs else "A.12"
-            said = f"Differences between models{of} (as the paper's Figure {number})"
-            yield pairs(several, f"{name}-differences", said)
-        said = f"Change over questions{of} (as the paper's Figure 10)"
-        if (plate := change(blocks, f"{name}-changes", said)) is not None:
-            yield plate
-    if blocks_of(found, RATINGS):
-        said = f"Ratings by model{of} (as the paper's Figure 9)"
-        yield ratings(blocks_of(found, (*RATINGS, *SEQ)), f"{name}-ratings", said)
+def _pairs(found: Sequence[Found]) -> Plate | None:
+    blocks = [one for one in blocks_of(found, _metrics(found)) if len(one.group.models) > 1]
+    number = "A.11" if _reconstructs(found) else "A.12"
+    said = f"Differences between models{_of(found)} (as the paper's Figure {number})"
+    return pairs(blocks, _name(found, PAIRS), said) if blocks else None
+
+
+def _changes(found: Sequence[Found]) -> Plate | None:
+    blocks = blocks_of(found, _metrics(found))
+    said = f"Change over questions{_of(found)} (as the paper's Figure 10)"
+    return change(blocks, _name(found, CHANGES), said)
+
+
+def _dimensions(found: Sequence[Found]) -> Plate | None:
+    if _reconstructs(found):
+        return None
+    said = f"Correctness by dial{_of(found)} (as the paper's Figure 7)"
+    return dimensions([one.group for one in found], _name(found, DIMENSIONS), said)
+
+
+def _ratings(found: Sequence[Found]) -> Plate | None:
+    if not blocks_of(found, RATED):
+        return None
+    said = f"Ratings by model{_of(found)} (as the paper's Figure 9)"
+    return ratings(blocks_of(found, (*RATED, *SEQ)), _name(found, RATINGS), said)
+
+
+def _reconstructs(found: Sequence[Found]) -> bool:
+    return found[0].group.task == RECONSTRUCTION
+
+
+def _metrics(found: Sequence[Found]) -> Sequence[Metric]:
+    return METRICS if _reconstructs(found) else SINGLE_METRICS
+
+
+def _name(found: Sequence[Found], kind: str) -> str:
+    return f"{found[0].group.study}-{found[0].group.task}-{kind}"
+
+
+def _of(found: Sequence[Found]) -> str:
+    """Which of the tasks, where it is not the paper's own."""
+    return "" if _reconstructs(found) else f", {found[0].group.task.removeprefix(SINGLE)}"

@@ -72,7 +72,7 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> Plate | None:
         dials = max(len(one) for one in found)
         rows = -(-len(group.models) // ACROSS)
         heights.append((ROW_IN * dials + SIDE_IN) * rows + NAME_IN * (len(shown) > 1))
-    names = [group.name.removeprefix("single-dimension-") for group, _ in shown]
+    names = [group.name.partition(", ")[2] for group, _ in shown]
     figure, parts = subfigures(names, heights)
     for part, (group, found) in zip(parts, shown, strict=True):
         across = min(len(group.models), ACROSS)

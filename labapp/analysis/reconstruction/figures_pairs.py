@@ -86,7 +86,10 @@ def _panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> None:
     known = np.abs(values[np.isfinite(values)])
     largest = float(known.max()) if known.size and known.max() > 0 else 1.0
     scale = Normalize(-largest, largest)
-    ax.imshow(np.ma.masked_invalid(values), cmap=COLOURS, norm=scale, aspect="auto")
+    sides = np.arange(len(values) + 1) - 0.5
+    # Not imshow, whose cells would be a bitmap in the page.
+    ax.pcolormesh(sides, sides, np.ma.masked_invalid(values), cmap=COLOURS, norm=scale)
+    ax.invert_yaxis()
     ax.set_facecolor(EMPTY)
     for (row, column), value in np.ndenumerate(values):
         if not np.isfinite(value):
