@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from labapp import resources
 from labapp.analysis.analyze import analyze
@@ -24,6 +25,7 @@ from labapp.analysis.labels.ratings import Rating
 from labapp.analysis.labels.results import NOTHING, Found, find
 from labapp.analysis.labels.sections import of_study
 from labapp.analysis.labels.sheet import HELP, SHEET
+from labapp.cli import app
 from labapp.errors import ExportExists, RatingError
 from labapp.representations.effects import Effect
 from tests.analysis.labels.cohort import TC5, TC10, cohort, session, tables, write
@@ -308,3 +310,16 @@ def test_a_sheet_that_is_being_rated_is_not_overwritten(tmp_path: Path) -> None:
 def test_without_names_there_is_no_sheet(tmp_path: Path) -> None:
     assert files.write(find(tables([session("P01", {TC: {}})])), tmp_path) == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_takes_a_file_a_rater(tmp_path: Path) -> None:
+    folders = write(cohort({TC: {1: ("thick", "wide")}}, people=2), tmp_path / "data")
+    wrong = tmp_path / "a.csv"
+    wrong.write_text("sheet,label,name,consistent\nS-0,N001,“thick”,yes\n", encoding="utf-8")
+    options = [option for path in (wrong, wrong) for option in ("--ratings", str(path))]
+    told = CliRunner().invoke(
+        app, ["analyze", *map(str, folders), "--out", str(tmp_path / "out"), *options]
+    )
+    assert isinstance(told.exception, RatingError)
+    assert "line 2, column sheet: found S-0" in str(told.exception)
+    assert not (tmp_path / "out").exists()
