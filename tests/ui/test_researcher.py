@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
+from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS
 from labapp.bundle.verify import verify
 from labapp.errors import RecordError
 from labapp.records.layout import JOURNAL
@@ -22,7 +24,7 @@ from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.page import ExportRequest, ResearcherPage
 from labapp.ui.researcher.results import Quality, read_results
-from labapp.ui.researcher.results_view import value
+from labapp.ui.researcher.results_view import TITLES, value
 from labapp.ui.researcher.session_list import marks
 from tests.session.sessions import surroundings
 
@@ -93,6 +95,11 @@ def test_quality_says_what_is_to_be_known() -> None:
     assert marks(line(), poor) == (said, "warn")
 
 
+def test_every_metric_of_stages_has_the_title_that_the_report_gives_it() -> None:
+    metrics = (*METRICS, *SINGLE_METRICS, *SCORE_METRICS)
+    assert {metric.column: metric.title for metric in metrics} == TITLES
+
+
 def test_numbers_have_the_decimals_that_tell_them_apart() -> None:
     assert [value(x) for x in (None, 0.1234, 1.234, -12.34, 12345.6)] == [
         "–",
@@ -101,6 +108,7 @@ def test_numbers_have_the_decimals_that_tell_them_apart() -> None:
         "−12.3",
         "12,346",
     ]
+    assert value(0.0, like=100.0) == "0"
 
 
 def test_results_come_by_themselves_and_are_those_of_the_command(
@@ -124,6 +132,14 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
     assert {key[1]: one.deviations for key, one in results.quality.items()} == dict(
         zip(people["participant"], people["n_deviations"], strict=True)
     )
+    means = {(one.quantity, one.of): one for one in results.lines}
+    for model, some in counted.stages.groupby("model"):
+        found = means["response_time_s", str(model)]
+        assert found.n == 2
+        assert found.mean == pytest.approx(float(some["response_time_s"].mean()))
+    assert {path.suffix for path in results.figures} == {".png"}
+    titles = [label.text() for label in page.results.findChildren(QLabel)]
+    assert "Response time" in titles
     researcher.keep(kept)
     assert "exists already" in page.state.text()
     assert results == read_results(kept)

@@ -26,6 +26,9 @@ def stylesheet(p: Palette) -> str:
     QLabel[role="state"] {{ font-weight: 600; font-size: {theme.SECONDARY_PX}px; }}
     QLabel[role="fact"] {{ font-size: {theme.SECONDARY_PX}px; }}
     QLabel[role="card-number"] {{ font-size: 160px; font-weight: 700; color: {p.accent}; }}
+    QLabel[role="figure"] {{ border: {theme.RING}px solid transparent;
+        border-radius: {theme.RADIUS}px; }}
+    QLabel[role="figure"]:focus {{ border-color: {p.accent}; }}
     QLabel[role="clip"] {{ font-size: 11px; font-weight: 700;
         color: {p.secondary}; padding: 0 4px; border: 1px solid {p.hairline};
         border-radius: 4px; }}

@@ -65,7 +65,10 @@ class ResearcherPage(QWidget):
         self.results = ResultsView()
         self._results = (0, "")
         self.state = bits.label(role="secondary", wrap=True)
-        self.analyse = Button(tr("Analyse"))
+        self.analyse = Button(tr("Stop"))
+        stop = self.analyse.sizeHint().width()
+        self.analyse.setText(tr("Analyse"))
+        self.analyse.setMinimumWidth(max(stop, self.analyse.sizeHint().width()))
         self.report = Button(tr("Open report"))
         self.keep = Button(tr("Keep…"))
 

@@ -34,10 +34,11 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A mean of the table of statistics: of which study and quantity, of whom (a model, a method),
-    over n values. None where there is none."""
+    """A mean of the table of statistics: of which study, group of stages and quantity, of whom (a
+    model, a method), over n values. None where there is none."""
 
     study: str
+    group: str
     quantity: str
     unit: str
     of: str
@@ -101,13 +102,14 @@ def _lines(path: Path) -> Iterator[Line]:
         if row["test"] == "mean":
             yield Line(
                 row["study"],
+                row["group"],
                 row["quantity"],
                 row["unit"],
-                row.get("model") or row["method"],
+                row["model"] or row["method"],
                 int(row["n"]),
                 _number(row["mean"]),
                 _number(row["sd"]),
-                _number(row.get("median", "")),
+                _number(row["median"]),
             )
 
 

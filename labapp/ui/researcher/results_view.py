@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.ui import theme
@@ -15,42 +15,65 @@ from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.researcher.results import Line, Results
 
-QUANTITIES = (
-    N_("Completion rate"),
-    N_("Response time"),
-    N_("Slide distance"),
-    N_("Error AUC, sum"),
-    N_("Error AUC, mean"),
-    N_("Difficulty (SEQ)"),
-    N_("Correctness"),
-    N_("Confidence"),
-    N_("Dial makes sense"),
-)
-"""Names of metrics as the analysis writes them that have a translation."""
+TITLES = {
+    "completion_rate": N_("Completion rate"),
+    "response_time_s": N_("Response time"),
+    "slide_distance": N_("Slide distance"),
+    "error_auc_sum": N_("Error AUC, sum"),
+    "error_auc_mean": N_("Error AUC, mean"),
+    "seq": N_("Difficulty (SEQ)"),
+    "correctness_rate": N_("Correctness"),
+    "confidence": N_("Confidence"),
+    "understanding": N_("Dial makes sense"),
+    "post_quiz_difficulty": N_("Difficulty (after the quiz)"),
+    "mental_demand": N_("Mental demand"),
+    "physical_demand": N_("Physical demand"),
+    "temporal_demand": N_("Temporal demand"),
+    "performance": N_("Performance"),
+    "effort": N_("Effort"),
+    "frustration": N_("Frustration"),
+    "raw_tlx": N_("Raw TLX"),
+    "weighted_tlx": N_("Weighted TLX"),
+    "systematic_plan": N_("Had a systematic plan"),
+    "random_experimenting": N_("Experimented at random"),
+    "understood_dimensions": N_("Understood the dimensions"),
+}
+"""Titles of the metrics of stages, by their columns; other quantities are written in words."""
 HEADINGS = (N_("Of"), "n", N_("Mean ± sd"), N_("Median"))
 DECIMALS = ((100, 0), (10, 1), (1, 2))
 """So many decimals from such a size on; 3 below."""
+WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL, theme.SPACE_XXXL + theme.SPACE_L)
+"""Least widths of the columns of numbers, so that they stand below each other."""
 MOST_FIGURES = 12
 
 
-def value(size: float | None) -> str:
-    """A number with as many decimals as it needs to be compared."""
+def value(size: float | None, like: float | None = None) -> str:
+    """A number with as many decimals as it needs to be compared; like: the number whose decimals
+    are to be used (a mean's, for its standard deviation)."""
     if size is None:
         return "–"
-    decimals = next((some for limit, some in DECIMALS if abs(size) >= limit), 3)
+    deciding = abs(size if like is None else like)
+    decimals = next((some for limit, some in DECIMALS if deciding >= limit), 3)
     return number(f"{size:,.{decimals}f}").replace("-", "−")
 
 
 def spread(line: Line) -> str:
     """Mean and sample standard deviation."""
-    return value(line.mean) if line.sd is None else f"{value(line.mean)} ± {value(line.sd)}"
+    return (
+        value(line.mean) if line.sd is None else f"{value(line.mean)} ± {value(line.sd, line.mean)}"
+    )
 
 
 class Picture(QLabel):
-    """A figure as wide as there is room, in its own proportions, never larger than it is."""
+    """A figure as wide as there is room, in its own proportions, never larger than it is. A click
+    (or Enter) opens it at its full size."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
+        self._path = path
+        self.setProperty("role", "figure")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._full = QPixmap(str(path))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(path.stem.replace("-", " "))
@@ -59,16 +82,29 @@ class Picture(QLabel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         ratio = self.devicePixelRatioF()
-        width = min(round(self.width() * ratio), self._full.width())
+        width = min(round(self.contentsRect().width() * ratio), self._full.width())
         if self._full.isNull() or self.pixmap().width() == width:
             return
         shown = self._full.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation)
         shown.setDevicePixelRatio(ratio)
         self.setPixmap(shown)
-        self.setFixedHeight(round(shown.height() / ratio))
+        self.setFixedHeight(round(shown.height() / ratio) + 2 * theme.RING)
 
     def sizeHint(self) -> QSize:
         return QSize(320, 200)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.pos()):
+            self._open()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._open()
+        else:
+            event.ignore()
+
+    def _open(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path)))
 
 
 class ResultsView(QScrollArea):
@@ -93,8 +129,11 @@ class ResultsView(QScrollArea):
         """The means of a study and all figures."""
         page, layout = self._page()
         lines = [line for line in results.lines if study in line.study.split(" + ")]
-        for (quantity, unit), some in groupby(lines, key=lambda line: (line.quantity, line.unit)):
-            layout.addWidget(_measure(quantity, unit, list(some)))
+        for group, own in groupby(lines, key=lambda line: line.group):
+            if group:
+                layout.addWidget(bits.label(group, "heading", wrap=True))
+            for (quantity, unit), some in groupby(own, key=lambda one: (one.quantity, one.unit)):
+                layout.addWidget(_measure(quantity, unit, list(some)))
         if not lines:
             layout.addWidget(
                 bits.label(tr("No session counts yet, or none asked a question."), wrap=True)
@@ -123,9 +162,11 @@ def _measure(quantity: str, unit: str, lines: Sequence[Line]) -> QWidget:
     grid.setHorizontalSpacing(theme.SPACE_L)
     grid.setVerticalSpacing(theme.SPACE_XS)
     grid.setColumnStretch(0, 1)
-    title = tr(quantity) if quantity in QUANTITIES else quantity
-    grid.addWidget(bits.label(title, "strong", wrap=True), 0, 0, 1, 2)
-    grid.addWidget(_right(bits.label(unit, "secondary", wrap=True)), 0, 2, 1, 2)
+    for column, width in enumerate(WIDTHS, start=1):
+        grid.setColumnMinimumWidth(column, width)
+    title = tr(TITLES[quantity]) if quantity in TITLES else quantity
+    grid.addWidget(bits.label(title, "strong", wrap=True), 0, 0)
+    grid.addWidget(_right(bits.label(unit, "secondary", wrap=True)), 0, 1, 1, 3)
     for column, text in enumerate(HEADINGS):
         head = bits.label(text if text == "n" else tr(text), "caption")
         grid.addWidget(head if column == 0 else _right(head), 1, column)
