@@ -27,7 +27,7 @@ _DTYPES: dict[Kind, str] = {
 }
 _SET = ("study", "stimuli", "manifest_sha256", "classifier")
 _DISTINCT = {
-    "dials": ("study", "model", "card_sha256", "dimension"),
+    "dials": ("study", "model", "card_sha256", "dimension", "distance", "labels_editable"),
     "masked_predictions": (*_SET, "fill", "sign", "image", "method_number", "percent"),
     "pool": (*_SET, "truth", "prediction"),
 }

@@ -40,6 +40,15 @@ def test_a_dial_met_by_many_is_one_row_and_one_of_another_version_another() -> N
     assert len(tables(made).dials) == 10
 
 
+def test_names_of_a_later_version_of_the_study_count_where_an_earlier_one_took_none() -> None:
+    made = [
+        session("P01", {"mnist8k/tc5": {}}, labels_editable=False),
+        session("P02", {"mnist8k/tc5": {1: "thick"}}),
+    ]
+    assert sorted(tables(made).dials["labels_editable"]) == [False] * 5 + [True] * 5
+    assert texts(names_of(made), "mnist8k/tc5", 1) == ["thick"]
+
+
 def test_of_practice_and_of_old_plans_no_dial_is_named() -> None:
     old = {key: value for key, value in stage_row().items() if key != "labels_editable"}
     rows = [old, stage_row("practice", role="practice")]
