@@ -86,8 +86,8 @@ class Job(QObject):
         process, self._process = self._process, None
         if process is None:
             return
-        output = process.readAllStandardOutput().data().decode("utf-8", "replace")
-        error = process.readAllStandardError().data().decode("utf-8", "replace")
+        output = bytes(process.readAllStandardOutput().data()).decode("utf-8", "replace")
+        error = bytes(process.readAllStandardError().data()).decode("utf-8", "replace")
         if status is None and not error:
             error = process.errorString()
         process.deleteLater()

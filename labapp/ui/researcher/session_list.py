@@ -132,10 +132,15 @@ class SessionList(QTableWidget):
         for row, line in enumerate(self.lines):
             if line.path in chosen:
                 for column in range(len(COLUMNS)):
-                    self.item(row, column).setSelected(True)
+                    self._cell(row, column).setSelected(True)
 
     def _tint(self, row: int, column: int, tone: str) -> None:
-        self.item(row, column).setForeground(QColor(getattr(self._palette, tone)))
+        self._cell(row, column).setForeground(QColor(getattr(self._palette, tone)))
+
+    def _cell(self, row: int, column: int) -> QTableWidgetItem:
+        found = self.item(row, column)
+        assert found is not None
+        return found
 
     def selected(self) -> list[SessionSummary]:
         """The sessions of the selected rows, in the list's order."""
