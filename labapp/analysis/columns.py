@@ -271,6 +271,11 @@ PARTICIPANTS = (
     text("conditions", "the study's variables for this participant, drawn cells in their order"),
     yes("simulated", "a program took part, not a person"),
     text(
+        "strategy",
+        "how that program solved questions (understanding, partial, ascent, random, explanation, "
+        "knowing); empty of people and of sessions recorded by an older labapp",
+    ),
+    text(
         "models",
         "what is studied in the order of the stages: representations, or the explained models, or "
         "their stimulus sets where these name none",

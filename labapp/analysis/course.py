@@ -11,6 +11,7 @@ from labapp.events import Body, Event, Source
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     PartEnded,
+    ParticipantSimulated,
     PartRestarted,
     PartStarted,
     SegmentStarted,
@@ -45,7 +46,7 @@ class Course:
     outcome: completed, ended_early, declined or unfinished. elapsed_s is session time,
     duration_s working time (without pauses and gaps). sound_s is the length of the sound files,
     sound_lost_s the part of it that was lost and filled with silence. breaks: session time in s of
-    each planned break, by its id; None while it has no end.
+    each planned break, by its id; None while it has no end. strategy: of a simulated participant.
     """
 
     planned: SessionPlanned
@@ -57,6 +58,7 @@ class Course:
     elapsed_s: float = 0.0
     duration_s: float = 0.0
     simulated: bool = False
+    strategy: str | None = None
     spans: dict[str, Span] = field(default_factory=dict)
     breaks: dict[str, float | None] = field(default_factory=dict)
     app_versions: list[str] = field(default_factory=list)
@@ -91,6 +93,8 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
                 course.boot_id = course.boot_id or body.boot_id
                 if body.app_version not in course.app_versions:
                     course.app_versions.append(body.app_version)
+            case ParticipantSimulated():
+                course.strategy = body.strategy
             case PartStarted() | PartRestarted() if event.stage is not None:
                 course.spans[event.stage] = Span(working_s)
                 if event.stage in planned_breaks:

@@ -255,6 +255,7 @@ class SessionRecords:
             **self.standing.row(),
             "conditions": conditions(planned.assignment) or None,
             "simulated": course.simulated,
+            "strategy": course.strategy,
             "models": ", ".join(model for _, model in models),
             **practice_row(self.questions),
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),

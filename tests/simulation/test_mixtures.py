@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from labapp import analysis
 from labapp.errors import UsageError
 from labapp.records.integrity import check_journal
 from labapp.session.past import finished, read_past
@@ -143,3 +144,10 @@ def test_difficulty_is_rated_by_what_was_lived_through(paths: list[Path]) -> Non
     assert easy
     assert hard
     assert sum(easy) / len(easy) < sum(hard) / len(hard)
+
+
+def test_the_table_of_participants_says_how_each_solved(paths: list[Path]) -> None:
+    for path, strategy in zip(paths[:2], sorted(RECONSTRUCTS), strict=False):
+        (row,) = analysis.load(path).participants.to_dict("records")
+        assert row["simulated"]
+        assert row["strategy"] == strategy
