@@ -48,13 +48,13 @@ def _plate(name: str, models: list[tuple[Model, Effects]], found: Found) -> Plat
         for ax in axes[len(models) :]:
             ax.set_visible(False)
     shown = ", ".join(model.model for model, _ in models)
-    agreed = " (and names that every rater calls consistent)" if found.ratings else ""
+    agreed = "; in brackets names that every rater calls consistent" if found.ratings else ""
     hatched = any(one.little for _, effects in models for one in effects.of)
     return Plate(
         name,
         figure,
         f"Coverage of each dial: {shown}",
-        f"Share of the participants who met the model (n) that named each dial; beside it how many"
+        "Share of the participants who met the model (n) that named each dial; beside it how many"
         f"{agreed}. Dashed: {COVERED:.0%}."
         + " Grey, hatched and marked *: dials with little effect."
         * hatched,

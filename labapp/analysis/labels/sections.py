@@ -227,5 +227,7 @@ def models_table(models: Sequence[_Both], found: Found) -> Html:
         names,
         rows,
         numeric=range(1, len(names)),
-        caption="Coverage by model.",
+        caption="Coverage by model."
+        + " Paper: of the model that is named alike, as its text says (named at least one dial) or "
+        "counted in its tables." * theirs,
     )
