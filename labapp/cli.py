@@ -338,12 +338,15 @@ def studies_schema() -> None:
 
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
+_INTERRUPTED = 130
 
 
 def main() -> None:
     """The entry point: expected failures become messages, never tracebacks."""
     try:
         status = app(prog_name="labapp", standalone_mode=False)
+        if status == _INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
+            raise KeyboardInterrupt
     except LabappError as error:
         typer.echo(str(error), err=True)
         status = error.exit_status
@@ -352,7 +355,7 @@ def main() -> None:
         status = 2
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("Interrupted. What was finished before is kept.", err=True)
-        status = 130
+        status = _INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -174,6 +174,19 @@ def test_a_plan_that_fails_leaves_no_folder(
     assert not out.exists()
 
 
+def test_an_interrupted_plan_says_so_and_leaves_no_folder(
+    labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*args: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(planned, "plan", interrupt)
+    status, out, err = labapp("quickstart", "--out", str(tmp_path / "plan"))
+    assert (status, out) == (130, "")
+    assert "Interrupted." in err
+    assert not (tmp_path / "plan").exists()
+
+
 def test_calibrations_have_the_last_word(
     study: Path, few: None, cluster: Any, tmp_path: Path
 ) -> None:

@@ -1,0 +1,187 @@
+"""How many participants are simulated a second: by one process, by several, by a Dask cluster.
+
+    python benchmarks/plan_scale.py [--study STUDY] [--participants 20] [--processes 2] [--json]
+    python benchmarks/plan_scale.py --many 10000 [--processes 2]
+
+Sessions a second without the start of the processes, CPU seconds a session, bytes on disk a
+session, and the highest memory of the program and of a worker. A study may be a file. `--many`
+simulates that many participants of the mixture as `labapp plan` does, which keeps their numbers
+only, and tells how memory and disk grow; of a study of one question with each of three models,
+unless --study says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+SMALL = """
+id: small
+title: One question with each of three models
+version: 1
+seed: 8
+participants: {pattern: "P{:05d}"}
+flow:
+  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/vae, sinelines/ae]
+      order: counterbalanced
+      trials: 1
+      skip: always
+"""
+
+
+def memory_mb() -> tuple[float, float]:
+    """Highest so far: of this program, and of the largest process that it started and ended."""
+    own, others = (
+        resource.getrusage(who).ru_maxrss / 1024
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return own, others
+
+
+def cpu_s() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def folder_bytes(folder: Path) -> int:
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+
+
+@contextmanager
+def cluster(processes: int) -> Iterator[str]:
+    """A local Dask cluster of so many processes with one thread each; its address."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=processes, threads_per_worker=1, dashboard_address=":0", silence_logs="error"
+    ) as found:
+        yield found.scheduler_address
+
+
+def run(study: str, participants: int, how: str, processes: int, folder: Path) -> dict[str, Any]:
+    """One way of simulating; the first sessions, during which workers load models, do not count
+    for the rate."""
+    from labapp.simulation.at_scale import simulate_at_scale
+
+    moments: list[float] = []
+
+    def progress(label: str) -> None:
+        moments.append(time.perf_counter())
+
+    out = folder / how
+    cpu = cpu_s()
+
+    def simulate(**more: Any) -> None:
+        simulate_at_scale(study, participants, "mixture", out, 1, progress, **more)
+
+    if how == "dask":
+        with cluster(processes) as address:
+            simulate(dask=address)
+    else:
+        simulate(number=1 if how == "one process" else processes)
+    first = min(2 * processes, participants - 2)
+    took = moments[-1] - moments[first]
+    own, worker = memory_mb()
+    return {
+        "how": how,
+        "participants": participants,
+        "sessions_per_s": (participants - 1 - first) / took,
+        "cpu_s_per_session": (cpu_s() - cpu) / participants,
+        "disk_kb_per_session": folder_bytes(out) / participants / 1000,
+        "program_mb": own,
+        "worker_mb": worker,
+    }
+
+
+def many(study: str, participants: int, processes: int) -> Iterator[dict[str, Any]]:
+    """As `labapp plan` simulates them, ten times as it goes on."""
+    from labapp.planning.people import simulate_people
+    from labapp.simulation.mixtures import SHARES
+    from labapp.simulation.workers import workers
+    from labapp.study import loading
+
+    each = participants // len(SHARES)
+    every = each * len(SHARES)
+    done = 0
+    began = time.perf_counter()
+
+    def progress() -> None:
+        nonlocal done
+        done += 1
+        if done % max(1, every // 10) == 0:
+            took = time.perf_counter() - began
+            print(
+                f"{done:6d} sessions, {done / took:5.2f} a second, program {memory_mb()[0]:.0f} MB",
+                flush=True,
+            )
+
+    with workers(processes) as found:
+        people = simulate_people(loading.load(study), SHARES, each, 1, found, progress)
+    took = time.perf_counter() - began
+    own, worker = memory_mb()
+    yield {
+        "how": f"numbers only, {processes} processes",
+        "participants": len(people.strategies),
+        "sessions_per_s": every / took,
+        "cpu_s_per_session": cpu_s() / every,
+        "disk_kb_per_session": 0.0,
+        "program_mb": own,
+        "worker_mb": worker,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--study")
+    parser.add_argument("--participants", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--many", type=int)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="labapp-plan-scale-"))
+    try:
+        if options.many:
+            small = folder / "small.yaml"
+            small.write_text(SMALL, encoding="utf-8")
+            study = options.study or str(small)
+            found = list(many(study, options.many, options.processes))
+        else:
+            found = [
+                run(
+                    options.study or "quickstart",
+                    options.participants,
+                    how,
+                    options.processes,
+                    folder,
+                )
+                for how in ("one process", "processes", "dask")
+            ]
+    finally:
+        shutil.rmtree(folder)
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return
+    for row in found:
+        print(
+            f"{row['how']:28} {row['participants']:6d} participants: "
+            f"{row['sessions_per_s']:.2f} a second, CPU {row['cpu_s_per_session']:.2f} s and "
+            f"{row['disk_kb_per_session']:.0f} kB on disk each; program {row['program_mb']:.0f} "
+            f"MB, largest worker {row['worker_mb']:.0f} MB"
+        )
+
+
+if __name__ == "__main__":
+    main()
