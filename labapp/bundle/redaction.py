@@ -53,7 +53,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "alarm.raised": frozenset({"code"}),
     "alarm.cleared": frozenset({"code"}),
     "screen.changed": frozenset({"change"}),
-    "decoder.warmed": frozenset({"model", "device"}),
+    "decoder.warmed": frozenset({"model", "device", "card_sha256"}),
     "dial.moved": frozenset({"device"}),
     "dial.selected": frozenset({"device"}),
     "alignment.marked": frozenset({"mark"}),

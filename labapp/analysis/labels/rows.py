@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,19 @@ from labapp.events import Body, Event
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.space import Continuous
 
+SHA256_PATTERN = r"[0-9a-f]{64}"
+
 
 def fold_cards(events: Iterable[tuple[Event, Body]]) -> dict[str, str]:
-    """The hash of the model card of each decoder that ran, by model; the last one of several."""
-    return {body.model: body.card_sha256 for _, body in events if isinstance(body, DecoderWarmed)}
+    """The hash of the model card of each decoder that ran, by model; the last one of several.
+
+    De-identified copies of older versions hold a word in its place, and count as without one.
+    """
+    return {
+        body.model: body.card_sha256
+        for _, body in events
+        if isinstance(body, DecoderWarmed) and re.fullmatch(SHA256_PATTERN, body.card_sha256)
+    }
 
 
 def dial_rows(
@@ -33,7 +43,7 @@ def dial_rows(
             slider = isinstance(dial, Continuous)
             yield {
                 "model": part.model,
-                "card_sha256": cards.get(part.model) or None,
+                "card_sha256": cards.get(part.model),
                 "dimension": number,
                 "dimension_name": dial.name,
                 "dial": "continuous" if slider else "discrete",

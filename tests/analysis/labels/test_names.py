@@ -103,7 +103,7 @@ def test_two_sessions_of_one_participant_are_one_person() -> None:
     again.rows[0] = (
         again.rows[0][0],
         again.rows[0][1],
-        replace(again.rows[0][2], body=replace(again.rows[0][2].body, session="2")),  # type: ignore[call-arg]
+        replace(again.rows[0][2], body=replace(again.rows[0][2].body, session="2")),
     )
     found = names_of([one, again])
     dial = found.models[0].dials[0]
@@ -129,6 +129,14 @@ def test_a_deidentified_copy_holds_no_names(tmp_path: Path) -> None:
     assert found.withheld == {"names": 1}
     assert found.models[0].met == {"P01"}
     assert {name.participant for _, _, name in found.names} == {"P01"}
+    # The copy says which model it was, so that its dials are the same ones.
+    assert len(read.dials) == 5
+    assert len(found.models[0].cards) == 1
+
+
+def test_a_hash_that_was_withheld_is_none() -> None:
+    made = session("P01", {"mnist8k/tc5": {}}, cards={"mnist8k/tc5": "[withheld]"})
+    assert tables([made]).dials["card_sha256"].isna().all()
 
 
 def test_the_plan_of_a_shipped_study_has_what_the_table_of_dials_needs() -> None:

@@ -165,8 +165,8 @@ def test_the_published_numbers_are_what_can_be_counted_in_the_paper() -> None:
     assert tc5.covered == 1
     assert all(n <= PARTICIPANTS for one in kinds.values() if one for n in one.names)
     assert "only 20% of users" in TEXT
-    assert published("mnist8k/tc5").same_model is False  # type: ignore[union-attr]
-    assert published("mnist/tc5").same_model is True  # type: ignore[union-attr]
+    assert published("mnist8k/tc5").same_model is False
+    assert published("mnist/tc5").same_model is True
     assert published("mnist/vae5") is None
     assert published("dsprites/ae") is None
 
