@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -13,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from labapp.analysis.figures import WIDTH_IN, model_names
 from labapp.analysis.plate import Plate
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
-from labapp.planning.needs import GOALS, SIZES, GroupPower
+from labapp.planning.needs import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.plan import Plan
 from labapp.planning.power import ALL
 from labapp.planning.thresholds import Threshold
@@ -207,18 +208,12 @@ def _power(powers: GroupPower, name: str) -> Plate:
         for place, (ax, level) in enumerate(zip(axes, powers.levels, strict=True)):
             for goal in GOALS:
                 ax.axhline(goal * 100, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
-            for test, (line, mark) in zip(tests, _styles(len(tests)), strict=True):
-                ax.plot(
-                    SIZES,
-                    test.power[:, place] * 100,
-                    line,
-                    marker=mark,
-                    markevery=(row, 4),
-                    markersize=4.5,
-                    color=INK if test.test == ALL else ACCENT,
-                    linewidth=1.3,
-                    label=_short(test.test, powers.group.models),
-                )
+            for at, test in enumerate(tests):
+                style = _style(at, tests) | {"markevery": (row, 4)}
+                label = _short(test.test, powers.group.models)
+                if len(tests) > len(LINES) and at > 0:
+                    label = f"each of {len(tests) - 1} pairs of models" if at == 1 else "_"
+                ax.plot(SIZES, test.power[:, place] * 100, label=label, **style)
             ax.set_xscale("log")
             ax.set_xlim(SIZES[0], SIZES[-1])
             ax.set_ylim(0, 102)
@@ -247,8 +242,15 @@ def _power(powers: GroupPower, name: str) -> Plate:
     )
 
 
-def _styles(count: int) -> list[tuple[str, str]]:
-    return [LINES[at % len(LINES)] for at in range(count)]
+def _style(at: int, tests: Sequence[TestPower]) -> dict[str, Any]:
+    """Of one test's line; many pairs of models are thin lines without a name."""
+    if len(tests) > len(LINES) and at > 0:
+        return {"color": ACCENT, "alpha": 0.45, "linewidth": 0.8}
+    line, mark = LINES[at]
+    color = INK if tests[at].test == ALL else ACCENT
+    return {
+        "linestyle": line, "marker": mark, "markersize": 4.5, "color": color, "linewidth": 1.3
+    }  # fmt: skip
 
 
 def _short(test: str, models: Sequence[str]) -> str:
