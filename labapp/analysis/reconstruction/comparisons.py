@@ -118,6 +118,7 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
         left_out=len(values) - len(whole),
         generalised=None if sums is None else effects.generalised_eta_squared(sums),
         robust=variance.friedman(whole),
+        smallest=len(whole),
     )
     checks = {RESIDUALS: inference.normality(variance.residuals(whole))} if len(whole) else {}
     if len(models) > 2:
@@ -170,6 +171,7 @@ def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
         effect=None if sums is None else effects.eta_squared(sums),
         generalised=None if sums is None else effects.generalised_eta_squared(sums),
         robust=variance.kruskal(samples),
+        smallest=min(one.size for one in samples),
     )
     rest = np.concatenate([one - one.mean() for one in samples])
     checks = {

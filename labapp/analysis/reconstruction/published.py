@@ -147,7 +147,7 @@ def pair(group: Group, one: str, other: str, metric: Metric) -> tuple[Printed, .
     for measure in (T, P):
         found += _found(group, metric, measure, first, second)
         found += [_turned(row) for row in _found(group, metric, measure, second, first)]
-    return tuple(_each_source(found))
+    return tuple(_each_source(sorted(found, key=lambda row: (row.measure == P, _place(row)))))
 
 
 def noted(group: Group, metric: Metric) -> list[Printed]:
@@ -195,7 +195,12 @@ def _found(
         and (row.quantity, row.measure, row.model, row.compared_with) == wanted
         and row.value is not None
     ]
-    return sorted(found, key=lambda row: [row.source != name for name in TABLES])
+    return sorted(found, key=_place)
+
+
+def _place(row: Printed) -> list[bool]:
+    """Tables before the text."""
+    return [row.source != name for name in TABLES]
 
 
 def _first(found: Sequence[Printed]) -> Printed | None:

@@ -95,9 +95,9 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Omnibus:
     """The analysis of variance over all models. df_error: of the denominator; outcome.df: of the
-    numerator. n: participants in it; left_out: those with a value who lack one with another model,
-    and are not in it. generalised: generalised eta squared beside the partial one of `effect`, and
-    robust: the test by ranks (ours)."""
+    numerator. n: participants in it; smallest: of the smallest sample; left_out: those with a value
+    who lack one with another model, and are not in it. generalised: generalised eta squared beside
+    the partial one of `effect`, and robust: the test by ranks (ours)."""
 
     outcome: Outcome
     df_error: float | None
@@ -107,6 +107,12 @@ class Omnibus:
     left_out: int = 0
     generalised: float | None = None
     robust: Outcome | None = None
+    smallest: int | None = None
+
+    @property
+    def stars(self) -> str:
+        """Of the uncorrected p as in the paper; none where a sample has fewer than five values."""
+        return stars(self.outcome.p, self.n if self.smallest is None else self.smallest)
 
 
 @dataclass(frozen=True)

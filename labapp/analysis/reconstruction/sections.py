@@ -12,7 +12,7 @@ from labapp.analysis.reconstruction import published as paper
 from labapp.analysis.reconstruction import words
 from labapp.analysis.reconstruction.groups import published_name
 from labapp.analysis.reconstruction.model_cards import Facts, facts
-from labapp.analysis.reconstruction.results import Compared, Found, Pair, Summary, stars
+from labapp.analysis.reconstruction.results import Compared, Found, Pair, Summary
 from labapp.analysis.reconstruction.tables_checks import checks
 
 IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
@@ -201,20 +201,13 @@ def _omnibus(found: Found, one: Compared) -> Html:
     if found.group.within and omnibus.generalised is not None:
         general = f"generalised η² = {decimal(omnibus.generalised, 2)}"
     return _lines(
-        f"{words.statistic(omnibus.outcome)} {stars(omnibus.outcome.p, _smallest(found, one))}",
+        f"{words.statistic(omnibus.outcome)} {omnibus.stars}",
         _p(omnibus.outcome.p, omnibus.p_corrected),
         words.effect(omnibus.effect),
         general,
         left,
         printed,
     )
-
-
-def _smallest(found: Found, one: Compared) -> int:
-    """The n that stars go by: participants, of the smallest group where each has one model."""
-    if found.group.within:
-        return 0 if one.omnibus is None else one.omnibus.n
-    return min((some.n for some in one.summaries.values() if some.n), default=0)
 
 
 def _p(p: float | None, corrected: float | None) -> str:

@@ -13,7 +13,7 @@ from labapp.analysis.effects import GENERALISED
 from labapp.analysis.inference import SMALLEST, Outcome
 from labapp.analysis.reconstruction import published as paper
 from labapp.analysis.reconstruction.comparisons import names_of
-from labapp.analysis.reconstruction.results import Compared, Effect, Found, Pair, stars
+from labapp.analysis.reconstruction.results import Compared, Effect, Found, Omnibus, Pair
 
 Row = dict[str, Any]
 VALUES, VARIANCE, PAIRS, CHECKS, MIXED = "1", "2", "3", "4", "5"
@@ -75,7 +75,7 @@ def _omnibus(found: Found, one: Compared) -> Iterator[Row]:
     about: Row = {"item": VARIANCE, "n": omnibus.n, "n_left_out": omnibus.left_out}
     test = about | _outcome(omnibus.outcome) | _effect(omnibus.effect)
     shown = paper.omnibus(found.group, one.metric)
-    yield test | _corrected(found, one, omnibus.outcome, omnibus.p_corrected, omnibus.n, shown)
+    yield test | _corrected(found, one, omnibus, omnibus.smallest or omnibus.n, shown)
     if omnibus.generalised is not None:
         name = {"test": GENERALISED, "effect_name": GENERALISED, "effect": omnibus.generalised}
         yield about | name | {"ours": True}
@@ -94,7 +94,7 @@ def _pair(found: Found, one: Compared, pair: Pair) -> Iterator[Row]:
     test = about | _outcome(pair.outcome) | _effect(pair.effect)
     test |= {"difference": pair.difference, "low": pair.low, "high": pair.high}
     shown = paper.pair(found.group, pair.one, pair.other, one.metric)
-    yield test | _corrected(found, one, pair.outcome, pair.p_corrected, pair.n, shown)
+    yield test | _corrected(found, one, pair, pair.n, shown)
     if pair.robust is not None:
         yield about | _outcome(pair.robust) | {"ours": True}
 
@@ -124,19 +124,18 @@ def _effect(effect: Effect | None) -> Row:
 def _corrected(
     found: Found,
     one: Compared,
-    outcome: Outcome,
-    p: float | None,
+    test: Omnibus | Pair,
     n: int,
     shown: Iterable[paper.Printed],
 ) -> Row:
     """What a test has that the paper makes too."""
-    tested = outcome.p is not None
+    p = test.p_corrected
     return {
         "ours": False,
         "p_corrected": p,
         "n_tests": found.n_tests,
-        "counted": tested and not one.repeats,
-        "stars": stars(outcome.p, n) or None,
+        "counted": p is not None and not one.repeats,
+        "stars": test.stars or None,
         "significant": None if p is None else p < ALPHA and n >= SMALLEST,
         "published": ", ".join(row.said for row in shown) or None,
     }

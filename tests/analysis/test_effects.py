@@ -1,0 +1,111 @@
+"""Effects and their intervals, against scipy's noncentral distributions and published examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.meta_analysis import effectsize_smd
+
+from labapp.analysis import effects
+from labapp.analysis.variance import Sums, one_way, repeated
+
+
+def samples(n: int, m: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(1, 1, n), rng.normal(0, 2, m)
+
+
+@given(st.floats(-30, 30), st.integers(1, 200))
+def test_ends_of_the_interval_of_a_t_have_their_shares(t: float, df: int) -> None:
+    low, high = effects.t_interval(t, df)
+    assert low is not None
+    assert high is not None
+    assert low < t < high
+    assert stats.nct.cdf(t, df, low) == pytest.approx(0.975, abs=1e-6)
+    assert stats.nct.cdf(t, df, high) == pytest.approx(0.025, abs=1e-6)
+
+
+@given(st.floats(0, 500), st.integers(1, 13), st.integers(2, 300))
+def test_ends_of_the_interval_of_an_f_have_their_shares(f: float, df: int, error: int) -> None:
+    low, high = effects.f_interval(f, df, error)
+    assert low is not None
+    assert high is not None
+    assert 0 <= low <= high
+    for end, share in ((low, 0.975), (high, 0.025)):
+        if end > 0:
+            assert stats.ncf.cdf(f, df, error, end) == pytest.approx(share, abs=1e-6)
+        else:
+            assert stats.f.cdf(f, df, error) <= share + 1e-9
+
+
+def test_g_is_that_of_statsmodels() -> None:
+    one, other = samples(12, 7)
+    found = effects.hedges_g(one, other)
+    assert found is not None
+    expected, _ = effectsize_smd(
+        one.mean(), one.std(ddof=1), one.size, other.mean(), other.std(ddof=1), other.size
+    )
+    # It has the approximate factor 1 - 3 / (4 N - 9), ours the exact one.
+    assert found.value == pytest.approx(expected, rel=2e-3)
+    t = stats.ttest_ind(one, other).statistic
+    assert found.name == "Hedges' g"
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.value < found.high
+    scale = np.sqrt(12 * 7 / 19)
+    exact = found.value / (t / scale)
+    assert stats.nct.cdf(t, 17, found.low / exact * scale) == pytest.approx(0.975, abs=1e-6)
+
+
+def test_d_z_and_its_interval_go_with_the_paired_t() -> None:
+    one, other = samples(9, 9)
+    apart = one - other
+    found = effects.d_z(apart)
+    t = stats.ttest_rel(one, other).statistic
+    assert found is not None
+    assert found.value == pytest.approx(t / 3)
+    assert found.low is not None
+    assert stats.nct.cdf(t, 8, found.low * 3) == pytest.approx(0.975, abs=1e-6)
+    turned = effects.d_z(-apart)
+    assert turned is not None
+    assert (turned.low, turned.high) == pytest.approx((-(found.high or 0), -found.low))
+
+
+def test_an_interval_of_eta_squared_as_published() -> None:
+    """Smithson (2001, Educational and Psychological Measurement 61, p. 619): F(3, 20) is not
+    printed with data here; the definition: noncentrality / (noncentrality + df + df_error + 1)."""
+    sums = Sums(conditions=30.0, participants=0.0, error=50.0, df=2, df_error=27)
+    found = effects.eta_squared(sums)
+    assert found.name == "eta squared"
+    assert found.value == pytest.approx(30 / 80)
+    for end, share in ((found.low, 0.975), (found.high, 0.025)):
+        assert end is not None
+        noncentral = end / (1 - end) * 30
+        assert stats.ncf.cdf(sums.f, 2, 27, noncentral) == pytest.approx(share, abs=1e-6)
+
+
+def test_partial_and_generalised_eta_squared_of_the_sums() -> None:
+    values = np.random.default_rng(0).normal(size=(8, 3)) + np.arange(8)[:, None]
+    _, sums = repeated(values)
+    assert sums is not None
+    partial = effects.eta_squared(sums)
+    assert partial.name == "partial eta squared"
+    f = sums.f
+    assert partial.value == pytest.approx(2 * f / (2 * f + 14))
+    general = effects.generalised_eta_squared(sums)
+    assert general == pytest.approx(sums.conditions / np.square(values - values.mean()).sum())
+    assert general < partial.value
+    _, between = one_way(list(values.T))
+    assert between is not None
+    assert effects.generalised_eta_squared(between) == effects.eta_squared(between).value
+
+
+def test_no_effect_of_what_does_not_vary() -> None:
+    same = np.full(5, 1.0)
+    assert effects.hedges_g(same, same + 1) is None
+    assert effects.hedges_g(same[:1], same) is None
+    assert effects.d_z(same) is None
+    assert effects.d_z(same[:1]) is None
