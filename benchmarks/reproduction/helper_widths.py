@@ -22,6 +22,8 @@ Float64 = NDArray[np.float64]
 WIDTHS = (2, 4, 8, 16, 32, 64, 128)
 ROWS = 3_000
 """As in Table 1: OIS depends on how many there are."""
+SETTLED = {"ois": 32, "nis": 16}
+"""The width from which the paper finds scores near constant."""
 NAMES = {"ois": "OIS, one hidden layer", "nis": "NIS, two hidden layers"}
 
 
@@ -37,13 +39,21 @@ def section(arrays: Mapping[str, Float64], seeds: int, jobs: int, kept: Path | N
     parts = [_told(arrays, by_kind, seeds)]
     for name, title in NAMES.items():
         printed = Table(["width", *KINDS])
+        means: list[list[float]] = []
         for width in WIDTHS:
             cells = []
             for every in by_kind.values():
                 keys = product([name], [width], range(seeds), map(_digest, every))
-                cells.append(percent([found[key] for key in keys]))
-            printed.add(str(width), *cells)
-        parts += [f"### {title}", str(printed)]
+                cells.append([found[key] for key in keys])
+            printed.add(str(width), *map(percent, cells))
+            if width >= SETTLED[name]:
+                means.append([100 * float(np.mean(cell)) for cell in cells])
+        moved = " and ".join(
+            f"{span:.1f} points ({kind})"
+            for kind, span in zip(KINDS, np.ptp(means, axis=0), strict=True)
+        )
+        told = f"From {SETTLED[name]} units on, the means lie within {moved}."
+        parts += [f"### {title}", str(printed), told]
     return "\n\n".join(parts)
 
 
