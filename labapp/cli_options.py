@@ -104,8 +104,11 @@ def session_path(session: str, data: Path | None) -> Path:
 
 
 def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
-    """A known strategy, or shares of several as text; or none. Raises UsageError."""
-    from labapp.simulation.names import MIXTURE, STRATEGY_NAMES
+    """A known strategy, or shares of several as text; or none. Raises UsageError.
+
+    The one that is told the answers can be asked for, and is not offered.
+    """
+    from labapp.simulation.names import KNOWING, MIXTURE, STRATEGY_NAMES
 
     if mixture is not None and name != MIXTURE:
         raise UsageError(
@@ -119,7 +122,7 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
 
         parse(shares)
         return shares
-    if name is not None and name not in STRATEGY_NAMES:
+    if name is not None and name not in {*STRATEGY_NAMES, KNOWING}:
         raise UsageError(
             f"{name!r} is not a strategy of simulated participants.",
             safe="No session was begun.",

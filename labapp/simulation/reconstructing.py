@@ -35,6 +35,9 @@ SAYS_FAR_RATE = 0.1
 ENDURES = 2500
 """Movements after which the moderator ends a stage that cannot be skipped (ours)."""
 
+MOVE_S = 0.25
+"""What a movement takes at a person's pace, decisions included, about."""
+
 STRIDE, TURN, THINK = "stride", "turn", "think"
 """How long something takes: from one place of a dragged dial to the next, to turn round or to grasp
 a dial's new place, or to decide."""
@@ -52,8 +55,7 @@ class Reconstructing:
     """One participant at the reconstruction stages of a session.
 
     seed: of the draws, with the participant. lived: by stage, is told how its questions went.
-    haste: how long everything takes, patience too, as a share of a person's time. careless: does
-    not try.
+    haste: how long a movement takes, as a share of a person's time. careless: does not try.
     """
 
     def __init__(
@@ -164,7 +166,9 @@ class Reconstructing:
     def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
         near = view.goal - view.alignment <= NEAR
         skipped = self._experience(part).missed
-        return view.seconds > self._haste * self._person.gives_up_after(skipped, near)
+        # Of fast hands the windows set the time, so that movements are counted instead.
+        seconds = view.seconds if self._haste == 1.0 else self._moves * MOVE_S
+        return seconds > self._person.gives_up_after(skipped, near)
 
     def _experience(self, part: ReconstructionPart) -> Experience:
         return self._lived.setdefault(part.id, Experience())

@@ -116,7 +116,7 @@ def main(data: str, participant: str, pace: str, study: str, folder: str | None 
     driver = Driver(
         runner,
         session.give_consent,
-        "understanding",
+        "knowing",
         session.planned.seed,
         participant,
         PACES[pace],

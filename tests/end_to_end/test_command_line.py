@@ -17,7 +17,7 @@ from labapp.records.journal import read_rows
 from tests.end_to_end.conftest import Labapp, environment
 
 STUDY = Path(__file__).with_name("short.yaml")
-SIMULATED = ("--simulate", "understanding", "--audio", "off", "--windowed")
+SIMULATED = ("--simulate", "knowing", "--audio", "off", "--windowed")
 
 
 def kinds(session: Path) -> list[str]:

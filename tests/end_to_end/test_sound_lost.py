@@ -23,7 +23,7 @@ def test_the_session_goes_on_without_its_microphone(
     running = subprocess.Popen(
         [
             *(sys.executable, "-m", "labapp", "run", str(STUDY), "--participant", "P03"),
-            *("--simulate", "understanding", "--windowed"),
+            *("--simulate", "knowing", "--windowed"),
         ],
         env={**environment(tmp_path), **sound_server.env},
         stdout=subprocess.PIPE,
