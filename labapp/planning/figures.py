@@ -11,12 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from labapp.analysis.figures import WIDTH_IN, model_names
+from labapp.analysis.figures import WIDTH_IN
 from labapp.analysis.plate import Plate
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 from labapp.planning.needs import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.plan import Plan
 from labapp.planning.power import ALL
+from labapp.planning.said import short
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
 
@@ -210,7 +211,7 @@ def _power(powers: GroupPower, name: str) -> Plate:
                 ax.axhline(goal * 100, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
             for at, test in enumerate(tests):
                 style = _style(at, tests) | {"markevery": (row, 4)}
-                label = _short(test.test, powers.group.models)
+                label = short(test.test, powers.group.models)
                 if len(tests) > len(LINES) and at > 0:
                     label = f"each of {len(tests) - 1} pairs of models" if at == 1 else "_"
                 ax.plot(SIZES, test.power[:, place] * 100, label=label, **style)
@@ -251,9 +252,3 @@ def _style(at: int, tests: Sequence[TestPower]) -> dict[str, Any]:
     return {
         "linestyle": line, "marker": mark, "markersize": 4.5, "color": color, "linewidth": 1.3
     }  # fmt: skip
-
-
-def _short(test: str, models: Sequence[str]) -> str:
-    for model, short in zip(models, model_names(models), strict=True):
-        test = test.replace(model, short)
-    return test

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from labapp.analysis.formats import clock, count, decimal
 from labapp.planning.needs import SIZES, Need
 from labapp.planning.plan import Plan
@@ -83,9 +85,15 @@ def length(one: Length) -> str:
     return f"half within {clock(one.median_s)} min, 90 % within {clock(one.ninety_s)} min"
 
 
+def short(text: str, models: Sequence[str]) -> str:
+    """A text with models' ids in it, without their data set where all have the same."""
+    datasets = {model.partition("/")[0] for model in models}
+    return text.replace(f"{datasets.pop()}/", "") if len(datasets) == 1 else text
+
+
 def need_of(n: int | None) -> str:
     """A number of participants; more than what was looked at where there is none."""
-    return f"> {SIZES[-1]}" if n is None else str(n)
+    return f">{SIZES[-1]}" if n is None else str(n)
 
 
 def need(one: Need) -> str:

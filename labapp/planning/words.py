@@ -69,31 +69,37 @@ def _completion(plan: Plan) -> Table:
 
 def _needs(powers: GroupPower) -> Table:
     """At .05 and at Bonferroni's level, for both goals."""
-    table = Table("metric", "test", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table("test", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.columns[0].no_wrap = True
     for level in powers.levels:
         for goal in GOALS:
-            name = f"p < {level:.2g}" if level == LEVEL else f"p < {level:.1g}"
-            table.add_column(f"{name}, {goal:.0%}", justify="right", no_wrap=True)
-    before = ""
-    for test in powers.tests:
-        cells = [said.need(test.needs[level, goal]) for level in powers.levels for goal in GOALS]
-        table.add_row("" if test.title == before else test.title, escape(test.test), *cells)
-        before = test.title
+            table.add_column(f"{goal:.0%}\np < {level:.2g}", justify="right", no_wrap=True)
+    models = powers.group.models
+    for metric in dict.fromkeys(test.metric for test in powers.tests):
+        own = [test for test in powers.tests if test.metric == metric]
+        table.add_row(f"[bold]{escape(own[0].title)}[/bold]")
+        for test in own:
+            cells = [
+                said.need(need) if at == (LEVEL, GOALS[0]) else said.need_of(need.n)
+                for at, need in test.needs.items()
+            ]
+            table.add_row(escape(said.short(test.test, models)), *cells)
     each = "participants" if powers.group.within else "participants of each model"
-    table.caption = f"{each}; in brackets 95 % of what other simulated people would give"
+    table.caption = f"{each}; in brackets 95 % of what other people of that kind give"
     table.caption_justify = "left"
     return table
 
 
 def _scenarios(plan: Plan) -> Table:
-    """Completion by model, and participants for 80 % at .05 of the first metric's first test."""
+    """Completion by model, and participants for 80 % at .05 by the first test of each group."""
     table = _table("mixture")
     models = list(plan.scenarios[0].completion)
     tests = [(powers, powers.tests[0]) for powers in plan.powers if powers.tests]
     for model in models:
-        table.add_column(model, justify="right")
-    for powers, test in tests:
-        table.add_column(f"n: {powers.group.name}, {test.title}, {test.test}", justify="right")
+        table.add_column(said.short(model, models), justify="right")
+    marks = ["n"] if len(tests) == 1 else [f"n{at}" for at in range(1, len(tests) + 1)]
+    for mark in marks:
+        table.add_column(mark, justify="right", no_wrap=True)
     for one in plan.scenarios:
         needs = [one.needs[f"{powers.group.name}: {t.metric}", t.test] for powers, t in tests]
         table.add_row(
@@ -101,4 +107,10 @@ def _scenarios(plan: Plan) -> Table:
             *(said.percent(one.completion.get(model)) for model in models),
             *(said.need_of(n) for n in needs),
         )
+    table.caption = "Completion rate by model" + "".join(
+        f"; {mark}: participants for {GOALS[0]:.0%} power at .05, {powers.group.name}, "
+        f"{test.title.lower()}, {said.short(test.test, powers.group.models)}"
+        for mark, (powers, test) in zip(marks, tests, strict=True)
+    )
+    table.caption_justify = "left"
     return table
