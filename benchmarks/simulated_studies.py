@@ -2,9 +2,11 @@
 
     .venv/bin/python -m benchmarks.simulated_studies --work FOLDER [PART …]
 
-Each part simulates into FOLDER/PART, or goes on with what is there already; without parts all are
-made, one after another. The last line of work writes `simulated_studies.md` beside this file from
-all parts that are there (`--write` does nothing else).
+Each part simulates into FOLDER/PART, which must not be there, and keeps its table beside it, as
+FOLDER/PART.csv; a part that has one is not made again. Without parts all are made, one after
+another; several may run side by side. Last, `simulated_studies.md` beside this file is written from
+all tables. `--so-far` takes also the finished sessions of parts that are not over; `--write` and
+that simulate nothing.
 
 * synthetic-crowd: the shipped study with the usual mixture of strategies, until each condition has
   its 15 included participants.
@@ -22,7 +24,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -91,20 +93,26 @@ def make(part: str, folder: Path, people: int = PEOPLE) -> None:
         folder / part,
         progress=lambda label: print(f"{time.monotonic() - began:6.0f} s  {part} {label}"),
     )
-    rows = [
-        {"participant": row.event().payload["strategy"], "source": path.name}
-        for path in sessions
-        for row in read_rows(path, ("participant.simulated",))
-    ]
+    keep(part, folder, sessions, f"{time.monotonic() - began:.0f} s")
+
+
+def keep(part: str, folder: Path, sessions: Sequence[Path], how: str) -> None:
+    """The stages of some sessions as a table, with the strategy of each participant."""
     tables = load(sessions)
-    strategies = dict(zip(tables.participants["participant"], rows, strict=True))
+    people = tables.participants.set_index("participant")
     stages = tables.stages.copy()
-    stages["strategy"] = [strategies[one]["participant"] for one in stages["participant"]]
+    stages["strategy"] = people["strategy"].reindex(stages["participant"]).to_numpy()
     stages.to_csv(folder / f"{part}.csv", index=False)
-    seconds = time.monotonic() - began
-    counts = int(tables.participants["included"].sum())
-    told = f"{len(sessions)} sessions, {counts} of them included, {seconds:.0f} s\n"
+    told = f"{len(sessions)} sessions, {int(people['included'].sum())} of them included, {how}\n"
     (folder / f"{part}.txt").write_text(told)
+
+
+def so_far(part: str, folder: Path) -> None:
+    """Keep the finished sessions of a part that is not over."""
+    found = sorted((folder / part).glob("*/sub-*"))
+    finished = [path for path in found if read_rows(path, ("session.completed",))]
+    if finished and not (folder / f"{part}.csv").exists():
+        keep(part, folder, finished, "not over")
 
 
 def stages_of(part: str, folder: Path, *, everybody: bool = False) -> pd.DataFrame:
@@ -263,12 +271,15 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for the sessions")
     parser.add_argument("--people", type=int, default=PEOPLE, help="of one strategy alone")
     parser.add_argument("--write", action="store_true", help="only write the tables")
+    parser.add_argument("--so-far", action="store_true", help="of parts that are not over too")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     for part in chosen.parts or (*CROWDS, *ALONE):
         if part not in (*CROWDS, *ALONE):
             sys.exit(f"{part}: no such part")
-        if not chosen.write and not (chosen.work / f"{part}.csv").exists():
+        if chosen.so_far:
+            so_far(part, chosen.work)
+        elif not chosen.write and not (chosen.work / f"{part}.csv").exists():
             make(part, chosen.work, chosen.people)
     write(chosen.work)
 
