@@ -15,14 +15,14 @@ SYMBOLS = {
     "Hedges' g": "g",
 }
 LETTERS = {
+    "χ²": ("chi-square",),
     "F": ("ANOVA", "Forsythe"),
     "t": (" t",),
     "W": (" W", "Wilcoxon"),
     "U": (" U",),
     "H": (" H",),
-    "χ²": ("chi-square",),
 }
-"""Letters of statistics, and how the names of their tests are told."""
+"""Letters of statistics, and how the names of their tests are told, the first that fits."""
 
 
 def p_value(p: float | None) -> str:
