@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from labapp.analysis import figures, load
-from labapp.analysis.analyze import REPORT, analyze
+from labapp.analysis.analyze import FIGURES, REPORT, analyze
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.formats import clock, decimal
@@ -130,7 +130,13 @@ def test_the_numbers_of_the_golden_session(golden: str) -> None:
         "P01 1 2026-01-02 03:04 sinelines/gt sinelines/vae mnist8k/ss2 completed 1:22 "
         "1 (0:10) 1 (0:32) 1:31 0.5 s lost 7"
     ) in text
-    assert "sinelines/gt 1 50 n = 1 7.8 n = 1 0.41 n = 1 1,016 n = 1 15.88 n = 1 4.0 n = 1" in text
+    for row in (
+        "Completion rate % of questions 100 median 100, σ 0 n = 1 50 median 50, σ 0 n = 1",
+        "Response time s a question 7.6 median 7.6, σ 0.0 n = 1 7.8 median 7.8, σ 0.0 n = 1",
+        "1,016 median 1,016, σ 0 n = 1",
+        "4.0 median 4.0, σ 0.0 n = 1",
+    ):
+        assert row in text[text.index("2 models within participants") :]
     assert "Continuous 1 – 1, 100 % “slant”" in text
     assert "The participant asked for water." in text
 
@@ -146,10 +152,13 @@ def test_both_error_units_are_named(golden: str) -> None:
 
 def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', golden)
-    assert len(labels) == golden.count("<svg") == 2
+    assert len(labels) == golden.count("<svg") == 4
     assert "Metrics by model" in labels[0]
+    assert "Differences between models" in labels[1]
+    assert "Alignment over time" in labels[2]
+    assert "Coverage of each dial" in labels[3]
     drawing = golden[golden.index("<svg") : golden.index("</svg>")]
-    for unit in ("% of questions", "s a question", "sum of squares × s", "n = 1"):
+    for unit in ("% of questions", "s a question", "sum of squares × s", "n\u2009=\u20091"):
         assert unit in drawing
 
 
@@ -186,7 +195,8 @@ def test_spread_over_participants_and_change_over_questions(tmp_path: Path) -> N
         quiet_session(label).write(tmp_path)
     text = Page(report(load(tmp_path), MADE)).text
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
-    assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
+    assert "% of questions 0 ± 0 median 0, σ 0 n = 2" in text
+    assert "s a question 6.0 ± 0.0 median 6.0, σ 0.0 n = 2" in text
     assert "Mean over participants of last minus first 2 questions." in text
     assert "mnist8k/ss2 0 (n = 2) 0.0 (n = 2) +0.15 (n = 2)" in text
 
@@ -245,7 +255,7 @@ def test_who_counts_and_how_many_of_each_condition(tmp_path: Path) -> None:
         assert row in table
     assert "completed not included: practice_correct, min_solved" in text
     metrics = text[text.index("Metrics by model") : text.index("Change over questions")]
-    assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2" in metrics
+    assert "% of questions 0 ± 0 median 0, σ 0 n = 2" in metrics
 
 
 def test_without_a_session_that_counts_there_are_no_metrics(tmp_path: Path) -> None:
@@ -264,7 +274,8 @@ def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> Non
         made.write(tmp_path)
     source = report(load(tmp_path), MADE)
     text = Page(source).text
-    assert source.count("<svg") == 1 + SHOWN_SESSIONS
+    of_models = 2  # one model: its metrics, and their changes
+    assert source.count("<svg") == of_models + SHOWN_SESSIONS
     assert "2 more sessions are in the table snapshots." in text
     rows = 12 * (SHOWN_SESSIONS + 2)
     assert f"{rows - SHOWN_ROWS} more rows are in the tables beside this page." in text
@@ -313,7 +324,9 @@ def test_analyze_writes_everything_once(tmp_path: Path) -> None:
     said: list[float] = []
     path = analyze([session], tmp_path / "out", lambda share, what: said.append(share))
     assert path == tmp_path / "out" / REPORT
-    assert {entry.name for entry in path.parent.iterdir()} == {*file_names(), *NAMES, REPORT}
+    assert {entry.name for entry in path.parent.iterdir()} == {
+        *(*file_names(), *NAMES, REPORT, FIGURES)
+    }
     assert said == sorted(said)
     assert said[-1] == 1.0
     before = path.read_bytes()
