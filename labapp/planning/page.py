@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from labapp import __version__
-from labapp.analysis.formats import clock, decimal
+from labapp.analysis.formats import clock, count, decimal
 from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
 from labapp.analysis.page import page as whole_page
 from labapp.analysis.plate import Plate
@@ -61,7 +61,7 @@ def _summary(plan: Plan) -> Iterator[Html]:
     for wait in plan.waiting:
         yield paragraph(said.wait(wait))
     if plan.lengths:
-        yield paragraph(f"A session takes {said.length(plan.lengths[0])}, breaks not counted.")
+        yield paragraph(f"Sessions: {said.length(plan.lengths[0])}, breaks not counted.")
     yield paragraph(said.RESTS_ON.format(shares=said.shares(plan)), "note")
 
 
@@ -70,6 +70,12 @@ def _threshold(plan: Plan, drawn: dict[str, Plate]) -> Iterator[Html]:
         return
     yield heading(2, "Threshold")
     yield paragraph(thresholds.RULE, "quiet")
+    people = count(plan.open_participants, "participant")
+    yield paragraph(
+        f"The best alignments are those of {people} of each strategy who took part with a target "
+        "out of reach.",
+        "quiet",
+    )
     if any(one.source == "calibration" for one in plan.thresholds):
         yield paragraph(
             "The target of a data set with calibration sessions is what separates the marks “far "
@@ -237,7 +243,7 @@ def _powers(plan: Plan, drawn: dict[str, Plate]) -> Iterator[Html]:
 
 def _needs(powers: GroupPower) -> Html:
     heads = [
-        two_lines(f"{goal:.0%} power", f"p < {level:.2g}")
+        two_lines(f"{said.percent(goal)} power", f"p < {level:.2g}")
         for level in powers.levels
         for goal in GOALS
     ]

@@ -58,6 +58,11 @@ class Plan:
     powers: Sequence[GroupPower]
     scenarios: Sequence[Scenario]
 
+    @property
+    def open_participants(self) -> int:
+        """Of each strategy, for whom the target was out of reach."""
+        return len(self.open.strategies) // len(self.shares)
+
 
 def plan(
     study: str,
@@ -184,11 +189,12 @@ def _calibrated(paths: Sequence[Path]) -> list[Suggestion]:
 
 
 def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
+    from labapp.analysis.reconstruction.groups import in_order
     from labapp.representations.package import load_package
 
     stages = pairs.stages_of(loaded, space_of, prior_of)
     found = []
-    for done, (model, part) in enumerate(stages.items()):
+    for done, model in enumerate(in_order(stages)):
         progress(done / len(stages), f"drawing pairs of {model}")
-        found.append(pairs.pairs_of(part, load_package(model, "cpu", threads=1), seed))
+        found.append(pairs.pairs_of(stages[model], load_package(model, "cpu", threads=1), seed))
     return found

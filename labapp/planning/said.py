@@ -82,7 +82,7 @@ def wait(one: Waiting) -> str:
 
 
 def length(one: Length) -> str:
-    return f"half within {clock(one.median_s)} min, 90 % within {clock(one.ninety_s)} min"
+    return f"half end within {clock(one.median_s)} min, 90 % within {clock(one.ninety_s)} min"
 
 
 def short(text: str, models: Sequence[str]) -> str:

@@ -131,21 +131,22 @@ def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> Len
 
 def completions(people: People) -> list[Completion]:
     """By model, the mixture first."""
+    from labapp.analysis.reconstruction.groups import in_order
+
     stages = people.tables.stages
     stages = stages[stages["completion_rate"].notna()]
     found = []
-    for model, own in stages.groupby("model", sort=False):
+    for model in in_order(stages["model"]):
+        own = stages[stages["model"] == model]
         rates = own["completion_rate"].to_numpy(np.float64)
         weights = people.weights(list(own["participant"]))
         mean = float(weights @ rates)
         sd = float(np.sqrt(weights @ np.square(rates - mean)))
-        found.append(Completion(None, str(model), len(rates), mean, sd))
+        found.append(Completion(None, model, len(rates), mean, sd))
         strategies = own["participant"].map(people.strategies.get)
         for strategy in people.shares:
             some = rates[(strategies == strategy).to_numpy()]
             if some.size:
                 spread = float(some.std(ddof=1)) if some.size > 1 else None
-                found.append(
-                    Completion(strategy, str(model), some.size, float(some.mean()), spread)
-                )
+                found.append(Completion(strategy, model, some.size, float(some.mean()), spread))
     return found

@@ -73,7 +73,9 @@ def _needs(powers: GroupPower) -> Table:
     table.columns[0].no_wrap = True
     for level in powers.levels:
         for goal in GOALS:
-            table.add_column(f"{goal:.0%}\np < {level:.2g}", justify="right", no_wrap=True)
+            table.add_column(
+                f"{said.percent(goal)}\np < {level:.2g}", justify="right", no_wrap=True
+            )
     models = powers.group.models
     for metric in dict.fromkeys(test.metric for test in powers.tests):
         own = [test for test in powers.tests if test.metric == metric]
@@ -108,7 +110,7 @@ def _scenarios(plan: Plan) -> Table:
             *(said.need_of(n) for n in needs),
         )
     table.caption = "Completion rate by model" + "".join(
-        f"; {mark}: participants for {GOALS[0]:.0%} power at .05, {powers.group.name}, "
+        f"; {mark}: participants for {said.percent(GOALS[0])} power at .05, {powers.group.name}, "
         f"{test.title.lower()}, {said.short(test.test, powers.group.models)}"
         for mark, (powers, test) in zip(marks, tests, strict=True)
     )
