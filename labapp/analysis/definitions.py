@@ -106,6 +106,21 @@ DEFINITIONS = {
         "strongest dial; below 5 % it has little effect, a threshold of ours. All of it is in the "
         "tables label_names, label_dials, label_models and label_agreement."
     ),
+    "Models compared": (
+        "As in the paper: repeated-measures ANOVA, of the participants with a value for every "
+        "model, and paired t tests, of those with both models, where participants met several "
+        "models; one-way ANOVA and t tests with pooled variance where each met one. Models that no "
+        "participant meets together are compared apart. All p are two-sided; the corrected p is p "
+        "times all these tests of the analysis (Bonferroni), an error as a sum or as a mean over "
+        "the pixels counting once. Ours: partial and generalised eta squared, d_z (mean difference "
+        "/ sd of the differences) and Hedges' g (with the exact correction for small samples), "
+        "with 95 % intervals by noncentral F and t; tests by ranks (Friedman, Kruskal-Wallis, "
+        "Wilcoxon, Mann-Whitney); Shapiro and Wilk's test of residuals and of differences, Brown "
+        "and Forsythe's of variances, Mauchly's of sphericity (chi-square approximation) with "
+        "Greenhouse and Geisser's correction; a linear mixed model with a random intercept of "
+        "participants (restricted maximum likelihood, Wald's test of the models) where a "
+        "participant lacks a model. All of it is in the table statistics."
+    ),
     "Mean, sd, median": (
         "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "
         "denominator); the published papers print the population form (n)."
