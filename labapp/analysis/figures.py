@@ -136,11 +136,14 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
     columns = max(len(panels) for panels, _ in rows)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH_IN, 0.45 + 1.5 * len(rows)), layout="constrained")
-        grid = figure.subplots(len(rows), columns, squeeze=False, sharey=True)
+        # Not sharey: it takes a time that grows with the square of the number of panels.
+        grid = figure.subplots(len(rows), columns, squeeze=False)
         for axes, (panels, longest) in zip(grid, rows, strict=True):
             for ax, trial in zip(axes, panels, strict=False):
                 key = (trial["stage"], trial["trial"], trial["attempt"])
                 _panel(ax, trial, series.get(key), longest)
+            for ax in axes[1 : len(panels)]:
+                ax.tick_params(labelleft=False)
             for ax in axes[len(panels) :]:
                 ax.set_axis_off()
             axes[0].set_ylabel(f"{panels[0]['model']}\nalignment, %")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ from labapp.analysis.unmasking.parts import PART as UNMASKING
 
 SHOWN_SESSIONS = 12
 """Small multiples are drawn for so many sessions of a study; the tables hold the others."""
+SHOWN_QUESTIONS = 250
+"""They are drawn for fewer sessions where these have more questions than this together."""
 NOT_PUBLISHED = {
     r"mnist8k/.+": "trained on 8,000 digits of MNIST, not on 60,000 as in the paper.",
     r"dsprites/(ae|vae|gt)": "trained on pictures that labapp drew, not on the official ones.",
@@ -253,15 +256,15 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
         "cut off. The time axis is the same along a row.",
         "quiet",
     )
-    for number, ((participant, session), own) in enumerate(groups[:SHOWN_SESSIONS]):
+    ends = accumulate(len(own) for _, own in groups)
+    n = max(1, min(SHOWN_SESSIONS, sum(end <= SHOWN_QUESTIONS for end in ends)))
+    for number, ((participant, session), own) in enumerate(groups[:n]):
         taken = tables.snapshots_of(str(own["study"].iloc[0]), participant, session)
         drawing = figures.alignment(own, taken, f"{anchor}-q{number}")
         who = f"Participant {participant}, session {session}"
         yield figure(drawing.svg, f"{drawing.label}. {who}", who)
-    if len(groups) > SHOWN_SESSIONS:
-        yield paragraph(
-            f"{len(groups) - SHOWN_SESSIONS} more sessions are in the table snapshots.", "quiet"
-        )
+    if len(groups) > n:
+        yield paragraph(f"{len(groups) - n} more sessions are in the table snapshots.", "quiet")
 
 
 def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,16 +40,17 @@ def read_sessions(
     read: dict[Who, Read] = {}
     store = Store()
     notes: list[str] = []
-    sessions = fold_all(found, withdrawn=withdrawn, workers=workers, dask=dask)
-    for done, place in enumerate(found):
-        if progress is not None:
-            progress(done / len(found), f"reading {place.name}")
-        folded = next(sessions)
-        who = folded.who
-        if who in chosen and _better(chosen[who], folded, notes) is not folded:
-            continue
-        read[who] = Read(who, folded.tables, store.add(folded.snapshots))
-        chosen[who] = replace(folded, tables={}, snapshots=b"")
+    # Closed, so that workers end here whatever happens.
+    with closing(fold_all(found, withdrawn=withdrawn, workers=workers, dask=dask)) as sessions:
+        for done, place in enumerate(found):
+            if progress is not None:
+                progress(done / len(found), f"reading {place.name}")
+            folded = next(sessions)
+            who = folded.who
+            if who in chosen and _better(chosen[who], folded, notes) is not folded:
+                continue
+            read[who] = Read(who, folded.tables, store.add(folded.snapshots))
+            chosen[who] = replace(folded, tables={}, snapshots=b"")
     notes += [
         f"{one.source} is still running: it is shown as far as it was recorded."
         for one in chosen.values()

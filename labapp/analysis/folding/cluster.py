@@ -31,9 +31,12 @@ def cluster(address: str) -> Iterator[tuple[Callable[..., Any], int]]:
     them runs other versions.
     """
     import distributed
+    from distributed.comm.core import CommClosedError
 
     try:
-        client = distributed.Client(address, timeout=TIMEOUT_S, set_as_default=False)
+        client: Any = distributed.Client(  # type: ignore[no-untyped-call]
+            address, timeout=TIMEOUT_S, set_as_default=False
+        )
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise SetupError(
             f"No Dask scheduler can be used at {address} ({_first_line(error)}).",
@@ -56,7 +59,7 @@ def cluster(address: str) -> Iterator[tuple[Callable[..., Any], int]]:
                     safe="The sessions were only read.",
                     todo="Look at the logs of the workers, and try again.",
                 ) from error
-    except distributed.CommClosedError as error:
+    except CommClosedError as error:
         raise SetupError(
             f"The Dask scheduler at {address} went away ({_first_line(error)}).",
             safe="The sessions were only read.",
@@ -73,6 +76,7 @@ def _checked(client: Any, address: str) -> int:
             safe="Nothing was read or written.",
             todo=f"Start one: dask worker {address}",
         )
+    ours = versions()
     try:
         found = client.run(versions)
     except ImportError as error:
@@ -81,7 +85,6 @@ def _checked(client: Any, address: str) -> int:
             safe="Nothing was read or written.",
             todo=f"Install labapp {__version__} where `dask worker` is started.",
         ) from error
-    ours = versions()
     for worker, theirs in found.items():
         other = [f"{name} {theirs[name]}" for name in ours if theirs[name] != ours[name]]
         if other:

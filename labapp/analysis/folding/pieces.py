@@ -78,7 +78,7 @@ def frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:
 
     extension = {pa.string(): pd.StringDtype(), pa.int64(): pd.Int64Dtype()}
     extension[pa.bool_()] = pd.BooleanDtype()
-    made = table.to_pandas(types_mapper=extension.get)
+    made: pd.DataFrame = table.to_pandas(types_mapper=extension.get)
     for name in (column.name for column in columns if column.kind == "numbers"):
         cells = table.column(name).to_pylist()
         if table.schema.field(name).type != NUMBERS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -40,8 +40,8 @@ def fold_all(
     withdrawn: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
-) -> Iterator[Folded]:
-    """Every session folded, in the order given.
+) -> Generator[Folded, None, None]:
+    """Every session folded, in the order given; to be closed, which ends the workers.
 
     workers: processes, 1 for this one alone, None for as many as are worth it on this machine.
     dask: address of a Dask scheduler, whose workers are taken instead; they need the same labapp
