@@ -259,7 +259,8 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
     ends = accumulate(len(own) for _, own in groups)
     n = max(1, min(SHOWN_SESSIONS, sum(end <= SHOWN_QUESTIONS for end in ends)))
     for number, ((participant, session), own) in enumerate(groups[:n]):
-        taken = tables.snapshots_of(str(own["study"].iloc[0]), participant, session)
+        who = (str(own["study"].iloc[0]), str(participant), str(session))
+        taken = tables.snapshots_of(*who)
         drawing = figures.alignment(own, taken, f"{anchor}-q{number}")
         who = f"Participant {participant}, session {session}"
         yield figure(drawing.svg, f"{drawing.label}. {who}", who)

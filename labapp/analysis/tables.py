@@ -118,14 +118,34 @@ def load(
     workers: int | None = 1,
     dask: str | None = None,
 ) -> Tables:
-    """Read sessions and bundles (folders or zips, in any mixture) into tables.
+    """Read sessions and bundles (folders or zips, in any mixture) into tables, for a notebook.
 
-    paths: one path or several. A session that is given twice (as a session and in a bundle) is
-    read once, with a note. withdrawn: sessions too whose participants withdrew and let the data be
-    kept; they are marked and do not count. Raises RecordError when something cannot be read or is
-    withdrawn, or when two different sessions have the same labels.
+    Parameters
+    ----------
+    paths : one path or several, each a session folder, a bundle, or a folder of these. A session
+        that is given twice (as a session and in a bundle) is read once, with a note.
+    progress : called with the share that is done (0..1) and what is being done.
+    withdrawn : read sessions too whose participants withdrew and let the data be kept; they are
+        marked and do not count.
+    workers : processes that read; 1 is this one alone, None as many as are worth it. In a script
+        (not in a notebook) more than one needs `if __name__ == "__main__":` around the call.
+    dask : address of a Dask scheduler whose workers read instead. They need the same versions and
+        the sessions under the same paths.
 
-    >>> load("exports/quickstart").stages  # doctest: +SKIP
+    Returns the same tables, to the last bit, whoever reads. Every one is a pandas frame whose
+    columns the dictionary `columns.csv` of `labapp analyze` describes; `.included()` are the rows
+    that count in metrics, `.of_study(id)` those of one study. Text is `string`, whole numbers
+    `Int64`, numbers `float64`, yes or no `boolean`; a missing value is NA. A cell with one number a
+    dial is a list. `snapshots` is made when it is first asked for and needs about half a gigabyte a
+    million rows; `.snapshots_of(study, participant, session)` is one session's alone.
+
+    Raises RecordError when something cannot be read, is not what was written, or is withdrawn, or
+    when two different sessions have the same labels; SetupError when a worker is lost or the
+    cluster cannot be used.
+
+    >>> tables = load("exports/quickstart")  # doctest: +SKIP
+    >>> stages = tables.included().stages  # doctest: +SKIP
+    >>> stages.groupby("model")["completion_rate"].describe()  # doctest: +SKIP
     """
     given = [paths] if isinstance(paths, Path | str) else list(paths)
     sessions, notes = read_sessions(
