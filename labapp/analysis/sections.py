@@ -259,8 +259,8 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
     ends = accumulate(len(own) for _, own in groups)
     n = max(1, min(SHOWN_SESSIONS, sum(end <= SHOWN_QUESTIONS for end in ends)))
     for number, ((participant, session), own) in enumerate(groups[:n]):
-        who = (str(own["study"].iloc[0]), str(participant), str(session))
-        taken = tables.snapshots_of(*who)
+        study = str(own["study"].iloc[0])
+        taken = tables.snapshots_of(study, str(participant), str(session))
         drawing = figures.alignment(own, taken, f"{anchor}-q{number}")
         who = f"Participant {participant}, session {session}"
         yield figure(drawing.svg, f"{drawing.label}. {who}", who)
