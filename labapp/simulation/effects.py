@@ -81,21 +81,18 @@ class Effects:
         at = (values - one.low) / one.width * (KNOTS - 1)
         return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
 
-    def _row(self, z: Sequence[float]) -> Float64:
-        hats = [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
-        return np.concatenate(([1.0], *hats))
-
     def see(self, z: Sequence[float], percept: Float64) -> None:
         """Remember a look."""
-        row = self._row(z)
+        hats = [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
+        row = np.concatenate(([1.0], *hats))
         fades = 0.5 ** (1 / HALF_LIFE)
         self._seen *= fades
         self._what *= fades
         self._seen += np.outer(row, row)
         self._what += np.outer(row, percept)
         self._known = None
-        for dial, value in enumerate(z):
-            self._places[dial].add(int(np.argmax(self._hats(dial, np.array([value]))[0])))
+        for places, near in zip(self._places, hats, strict=True):
+            places.add(int(np.argmax(near)))
 
     def tried(self, dial: int) -> bool:
         """Whether a dial was seen at several places, so that something is known of it."""
