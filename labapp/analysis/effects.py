@@ -19,6 +19,10 @@ from labapp.analysis.variance import Sums
 
 GIVEN = 0.95
 STEPS = 20
+TINY = 1e-9
+"""Of so small a t the distribution cannot be computed; that of 0 is the same."""
+SURE = -6.0
+"""Noncentrality below which a t is negative but for one in a thousand million."""
 LOW, HIGH = (1 + GIVEN) / 2, (1 - GIVEN) / 2
 HEDGES, PAIRED = "Hedges' g", "d_z"
 PARTIAL, PLAIN, GENERALISED = "partial eta squared", "eta squared", "generalised eta squared"
@@ -86,10 +90,11 @@ def generalised_eta_squared(sums: Sums) -> float:
 
 def t_interval(t: float, df: float) -> tuple[float | None, float | None]:
     """Ends of the 95 % interval of the noncentrality of a t."""
-    size = abs(t)
+    size = abs(t) if abs(t) > TINY else 0.0
 
     def share(at: float) -> float:
-        return float(special.nctdtr(df, at, size))
+        # It is at least the normal share below -at, and cannot be computed far out.
+        return 1.0 if at < SURE else float(special.nctdtr(df, at, size))
 
     step = sqrt(1 + size**2 / (2 * df))  # about the spread of a t around its noncentrality
     low = _end(share, LOW, size, -step)
