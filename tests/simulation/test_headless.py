@@ -16,6 +16,7 @@ from labapp.simulation.driver import FAST, HUMAN
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.names import EXPLAINS, KNOWING, MIXTURE, RECONSTRUCTS, STRATEGY_NAMES
+from labapp.simulation.reconstructing import ENDURES
 from labapp.simulation.strategies import STRATEGIES
 from labapp.study.loading import load
 from tests.session.sessions import surroundings
@@ -124,3 +125,31 @@ def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
         assert told.value.safe
         assert instead in (told.value.todo or "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_whoever_gets_nowhere_and_may_not_skip_is_helped_on(tmp_path: Path) -> None:
+    path = tmp_path / "never.yaml"
+    path.write_text(
+        "{id: never, title: Never, version: 1, flow: [{stages: {task: reconstruction, "
+        "models: [sinelines/ae], trials: 2, skip: never, target_alignment: 1.0}}]}"
+    )
+    folder = simulate(
+        load(path),
+        "P01",
+        surroundings(tmp_path),
+        data=tmp_path / "data",
+        strategy="random",
+        pace=FAST,
+    )
+    events = read_past(folder)
+    assert finished(events)
+    assert not check_journal(folder)
+    (ended,) = [e.payload["outcome"] for e in events if e.kind == "trial.ended"]
+    assert ended == "stage_skipped"
+    assert sum(e.kind == "dial.moved" for e in events) > ENDURES / 2
+
+
+def test_whoever_is_told_the_answers_solves_everything(tmp_path: Path) -> None:
+    events = run(tmp_path, strategy="knowing", pace=FAST)
+    outcomes = [e.payload["outcome"] for e in events if e.kind == "trial.ended"]
+    assert outcomes == ["solved"] * 18
