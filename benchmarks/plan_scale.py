@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import resource
 import shutil
 import sys
@@ -66,7 +67,10 @@ def cluster(processes: int) -> Iterator[str]:
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=processes, threads_per_worker=1, dashboard_address=":0", silence_logs="error"
+        n_workers=processes,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=logging.ERROR,
     ) as found:
         yield found.scheduler_address
 

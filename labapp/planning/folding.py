@@ -11,11 +11,18 @@ from labapp.records.opening import open_record
 BEST = "best_alignment"
 KEPT = ("trials", "stages", "scores", "participants")
 """The tables that a plan is made of."""
+QUESTION = (
+    "study", "participant", "session", "stage", "stage_number", "task", "role", "model", "trial",
+    "attempt", "outcome", "duration_s", "active_s", "slide_distance", "error_auc_sum",
+    "alignment_start", "excluded", "included",
+)  # fmt: skip
+"""What is kept of a question: of ten thousand participants all columns would fill the memory."""
 
 
 def fold(session: Path) -> dict[str, list[Row]]:
-    """The rows of a session folder, by table. Those of reconstruction questions say besides how
-    near the pictures ever were (`BEST`, alignment 0-1): the end tells it only of solved ones."""
+    """The rows of a session folder, by table; without those of practice. Reconstruction questions
+    say besides how near the pictures ever were (`BEST`, alignment 0-1), which their end tells of
+    solved ones only."""
     events = list(open_record(session).bodies())
     best: dict[tuple[str, int, int], float] = {}
     for event, body in events:
@@ -23,6 +30,10 @@ def fold(session: Path) -> dict[str, list[Row]]:
             key = (event.stage, event.trial or 0, event.attempt or 0)
             best[key] = max(best.get(key, 0.0), body.alignment)
     rows = SessionRecords.of(events, session.name).rows()
-    for row in rows["trials"]:
-        row[BEST] = best.get((row["stage"], row["trial"], row["attempt"]))
+    rows["trials"] = [
+        {name: row.get(name) for name in QUESTION}
+        | {BEST: best.get((row["stage"], row["trial"], row["attempt"]))}
+        for row in rows["trials"]
+        if row["role"] == "stage"
+    ]
     return {name: rows[name] for name in KEPT}
