@@ -79,7 +79,7 @@ class Snapshots:
         return Snapshots([one for one in self.sessions if keep(one[0])])
 
     def frame(self) -> pd.DataFrame:
-        """All of them, with a list of numbers a row: some 250 bytes a number of the dial state."""
+        """All of them, with a list of numbers a row: some 750 bytes a row of ten dials."""
         return frame(pa.concat_tables([SCHEMA.empty_table(), *self._tables()]), _COLUMNS)
 
     def groups(self) -> Iterator[pa.Table]:

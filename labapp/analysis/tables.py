@@ -136,7 +136,7 @@ def load(
     columns the dictionary `columns.csv` of `labapp analyze` describes; `.included()` are the rows
     that count in metrics, `.of_study(id)` those of one study. Text is `string`, whole numbers
     `Int64`, numbers `float64`, yes or no `boolean`; a missing value is NA. A cell with one number a
-    dial is a list. `snapshots` is made when it is first asked for and needs about half a gigabyte a
+    dial is a list. `snapshots` is made when it is first asked for and needs some 750 MB a
     million rows; `.snapshots_of(study, participant, session)` is one session's alone.
 
     Raises RecordError when something cannot be read, is not what was written, or is withdrawn, or
