@@ -54,7 +54,11 @@ MODELS = {
 SKIP_AFTER_S = {"dsprites": 30, "sinelines": 30, "mnist8k": 45}
 ALONE = tuple(f"{dataset}-{name}" for dataset in MODELS for name in ("ascent", "random"))
 METRICS = ("completion_rate", "response_time_s", "slide_distance", "error_auc_sum", "seq")
-DECIMALS = {"completion_rate": 2, "response_time_s": 1, "slide_distance": 1, "seq": 2}
+DECIMALS = {
+    **dict.fromkeys(("completion_rate", "correctness_rate", "confidence", "understanding"), 2),
+    "seq": 2,
+}
+"""One where nothing stands here."""
 
 
 def study_of(part: str, folder: Path) -> str:
@@ -260,8 +264,9 @@ def write(folder: Path) -> None:
 ABOUT = """\
 Written by `benchmarks/simulated_studies.py`. Simulated participants see the pictures, the alignment
 and the dials, and nothing that tells one model from another. Their constants were fixed before the
-first run, and nothing was changed after it. The mixture: {shares}. The models are those that come
-with the program, not the paper's."""
+first run, and nothing was changed after it. The mixture, which is ours:
+{shares}.
+The models are those that come with the program, not the paper's."""
 MARK = "<!-- what follows is written by hand and kept -->"
 
 
