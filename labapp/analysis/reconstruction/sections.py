@@ -86,13 +86,13 @@ def _beside(ours: str, printed: str) -> object:
 def of_task(task: str, found: Sequence[Found]) -> Iterator[Html]:
     """The groups of one study that did a task: values, tests and checks."""
     own = [one for one in found if one.group.task == task]
+    yield from _provenance(own)
     for one in own:
         if len(own) > 1:
             yield heading(4, one.group.name.partition(", ")[2])
         yield from _group(one)
     if own:
         yield paragraph(_tested(own[0]), "quiet")
-        yield from _provenance(own)
 
 
 def _tested(found: Found) -> str:
