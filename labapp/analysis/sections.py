@@ -36,8 +36,9 @@ from labapp.analysis.unmasking.parts import PART as UNMASKING
 
 SHOWN_SESSIONS = 12
 """Small multiples are drawn for so many sessions of a study; the tables hold the others."""
-SHOWN_QUESTIONS = 250
-"""They are drawn for fewer sessions where these have more questions than this together."""
+SHOWN_QUESTIONS = 130
+"""They are drawn for fewer sessions where these have more questions than this together: a panel
+takes some 20 ms to draw."""
 NOT_PUBLISHED = {
     r"mnist8k/.+": "trained on 8,000 digits of MNIST, not on 60,000 as in the paper.",
     r"dsprites/(ae|vae|gt)": "trained on pictures that labapp drew, not on the official ones.",
