@@ -1,13 +1,13 @@
 """How many participants are simulated a second: by one process, by several, by a Dask cluster.
 
     python benchmarks/plan_scale.py [--study STUDY] [--participants 20] [--processes 2] [--json]
-    python benchmarks/plan_scale.py --many 10000 [--processes 2]
+    python benchmarks/plan_scale.py --many 10000 [--processes 2] [--dask]
 
 Sessions a second without the start of the processes, CPU seconds a session, bytes on disk a
 session, and the highest memory of the program and of a worker. A study may be a file. `--many`
 simulates that many participants of the mixture as `labapp plan` does, which keeps their numbers
-only, and tells how memory and disk grow; of a study of one question with each of three models,
-unless --study says otherwise.
+only, and tells how memory grows (`--dask`: on a local Dask cluster); of a study of one question
+with each of three models, unless --study says otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +110,8 @@ def run(study: str, participants: int, how: str, processes: int, folder: Path) -
     }
 
 
-def many(study: str, participants: int, processes: int) -> Iterator[dict[str, Any]]:
-    """As `labapp plan` simulates them, ten times as it goes on."""
+def many(study: str, participants: int, processes: int, *, dask: bool) -> dict[str, Any]:
+    """As `labapp plan` simulates them; tells how far it is ten times."""
     from labapp.planning.people import simulate_people
     from labapp.simulation.mixtures import SHARES
     from labapp.simulation.workers import workers
@@ -132,12 +132,14 @@ def many(study: str, participants: int, processes: int) -> Iterator[dict[str, An
                 flush=True,
             )
 
-    with workers(processes) as found:
+    with ExitStack() as stack:
+        address = stack.enter_context(cluster(processes)) if dask else None
+        found = stack.enter_context(workers(processes, address))
         people = simulate_people(loading.load(study), SHARES, each, 1, found, progress)
     took = time.perf_counter() - began
     own, worker = memory_mb()
-    yield {
-        "how": f"numbers only, {processes} processes",
+    return {
+        "how": f"numbers only, {processes} {'Dask workers' if dask else 'processes'}",
         "participants": len(people.strategies),
         "sessions_per_s": every / took,
         "cpu_s_per_session": cpu_s() / every,
@@ -153,6 +155,7 @@ def main() -> None:
     parser.add_argument("--participants", type=int, default=20)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--many", type=int)
+    parser.add_argument("--dask", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="labapp-plan-scale-"))
@@ -161,7 +164,7 @@ def main() -> None:
             small = folder / "small.yaml"
             small.write_text(SMALL, encoding="utf-8")
             study = options.study or str(small)
-            found = list(many(study, options.many, options.processes))
+            found = [many(study, options.many, options.processes, dask=options.dask)]
         else:
             found = [
                 run(
