@@ -7,7 +7,7 @@ is for the authors to add.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from math import isclose
 
@@ -16,6 +16,7 @@ import pandas as pd
 from labapp import __version__
 from labapp.analysis.formats import clock, count, decimal
 from labapp.analysis.inclusion import RULES
+from labapp.analysis.reconstruction.results import Found
 from labapp.analysis.tables import Tables
 
 USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
@@ -35,11 +36,24 @@ TASKS = {
     "unmasking": "named what masked pictures showed",
 }
 """What participants did, by task."""
+_DESIGNS = {
+    True: "repeated-measures ANOVA and paired t tests where participants met several models",
+    False: "one-way ANOVA and independent t tests with pooled variance where each met one",
+}
+"""Tests within participants, and between them."""
 
 
-def methods(tables: Tables, study: str) -> str:
-    """The paragraph on one study; tables: its rows, all sessions."""
-    return " ".join([*_sample(tables, study), *_tasks(tables), *_recording(tables), _software()])
+def methods(tables: Tables, study: str, compared: Sequence[Found] = ()) -> str:
+    """The paragraph on one study; tables: its rows, all sessions; compared: what groups of its
+    models say."""
+    sentences = [
+        *_sample(tables, study),
+        *_tasks(tables),
+        *_recording(tables),
+        *_tests(compared),
+        _software(),
+    ]
+    return " ".join(sentences)
 
 
 def _sample(tables: Tables, study: str) -> Iterator[str]:
@@ -57,8 +71,8 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
     simulated = int(sessions["simulated"].sum())
     if simulated:
         yield (
-            f"Of these, {count(simulated, 'session')} were simulated: "
-            "programs, not people, took part."
+            f"Simulated, with programs and not people taking part: {simulated} of "
+            f"{count(len(sessions), 'session')}."
         )
     reasons = [
         RULES.get(rule, rule)
@@ -136,6 +150,20 @@ def _recording(tables: Tables) -> Iterator[str]:
     recorded = sorted({part for some in told for part in str(some).split(", ") if part})
     if recorded:
         yield f"Recorded with labapp {', '.join(recorded)}."
+
+
+def _tests(compared: Sequence[Found]) -> Iterator[str]:
+    """How models were compared, where a test was made."""
+    made = [one for one in compared if any(metric.tests for metric in one.compared)]
+    if not made:
+        return
+    designs = {one.group.within for one in made}
+    tests = " and ".join(_DESIGNS[within] for within in (True, False) if within in designs)
+    n = made[0].n_tests
+    yield (
+        f"Models were compared by {tests}; p is two-sided, and Bonferroni's correction is over the "
+        f"{count(n, 'test')} of the whole analysis (threshold {made[0].threshold:.2g})."
+    )
 
 
 def _software() -> str:

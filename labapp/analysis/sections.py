@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from labapp.analysis import figures
 from labapp.analysis.calibration_section import calibration
@@ -27,6 +28,7 @@ from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.quality import quality
 from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.analysis.reconstruction import sections as model_sections
+from labapp.analysis.reconstruction.changes import unit
 from labapp.analysis.reconstruction.drawings import Drawings
 from labapp.analysis.reconstruction.groups import TASKS as COMPARED
 from labapp.analysis.retention import retention
@@ -62,14 +64,14 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
         f"Completed: {int(own['complete'].sum())} of {count(len(own), 'session')}."
     )
     yield heading(3, "Methods, as the sessions tell them")
-    yield paragraph(methods(tables, name))
+    of_models = [one for one in found.models if one.group.study == name]
+    yield paragraph(methods(tables, name, of_models))
     yield heading(3, "Sessions")
     yield sessions(own)
     yield from retention(own)
     counted = tables.included()
     if counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
-    of_models = [one for one in found.models if one.group.study == name]
     yield from model_sections.overview(of_models)
     apart = counted.stages["task"].isin([*JUDGING, UNMASKING])
     for task, stages in counted.stages[~apart].groupby("task", sort=True):
@@ -227,21 +229,27 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
         cells: list[object] = [model]
         for metric in metrics:
             values = some[f"change_{metric.column}"].dropna().to_numpy(dtype=float)
-            if values.size == 0:
-                cells.append(NONE)
-                continue
-            mean = values.mean() * metric.factor
-            cells.append(f"{decimal(mean, metric.decimals, sign=True)} (n = {values.size})")
+            cells.append(_changed(values * metric.factor, metric.decimals))
         rows.append(cells)
     sizes = sorted({int(n) for n in stages["change_questions"] if n > 0})
     yield heading(3, "Change over questions")
     yield table(
-        ["Model", *(two_lines(m.title, m.unit.replace("a stage", "a question")) for m in metrics)],
+        ["Model", *(two_lines(one.title, unit(one)) for one in metrics)],
         rows,
         numeric=range(1, 1 + len(metrics)),
         caption=f"Mean over participants of last minus first {either(sizes)} "
-        f"{'question' if sizes == [1] else 'questions'}.",
+        f"{'question' if sizes == [1] else 'questions'}; below it the median and n.",
     )
+
+
+def _changed(values: NDArray[np.float64], decimals: int) -> object:
+    """Mean change with its sign, below it the median and n."""
+    if values.size == 0:
+        return NONE
+    mean, median = (
+        decimal(float(one), decimals, sign=True) for one in (values.mean(), np.median(values))
+    )
+    return two_lines(mean, f"median {median}, n = {values.size}")
 
 
 def questions(tables: Tables, anchor: str) -> Iterator[Html]:
@@ -272,7 +280,7 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
 def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
     """How often each kind happened, and every single one."""
     if found.empty:
-        yield paragraph("None was recorded.")
+        yield paragraph("No deviation was recorded.")
         return
     counted = []
     for kind, some in found.groupby("kind"):

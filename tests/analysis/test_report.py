@@ -197,8 +197,9 @@ def test_spread_over_participants_and_change_over_questions(tmp_path: Path) -> N
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
     assert "% of questions 0 ± 0 median 0, σ 0 n = 2" in text
     assert "s a question 6.0 ± 0.0 median 6.0, σ 0.0 n = 2" in text
-    assert "Mean over participants of last minus first 2 questions." in text
-    assert "mnist8k/ss2 0 (n = 2) 0.0 (n = 2) +0.15 (n = 2)" in text
+    assert "Mean over participants of last minus first 2 questions; below it the median" in text
+    assert "Completion rate percentage points Response time s a question" in text
+    assert "mnist8k/ss2 0 median 0, n = 2 0.0 median 0.0, n = 2 +0.15 median +0.15, n = 2" in text
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,13 @@ from labapp.analysis.reconstruction.results import Group
 
 LEFT = ("solved", "skipped")
 """Outcomes of questions that ended by Next or Skip: only these have a response time."""
+UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
+"""Of changes, where they are not the metric's own."""
+
+
+def unit(metric: Metric) -> str:
+    """The unit of a change."""
+    return UNITS.get(metric.column, metric.unit.replace("a stage", "a question"))
 
 
 def changes(group: Group, metric: Metric) -> pd.DataFrame:
@@ -24,7 +31,8 @@ def changes(group: Group, metric: Metric) -> pd.DataFrame:
         known = group.trials.assign(value=questions * metric.factor)
         if group.task != "reconstruction":
             known = known[known["correct"].notna()]
-        for (who, model, _), own in known.groupby(["participant", "model", "stage"], sort=True):
+        stages = ["participant", "model", "session", "stage"]
+        for (who, model, *_), own in known.groupby(stages, sort=True):
             ordered = own.sort_values("trial")["value"]
             size = (len(ordered) - 1) // 2
             if size > 0:

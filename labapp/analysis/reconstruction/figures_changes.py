@@ -14,15 +14,13 @@ from labapp.analysis.formats import decimal
 from labapp.analysis.inference import SMALLEST, Values
 from labapp.analysis.plate import Plate
 from labapp.analysis.reconstruction import axes
-from labapp.analysis.reconstruction.changes import changes
+from labapp.analysis.reconstruction.changes import changes, unit
 from labapp.analysis.reconstruction.panels import Block, laid_out, layout_of
 from labapp.analysis.reconstruction.results import Compared
 from labapp.figure_style import ACCENT, INK, SECONDARY
 
 HEIGHT_IN = 1.5
 """Of an axis."""
-UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
-"""Of changes, where they are not the metric's own."""
 
 
 def change(blocks: Sequence[Block], name: str, label: str) -> Plate | None:
@@ -57,8 +55,7 @@ def _by_model(block: Block, metric: Metric) -> list[Values]:
 
 
 def _a_question(one: Compared) -> Metric:
-    unit = UNITS.get(one.metric.column, one.metric.unit.replace("a stage", "a question"))
-    return replace(one.metric, unit=unit, limits=None)
+    return replace(one.metric, unit=unit(one.metric), limits=None)
 
 
 def _panel(ax: Axes, block: Block, values: Sequence[Values], metric: Metric, room: float) -> None:

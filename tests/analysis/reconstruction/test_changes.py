@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from labapp.analysis import load
+from labapp.analysis.columns import METRICS
 from labapp.analysis.reconstruction.changes import changes
 from labapp.analysis.reconstruction.findings import findings
 from tests.analysis.test_report import quiet_session
+from tests.helpers.compared import group_of
 
 
 def test_they_are_the_columns_of_the_table_of_stages(tmp_path: Path) -> None:
@@ -33,3 +37,14 @@ def test_they_are_the_columns_of_the_table_of_stages(tmp_path: Path) -> None:
         *("completion_rate", "response_time_s", "slide_distance"),
         *("error_auc_sum", "error_auc_mean"),
     }
+
+
+def test_each_session_of_a_participant_has_first_and_last_questions_of_its_own() -> None:
+    """The stages of two sessions bear the same id."""
+    group = group_of(n=1)
+    metric = next(one for one in METRICS if one.column == "response_time_s")
+    # 7 questions of 1 s less each, and 3 of 10 s more each: -4 s and 20 s.
+    again = group.trials[group.trials["trial"] <= 3].assign(session="2")
+    again["duration_s"] = 10.0 * again["trial"]
+    both = replace(group, trials=pd.concat([group.trials, again]))
+    assert changes(both, metric)["change"].to_list() == pytest.approx([(20 - 4) / 2] * 3)

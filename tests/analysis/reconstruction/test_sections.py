@@ -140,3 +140,11 @@ def test_the_report_has_it_all(whole: Analysed) -> None:
     assert said.count("Models and interactive reconstruction") == 2, "once a study"
     assert "Metrics by model, single-dimension-exemplars" in said
     assert said.count("tests (analyses of variance and t tests) were made over all groups") == 3
+    assert said.count("Simulated, with programs and not people taking part: 5 of 5 sessions.") == 1
+    n = whole.found.models[0].n_tests
+    correction = f"p is two-sided, and Bonferroni's correction is over the {n} tests of the whole"
+    for design, tests in (
+        ("one-way ANOVA and independent t tests with pooled variance", "where each met one"),
+        ("repeated-measures ANOVA and paired t tests", "where participants met several models"),
+    ):
+        assert said.count(f"Models were compared by {design} {tests}; {correction}") == 1
