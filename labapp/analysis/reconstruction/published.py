@@ -119,7 +119,7 @@ def _row(cells: dict[str, str]) -> Printed:
 
 def has(group: Group) -> bool:
     """Whether the paper has a study like this: the study's id, task and data set are the same."""
-    return any(_of(row, group) for row in rows())
+    return _like(group) in _models()
 
 
 def mean(group: Group, model: str, metric: Metric) -> Printed | None:
@@ -143,17 +143,11 @@ def pair(group: Group, one: str, other: str, metric: Metric) -> tuple[Printed, .
     """What is printed of the test of two models: t (of the first less the other, whichever stands
     first in the paper), and p from each place that has one."""
     first, second = published_name(one), published_name(other)
-    found = []
+    found: list[Printed] = []
     for measure in (T, P):
         found += _found(group, metric, measure, first, second)
         found += [_turned(row) for row in _found(group, metric, measure, second, first)]
     return tuple(_each_source(sorted(found, key=lambda row: (row.measure == P, _place(row)))))
-
-
-def noted(group: Group, metric: Metric) -> list[Printed]:
-    """What is printed of a metric with a note: where the paper says something else elsewhere."""
-    found = (row for row in rows() if _of(row, group) and row.quantity == metric.column)
-    return [row for row in found if row.note and row.value is not None]
 
 
 def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
@@ -169,33 +163,47 @@ def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
 
 def _same_models(group: Group) -> bool:
     """Whether these are the models that the paper's analysis of variance was over."""
-    own = {published_name(model) for model in group.models}
-    known = {
-        row.model
-        for row in rows()
-        if _of(row, group) and row.measure == MEAN and row.value is not None
-    }
-    return own == known
+    return _models().get(_like(group)) == {published_name(model) for model in group.models}
 
 
-def _of(row: Printed, group: Group) -> bool:
-    own = DATASETS.get(group.dataset, group.dataset)
-    return (row.study, row.task, row.dataset) == (group.study, group.task, own)
+_Like = tuple[str, str, str]
+"""Study, task and data set."""
+_Cell = tuple[_Like, str, str, str, str]
+"""Of these a quantity, a measure, and the models, empty where it is of none."""
+
+
+def _like(group: Group) -> _Like:
+    return group.study, group.task, DATASETS.get(group.dataset, group.dataset)
+
+
+@cache
+def _models() -> dict[_Like, set[str]]:
+    """The models with a mean; a study and task of the paper without one is there too."""
+    found: dict[_Like, set[str]] = {}
+    for row in rows():
+        known = found.setdefault((row.study, row.task, row.dataset), set())
+        if row.measure == MEAN and row.value is not None:
+            known.add(row.model)
+    return found
+
+
+@cache
+def _cells() -> dict[_Cell, tuple[Printed, ...]]:
+    """What is printed in each, in the order of the tables, then of the text; without the cells that
+    have no value. A report asks for hundreds."""
+    found: dict[_Cell, list[Printed]] = {}
+    for row in rows():
+        if row.value is not None:
+            like = (row.study, row.task, row.dataset)
+            cell = (like, row.quantity, row.measure, row.model, row.compared_with)
+            found.setdefault(cell, []).append(row)
+    return {cell: tuple(sorted(some, key=_place)) for cell, some in found.items()}
 
 
 def _found(
     group: Group, metric: Metric, measure: str, model: str = "", other: str = ""
-) -> list[Printed]:
-    """In the order of the tables, then of the text; those without a value are left out."""
-    wanted = (metric.column, measure, model, other)
-    found = [
-        row
-        for row in rows()
-        if _of(row, group)
-        and (row.quantity, row.measure, row.model, row.compared_with) == wanted
-        and row.value is not None
-    ]
-    return sorted(found, key=_place)
+) -> tuple[Printed, ...]:
+    return _cells().get((_like(group), metric.column, measure, model, other), ())
 
 
 def _place(row: Printed) -> list[bool]:

@@ -257,12 +257,35 @@ def _pair(found: Found, one: Compared, pair: Pair | None) -> Html:
 
 
 def _contradictions(found: Found) -> Iterator[Html]:
-    """Where the paper says two things, or something that needs a word."""
-    said = dict.fromkeys(
-        f"{row.model + ', ' if row.model else ''}{one.metric.title.lower()} ({row.source}): "
-        f"{row.note}"
-        for one in found.compared
-        for row in paper.noted(found.group, one.metric)
-    )
+    """Where what stands here of the paper is contradicted elsewhere in it, or needs a word."""
+    said: dict[str, dict[str, list[str]]] = {}
+    for one in found.compared:
+        for row in _printed(found, one):
+            if row.note:
+                models = " − ".join(filter(None, (row.model, row.compared_with)))
+                what = f"{one.metric.title} ({row.source})"
+                said.setdefault(row.note, {}).setdefault(what, []).append(models)
     if said:
-        yield paragraph(f"Of the paper's values: {'; '.join(said)}.", "quiet")
+        notes = "; ".join(
+            f"{' and '.join(_whose(*both) for both in about.items())}: {note}"
+            for note, about in said.items()
+        )
+        yield paragraph(f"Of the paper's values: {notes}.", "quiet")
+
+
+def _whose(what: str, models: Sequence[str]) -> str:
+    """A metric, of the models if it is one cell that a note is of."""
+    return f"{models[0]}, {what}" if len(models) == 1 and models[0] else what
+
+
+def _printed(found: Found, one: Compared) -> Iterator[paper.Printed]:
+    """Everything that the tables have of the paper beside a metric."""
+    group, metric = found.group, one.metric
+    for model in group.models:
+        said = paper.mean(group, model, metric)
+        if said is not None:
+            yield said
+    if one.omnibus is not None:
+        yield from paper.omnibus(group, metric)
+    for pair in one.pairs:
+        yield from paper.pair(group, pair.one, pair.other, metric)

@@ -15,6 +15,7 @@ from labapp.analysis.reconstruction.model_cards import Facts, facts
 from labapp.analysis.reconstruction.results import Found
 from labapp.analysis.report import report
 from tests.analysis.reconstruction.conftest import Analysed
+from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
 
 
 def plain(html: Iterable[str]) -> str:
@@ -80,6 +81,29 @@ def test_where_the_paper_contradicts_itself_it_is_said(whole: Analysed) -> None:
     said = plain(sections.of_task("reconstruction", [other]))
     assert "Of the paper's values:" in said
     assert "6.1.1 has F = 31.6, which gives p = 7e-08" in said
+    assert "vae, Difficulty (SEQ) (Table A.3): 6.1.1 has 6.4" in said
+    assert "Tables 2 and A.3 have 6.20" not in said, "the 6.4 that it is of does not stand there"
+
+
+def test_a_note_on_many_cells_stands_once() -> None:
+    said = plain(
+        sections.of_task(
+            RECONSTRUCTION, [found_of(group_of(SEVEN, 4, within=False, study="mnist-crowd"))]
+        )
+    )
+    assert said.count("seven groups of 15 have 6 and 98 degrees of freedom") == 1
+    assert (
+        "Completion rate (6.2.1) and Error AUC, sum (6.2.1) and Difficulty (SEQ) (6.2.1): printed "
+        "as F28" in said
+    )
+    assert "from 5 to 10 dimensions" not in said
+    traversals = group_of(
+        [f"sinelines/{one}" for one in ("ae", "vae", "gt")],
+        task=TRAVERSALS,
+        study="synthetic-crowd",
+    )
+    said = plain(sections.of_task(TRAVERSALS, [found_of(traversals)]))
+    assert "Response time (Table A.3) and Confidence (Table A.3) and Dial makes sense" in said
 
 
 def test_overview_is_table_2(whole: Analysed) -> None:
