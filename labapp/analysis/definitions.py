@@ -109,8 +109,9 @@ DEFINITIONS = {
     "Models compared": (
         "As in the paper: repeated-measures ANOVA, of the participants with a value for every "
         "model, and paired t tests, of those with both models, where participants met several "
-        "models; one-way ANOVA and t tests with pooled variance where each met one. Models that no "
-        "participant meets together are compared apart. All p are two-sided; the corrected p is p "
+        "models; one-way ANOVA and t tests with pooled variance where each met one (of who came "
+        "again with another, the first counts). Models that no participant meets together are "
+        "compared apart. All p are two-sided; the corrected p is p "
         "times all these tests of the analysis (Bonferroni), an error as a sum or as a mean over "
         "the pixels counting once. Ours: partial and generalised eta squared, d_z (mean difference "
         "/ sd of the differences) and Hedges' g (with the exact correction for small samples), "

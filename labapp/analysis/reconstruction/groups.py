@@ -1,14 +1,16 @@
 """Which stages are compared with each other: of one study, one task and one data set (paper 000).
 
 Where participants meet several models each, models that no participant meets together are groups
-apart (5 and 10 dimensions in the think-aloud study); where each meets one, all are one group.
+apart (5 and 10 dimensions in the think-aloud study); where each meets one, all are one group. There
+somebody who took part twice, with another model, counts with the first (5.2.2: each person once).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
@@ -71,9 +73,13 @@ def groups_of(counted: Tables) -> list[Group]:
     for (study, place, dataset), own in sorted(cells, key=lambda cell: cell[0]):
         task = TASKS[place]
         parts = list(_meeting(own))
-        for models in parts:
+        for models, within in parts:
             some = own[own["model"].isin(models)]
-            values = _values(some, metrics_of(task))
+            again = pd.Series(False, some.index) if within else _again(some)
+            values = _values(some[~again], metrics_of(task))
+            left_out = frozenset(
+                zip(some.loc[again, "participant"], some.loc[again, "model"], strict=True)
+            )
             of_group = (trials["study"] == study) & (trials["task"] == task)
             names = ", ".join(published_name(model) for model in models)
             apart = f" ({names})" if len(parts) > 1 else ""
@@ -83,27 +89,51 @@ def groups_of(counted: Tables) -> list[Group]:
                     task=task,
                     name=f"{task}, {dataset}{apart}",
                     models=models,
-                    within=bool(values["participant"].duplicated().any()),
+                    within=within,
                     values=values,
-                    trials=trials[of_group & trials["model"].isin(models)].reset_index(drop=True),
+                    trials=_without(trials[of_group & trials["model"].isin(models)], left_out),
                     simulated=sum((study, one) in simulated for one in set(values["participant"])),
+                    first_only=some.loc[again, "participant"].nunique(),
                 )
             )
     return found
 
 
-def _meeting(stages: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    """Sets of models that are compared, those of fewer dimensions first."""
+def _meeting(stages: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Sets of models that are compared, those of fewer dimensions first; of each whether within
+    participants: at least half of them met several models."""
     met = stages.groupby("participant")["model"].agg(frozenset)
     together = sorted(set(met), key=sorted)
     parts: list[set[str]] = []
     for models in together:
         apart = [part for part in parts if not part & models]
         parts = [*apart, set(models).union(*(part for part in parts if part & models))]
-    if all(len(part) == 1 for part in parts):
-        parts = [set().union(*parts)]
+    several = [part for part in parts if _mostly_several([one for one in met if one <= part])]
+    one_each = set().union(*(part for part in parts if part not in several))
+    found = [(in_order(part), True) for part in several]
+    if one_each:
+        found.append((in_order(one_each), False))
     ordered = in_order(str(model) for part in parts for model in part)
-    yield from sorted((in_order(part) for part in parts), key=lambda part: ordered.index(part[0]))
+    yield from sorted(found, key=lambda one: ordered.index(one[0][0]))
+
+
+def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
+    """met: the models of each participant."""
+    return 2 * sum(len(models) > 1 for models in met) >= len(met)
+
+
+def _again(stages: pd.DataFrame) -> pd.Series[bool]:
+    """Which stages are of another model than the participant's first, in the order of the table."""
+    first = stages.groupby("participant")["model"].transform("first")
+    return stages["model"] != first
+
+
+def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.DataFrame:
+    """left_out: participants and models."""
+    kept = [
+        both not in left_out for both in zip(trials["participant"], trials["model"], strict=True)
+    ]
+    return trials[np.array(kept, dtype=bool)].reset_index(drop=True)
 
 
 def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -24,8 +24,9 @@ class Group:
     """Stages that are compared with each other: of one study, one task and one data set.
 
     models: ids in the order of the figures, of the least understood in the paper to the best where
-    it names them (AE, VAE, IG, TC, SS, GT), else by id. within: every participant met several
-    models, so that tests are paired; else each participant met one.
+    it names them (AE, VAE, IG, TC, SS, GT), else by id. within: participants met several models, so
+    that tests are paired; else each participant met one. first_only: so many met another one too,
+    and count with their first.
     values: one row a participant and model; columns participant, session, model, stage, one column
     a metric in the metric's unit (NaN where missing).
     trials: the questions of these stages that count, as in the table of trials. simulated: so many
@@ -40,6 +41,7 @@ class Group:
     values: pd.DataFrame
     trials: pd.DataFrame
     simulated: int = 0
+    first_only: int = 0
 
     @property
     def dataset(self) -> str:

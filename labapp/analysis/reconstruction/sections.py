@@ -130,7 +130,7 @@ def _group(found: Found) -> Iterator[Html]:
     )
     yield paragraph(
         f"{count(group.participants, 'participant')}, {count(len(group.models), 'model')} "
-        f"{design} participants.{tests * several}"
+        f"{design} participants.{tests * several}{_twice(group.first_only)}"
     )
     names = [published_name(model) for model in group.models]
     shown = names if len(set(names)) == len(names) else list(group.models)
@@ -153,6 +153,11 @@ def _group(found: Found) -> Iterator[Html]:
         yield _pairs(found, dict(zip(group.models, shown, strict=True)))
         yield from _contradictions(found)
         yield checks(found, dict(zip(group.models, shown, strict=True)))
+
+
+def _twice(n: int) -> str:
+    """Who took part more than once where each participant should meet one model."""
+    return f" {count(n, 'participant')} met another model too: the first counts." if n else ""
 
 
 def _lines(*lines: str) -> Html:

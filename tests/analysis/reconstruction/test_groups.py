@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from labapp.analysis import Tables
 from labapp.analysis.column import Column
 from labapp.analysis.columns import COLUMNS
+from labapp.analysis.reconstruction import sections
 from labapp.analysis.reconstruction.comparisons import comparisons
 from labapp.analysis.reconstruction.findings import findings
 from labapp.analysis.reconstruction.groups import groups_of
@@ -85,6 +87,39 @@ def test_one_model_each_is_one_group_between_participants() -> None:
         )
     ]
     assert group.participants == 8
+
+
+def test_who_took_part_twice_counts_with_the_first_model_where_each_meets_one() -> None:
+    some = ("ae5", "vae5", "ss5")
+    rows = [stage(f"P{n}", f"mnist8k/{one}", float(n)) for n, one in enumerate(some * 3)]
+    rows.append(stage("P0", "mnist8k/ss5", 99.0, session="2"))
+    known = tables(rows)
+    met = [("P0", "1", "mnist8k/ae5"), ("P0", "2", "mnist8k/ss5"), ("P2", "1", "mnist8k/ss5")]
+    questions: list[dict[str, Any]] = [
+        {**WHO, "participant": who, "session": session, "model": model, "role": "stage"}
+        | {"task": "reconstruction", "excluded": False}
+        for who, session, model in met
+    ]
+    known = replace(known, trials=typed(questions, COLUMNS["trials"]))
+    (group,) = groups_of(known)
+    assert (len(group.models), group.within, group.participants, group.first_only) == (
+        *(3, False, 9),
+        1,
+    )
+    assert group.values["response_time_s"].to_list() == list(range(9))
+    assert group.trials["session"].to_list() == ["1", "1"]
+    said = " ".join(sections.of_task("reconstruction", findings(known)))
+    assert "9 participants, 3 models between participants." in said
+    assert "1 participant met another model too: the first counts." in said
+
+
+def test_models_that_are_met_together_are_within_beside_others_that_are_not() -> None:
+    rows = [stage(f"P{n}", f"x/{one}") for n in range(3) for one in "ab"]
+    rows += [stage(f"P{n}", f"x/{one}") for n, one in enumerate("cdcd", start=3)]
+    assert names(groups_of(tables(rows))) == [
+        ("reconstruction, x (a, b)", ("x/a", "x/b"), True),
+        ("reconstruction, x (c, d)", ("x/c", "x/d"), False),
+    ]
 
 
 def test_studies_tasks_and_data_sets_are_apart_and_other_tasks_are_none() -> None:
