@@ -12,21 +12,21 @@ import shutil
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from labapp.errors import ExportExists, SessionError, StudyFull, UsageError
+from labapp.computing.processes import cores
+from labapp.errors import ExportExists, StudyFull, UsageError
 from labapp.session import allotment, folder, private
 from labapp.session.models import card_path
 from labapp.session.opening import models_of
 from labapp.simulation import jobs
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.played import Job, Played, play
-from labapp.simulation.workers import Workers, cores, workers
+from labapp.simulation.workers import Workers, workers
 from labapp.study import conditions, loading, overview, planner
 from labapp.study.assignment import generator
 from labapp.study.conditions import Cells
@@ -113,9 +113,9 @@ def in_order(found: Workers, sessions: Iterable[Job]) -> Iterator[Played]:
         for job in sessions:
             waiting.append(found.executor.submit(play, job))
             if len(waiting) >= AHEAD * found.slots:
-                yield _result(waiting.popleft())
+                yield waiting.popleft().result()
         while waiting:
-            yield _result(waiting.popleft())
+            yield waiting.popleft().result()
     finally:
         for future in waiting:
             future.cancel()
@@ -184,7 +184,7 @@ class _Line:
                 if not self._pending:
                     return
                 first = self._pending.popleft()
-                played = _result(first.future)
+                played = first.future.result()
                 self._done += 1
                 if played.included:
                     self._counts.update(played.job.drawn)
@@ -248,14 +248,3 @@ def _drop(future: Future[Played]) -> None:
 def _discard(future: Future[Played]) -> None:
     if not future.cancelled() and future.exception() is None:
         future.result().discard()
-
-
-def _result(future: Future[Played]) -> Played:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise SessionError(
-            "A process that simulated was ended from outside.",
-            safe="The sessions before are whole.",
-            todo="Perhaps memory ran out: take fewer at once, with --workers.",
-        ) from error

@@ -165,7 +165,7 @@ def test_wrong_usage_ends_with_2(labapp: Any, arguments: tuple[str, ...], said: 
 def test_a_plan_that_fails_leaves_no_folder(
     labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labapp.simulation.workers.ANSWERS_S", 0.3)
+    monkeypatch.setattr("labapp.computing.cluster.ANSWERS_S", 0.3)
     monkeypatch.setattr(pairs, "PAIRS", 2)
     out = tmp_path / "plan"
     status, _, err = labapp("quickstart", "--dask", "tcp://127.0.0.1:9", "--out", str(out))

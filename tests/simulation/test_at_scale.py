@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from labapp import cli
-from labapp.errors import ModelError, SessionError, SetupError
+from labapp.errors import ModelError, SessionError
 from labapp.records.journal import read_rows
 from labapp.session import allotment
 from labapp.session.private import consents
@@ -83,25 +83,6 @@ def test_a_worker_with_another_model_is_refused(tmp_path: Path, cluster: Any) ->
         pytest.raises(ModelError, match="another one"),
     ):
         list(in_order(found, [job]))
-
-
-def test_a_cluster_that_cannot_be_used_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from distributed import LocalCluster
-
-    monkeypatch.setattr("labapp.simulation.workers.ANSWERS_S", 0.5)
-    with pytest.raises(SetupError, match="No Dask scheduler answers"):
-        simulate_at_scale(
-            "quickstart", 1, "understanding", tmp_path / "out", dask="tcp://127.0.0.1:9"
-        )
-    with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
-        pytest.raises(SetupError, match="has no workers"),
-        workers(dask=empty.scheduler_address),
-    ):
-        pass
-    assert not (tmp_path / "out").exists()
 
 
 def test_results_come_in_order_and_nothing_stays(tmp_path: Path, cluster: Any) -> None:

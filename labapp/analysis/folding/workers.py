@@ -6,26 +6,22 @@ are the same to the last bit.
 
 from __future__ import annotations
 
-import os
-import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
 from typing import Protocol
 
 from labapp.analysis.folding.folded import Folded, fold
-from labapp.errors import SetupError
+from labapp.computing.cluster import cluster
+from labapp.computing.processes import cores, processes
 from labapp.records.opening import SessionPlace
 
 AHEAD = 4
 """Sessions a worker has waiting, so that it is never idle and few results lie about."""
 WORTH_A_PROCESS = 12
 """Sessions that are read in the time a process takes to start."""
+SAFE = "The sessions were only read."
 
 
 class Waiting(Protocol):
@@ -50,25 +46,23 @@ def fold_all(
     """
     task = partial(fold, withdrawn=withdrawn)
     if dask is not None:
-        from labapp.analysis.folding.cluster import cluster
-
         # The workers have working directories of their own.
         there = [replace(place, path=place.path.absolute()) for place in places]
-        with cluster(dask) as (submit, n):
-            yield from _in_order(there, partial(submit, task), n * AHEAD)
+        with cluster(dask, safe=SAFE) as (client, n):
+            submit = partial(client.submit, task, pure=False)
+            yield from _in_order(there, submit, n * AHEAD)
         return
     n = fitting(len(places)) if workers is None else min(workers, len(places))
     if n <= 1:
         yield from map(task, places)
         return
-    with _pool(n) as submit:
-        yield from _in_order(places, partial(submit, task), n * AHEAD)
+    with processes(n, _one_thread, safe=SAFE) as pool:
+        yield from _in_order(places, partial(pool.submit, task), n * AHEAD)
 
 
 def fitting(sessions: int) -> int:
     """Processes that are worth it for so many sessions, at most one a core this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, sessions // WORTH_A_PROCESS))
+    return max(1, min(cores(), sessions // WORTH_A_PROCESS))
 
 
 def _in_order(
@@ -83,26 +77,7 @@ def _in_order(
         yield under_way.popleft().result()
 
 
-@contextmanager
-def _pool(n: int) -> Iterator[Callable[..., Future[Folded]]]:
-    # Spawned: a fork would take over the threads and locks of whoever asked.
-    pool = ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_begin)
-    try:
-        yield pool.submit
-    except BrokenProcessPool as error:
-        raise SetupError(
-            "A process that was reading sessions ended before it was done.",
-            safe="The sessions were only read.",
-            todo="Was the memory used up? Try fewer processes: --workers 1.",
-        ) from error
-    finally:
-        # After an error or Ctrl-C what nobody waits for is not begun.
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin() -> None:
-    """Ctrl-C is for the process that asked; a worker finishes its session and goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _one_thread() -> None:
     import pyarrow as pa
 
     pa.set_cpu_count(1)

@@ -13,9 +13,9 @@ import pytest
 
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import analyze
-from labapp.analysis.folding import cluster, workers
+from labapp.analysis.folding import workers
 from labapp.bundle.export import export
-from labapp.errors import RecordError, SetupError
+from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionCompleted
 from tests.analysis.sessions import begin_trial, builder, end_trial
 from tests.helpers.journals import golden_session
@@ -123,30 +123,5 @@ def test_progress_is_told_in_order(sessions: list[Path]) -> None:
 
 
 def test_as_many_processes_as_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _: set(range(4)), raising=False)
+    monkeypatch.setattr(workers, "cores", lambda: 4)
     assert [workers.fitting(n) for n in (0, 1, 11, 24, 36, 1000)] == [1, 1, 1, 2, 3, 4]
-
-
-def test_nothing_answers_at_the_address(
-    sessions: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster, "TIMEOUT_S", 0.3)
-    with pytest.raises(SetupError, match=r"No Dask scheduler can be used at tcp://127\.0\.0\.1:9"):
-        load(sessions, dask="tcp://127.0.0.1:9")
-    with pytest.raises(SetupError, match="No Dask scheduler"):
-        load(sessions, dask="nonsense")
-
-
-def test_another_version_on_a_worker_is_refused(
-    sessions: list[Path], dask: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours = cluster.versions()
-    asked: list[None] = []
-
-    def versions() -> dict[str, str]:
-        asked.append(None)  # here first; the worker has a copy of its own
-        return ours if len(asked) == 1 else ours | {"labapp": "0.0.1"}
-
-    monkeypatch.setattr(cluster, "versions", versions)
-    with pytest.raises(SetupError, match=r"runs labapp 0\.0\.1; here it is"):
-        load(sessions, dask=dask)

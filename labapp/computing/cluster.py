@@ -1,0 +1,92 @@
+"""A Dask cluster whose workers do long work as this machine would: with the same versions."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+from labapp import __version__
+from labapp.errors import SetupError
+
+ANSWERS_S = 10.0
+"""How long a scheduler may take to answer, and its first worker to come."""
+
+
+def versions() -> dict[str, str]:
+    """What has to be the same on every machine for the same numbers and for them to be read."""
+    packages = {name: version(name) for name in ("distributed", "numpy", "pyarrow")}
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"labapp": __version__, "Python": python, **packages}
+
+
+@contextmanager
+def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
+    """A client of the scheduler at an address (`distributed.Client`), and the number of the
+    workers' threads.
+
+    safe: what a reader is told is safe when workers are lost on the way. Raises SetupError when
+    nothing answers at the address, there is no worker, one of them runs other versions, or workers
+    are lost.
+    """
+    import distributed
+    from distributed.comm.core import CommClosedError
+
+    connect: Any = distributed.Client
+    try:
+        client = connect(address, timeout=ANSWERS_S, set_as_default=False)
+    except (OSError, ValueError, TypeError, ImportError) as error:  # a TimeoutError is an OSError
+        raise SetupError(
+            f"No Dask scheduler answers at {address!r} ({_first_line(error)}).",
+            safe="Nothing was begun.",
+            todo="Start one (`dask scheduler`, `dask worker ADDRESS`) and give its address, for "
+            "example tcp://127.0.0.1:8786; or leave --dask out to use this machine.",
+        ) from error
+    try:
+        with client:
+            yield client, _checked(client, address)
+    except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
+        raise SetupError(
+            f"The Dask cluster at {address!r} lost its workers ({_first_line(error)}).",
+            safe=safe,
+            todo="Look at the logs of the workers: perhaps memory ran out.",
+        ) from error
+
+
+def _checked(client: Any, address: str) -> int:
+    """The number of the cluster's threads. Raises SetupError when it cannot be used."""
+    try:
+        client.wait_for_workers(1, timeout=ANSWERS_S)
+    except TimeoutError as error:
+        raise SetupError(
+            f"The Dask scheduler at {address!r} has no workers.",
+            safe="Nothing was begun.",
+            todo=f"Start some: dask worker {address}",
+        ) from error
+    ours = versions()
+    try:
+        found = client.run(versions)
+    except ImportError as error:
+        raise SetupError(
+            f"A worker of the Dask cluster at {address!r} cannot load labapp "
+            f"({_first_line(error)}).",
+            safe="Nothing was begun.",
+            todo=f"Install labapp {__version__} where `dask worker` is started.",
+        ) from error
+    for worker, theirs in found.items():
+        other = [f"{name} {theirs[name]}" for name in ours if theirs[name] != ours[name]]
+        if other:
+            raise SetupError(
+                f"The Dask worker {worker} runs {', '.join(other)}; here it is "
+                f"{', '.join(f'{name} {said}' for name, said in ours.items())}.",
+                safe="Nothing was begun.",
+                todo="Install the same versions there: the numbers could differ.",
+            )
+    return int(sum(client.nthreads().values()))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,0 +1,87 @@
+"""A Dask cluster that cannot be used is told: no answer, no worker, other versions, lost ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from labapp.computing import cluster
+from labapp.errors import SetupError
+
+
+@pytest.fixture
+def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A cluster with one worker in this process."""
+    from distributed import LocalCluster
+
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=":0",
+        protocol="tcp",
+        local_directory=str(tmp_path_factory.mktemp("dask")),
+    ) as made:
+        yield made
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_nothing_answers(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "ANSWERS_S", 0.3)
+    with (
+        pytest.raises(SetupError, match=f"No Dask scheduler answers at '{address}'") as told,
+        cluster.cluster(address),
+    ):
+        pass
+    assert "dask scheduler" in told.value.todo
+
+
+def test_it_computes_on_its_threads(local: Any) -> None:
+    with cluster.cluster(local.scheduler_address) as (client, threads):
+        assert threads == 1
+        assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
+
+
+def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(cluster, "ANSWERS_S", 0.3)
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        pytest.raises(SetupError, match="has no workers"),
+        cluster.cluster(empty.scheduler_address),
+    ):
+        pass
+
+
+def test_another_version_on_a_worker_is_refused(
+    local: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = cluster.versions()
+    asked: list[None] = []
+
+    def versions() -> dict[str, str]:
+        asked.append(None)  # here first; the worker has a copy of its own
+        return ours if len(asked) == 1 else ours | {"labapp": "0.0.1"}
+
+    monkeypatch.setattr(cluster, "versions", versions)
+    with (
+        pytest.raises(SetupError, match=r"runs labapp 0\.0\.1; here it is") as told,
+        cluster.cluster(local.scheduler_address),
+    ):
+        pass
+    assert "same versions" in told.value.todo
+
+
+def test_lost_workers_are_told_with_what_is_safe(local: Any) -> None:
+    from distributed import KilledWorker
+
+    worker = next(iter(local.scheduler.workers.values()))
+    with (
+        pytest.raises(SetupError, match="lost its workers") as told,
+        cluster.cluster(local.scheduler_address, safe="Nothing was changed."),
+    ):
+        raise KilledWorker("task", worker, 3)
+    assert told.value.safe == "Nothing was changed."
