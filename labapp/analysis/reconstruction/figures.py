@@ -3,7 +3,7 @@ as files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib as mpl
 
@@ -33,9 +33,9 @@ def plates(found: Sequence[Found]) -> list[Plate]:
     begin with study and task."""
     tasks = dict.fromkeys((one.group.study, one.group.task) for one in found)
     return [
-        plate
+        made
         for key in tasks
-        for plate in by_kind(
+        for made in by_kind(
             [one for one in found if (one.group.study, one.group.task) == key]
         ).values()
     ]
@@ -43,17 +43,17 @@ def plates(found: Sequence[Found]) -> list[Plate]:
 
 def by_kind(found: Sequence[Found]) -> Mapping[str, Plate]:
     """The figures of one study and task, by what they are of: BOXES and so on."""
+    drawn = {kind: draw(kind, found) for kind in _DRAW}
+    return {kind: made for kind, made in drawn.items() if made is not None}
+
+
+def draw(kind: str, found: Sequence[Found]) -> Plate | None:
+    """One figure of one study and task; None where there are no values for it. kind: BOXES, PAIRS,
+    CHANGES, DIMENSIONS or RATINGS."""
     if not found:
-        return {}
+        return None
     with mpl.rc_context(STYLE):
-        drawn = {
-            BOXES: _boxes(found),
-            PAIRS: _pairs(found),
-            CHANGES: _changes(found),
-            DIMENSIONS: _dimensions(found),
-            RATINGS: _ratings(found),
-        }
-    return {kind: plate for kind, plate in drawn.items() if plate is not None}
+        return _DRAW[kind](found)
 
 
 def _boxes(found: Sequence[Found]) -> Plate | None:
@@ -104,3 +104,12 @@ def _name(found: Sequence[Found], kind: str) -> str:
 def _of(found: Sequence[Found]) -> str:
     """Which of the tasks, where it is not the paper's own."""
     return "" if _reconstructs(found) else f", {found[0].group.task.removeprefix(SINGLE)}"
+
+
+_DRAW: Mapping[str, Callable[[Sequence[Found]], Plate | None]] = {
+    BOXES: _boxes,
+    PAIRS: _pairs,
+    CHANGES: _changes,
+    DIMENSIONS: _dimensions,
+    RATINGS: _ratings,
+}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from labapp.analysis.reconstruction.figures import (
     PAIRS,
     RATINGS,
     by_kind,
+    draw,
     plates,
 )
 from labapp.analysis.reconstruction.figures_boxes import levels
@@ -48,6 +50,19 @@ from tests.helpers.compared import (
 )
 
 EIGHT = found_of(group_of(rated=True))
+
+
+def drawn(kind: str, *found: Found) -> Plate:
+    """One figure; of a study there are up to five."""
+    made = draw(kind, found)
+    assert made is not None
+    return made
+
+
+@cache
+def eight(kind: str) -> Plate:
+    """Of `EIGHT`, drawn once for the tests that only look at it."""
+    return drawn(kind, EIGHT)
 
 
 def panel(plate: Plate, title: str, block: int = 0) -> Axes:
@@ -89,7 +104,7 @@ def test_all_figures_of_a_study_are_there() -> None:
 
 
 def test_boxes_show_every_value_the_median_and_the_mean() -> None:
-    ax = panel(by_kind([EIGHT])[BOXES], "Response time")
+    ax = panel(eight(BOXES), "Response time")
     values = EIGHT.group.values
     assert sorted(points(ax, "o")) == pytest.approx(sorted(values["response_time_s"]))
     means = values.groupby("model")["response_time_s"].mean().reindex(list(THREE))
@@ -110,8 +125,8 @@ def test_boxes_show_every_value_the_median_and_the_mean() -> None:
 
 
 def test_participants_are_joined_only_where_they_met_several_models() -> None:
-    def joined(found: Found) -> int:
-        ax = panel(by_kind([found])[BOXES], "Response time")
+    def joined(plate: Plate) -> int:
+        ax = panel(plate, "Response time")
         segments = [
             segment
             for lines in ax.collections
@@ -120,16 +135,16 @@ def test_participants_are_joined_only_where_they_met_several_models() -> None:
         ]
         return sum(len(segment) == len(THREE) for segment in segments)
 
-    assert joined(EIGHT) == 8
-    between = found_of(group_of(within=False))
+    assert joined(eight(BOXES)) == 8
+    between = drawn(BOXES, found_of(group_of(within=False)))
     assert joined(between) == 0
-    assert "grey lines" in by_kind([EIGHT])[BOXES].caption
-    assert "grey lines" not in by_kind([between])[BOXES].caption
+    assert "grey lines" in eight(BOXES).caption
+    assert "grey lines" not in between.caption
 
 
 @pytest.mark.parametrize(("n", "boxes"), [(4, 0), (5, 3)])
 def test_boxes_and_stars_begin_at_five_values(n: int, boxes: int) -> None:
-    plate = by_kind([found_of(group_of(n=n))])[BOXES]
+    plate = drawn(BOXES, found_of(group_of(n=n)))
     ax = panel(plate, "Response time")
     assert sum(isinstance(patch, PathPatch) for patch in ax.patches) == boxes
     assert bool(stars_in(ax)) == (n == 5)
@@ -139,7 +154,7 @@ def test_boxes_and_stars_begin_at_five_values(n: int, boxes: int) -> None:
 def test_brackets_join_the_models_that_differ_and_no_others() -> None:
     found = with_p(EIGHT, "response_time_s", {("ae", "gt"): 0.0004, ("ae", "vae"): 0.02})
     found = with_p(found, "seq", {})
-    plate = by_kind([found])[BOXES]
+    plate = drawn(BOXES, found)
     ax = panel(plate, "Response time")
     assert sorted(stars_in(ax)) == ["*", "***"]
     middle = {t.get_text(): t.get_position()[0] for t in ax.texts if t.get_text() in ("*", "***")}
@@ -152,13 +167,13 @@ def test_brackets_join_the_models_that_differ_and_no_others() -> None:
 def test_no_bracket_lies_over_another_or_over_values() -> None:
     found = found_of(group_of(SEVEN, 15, within=False))
     pairs = next(one for one in found.compared if one.metric.column == "response_time_s").pairs
-    drawn = levels(SEVEN, pairs)
-    assert len(drawn) == 21
-    for left, right, _, level in drawn:
-        for start, end, _, other in drawn:
+    brackets = levels(SEVEN, pairs)
+    assert len(brackets) == 21
+    for left, right, _, level in brackets:
+        for start, end, _, other in brackets:
             if level == other and (left, right) != (start, end):
                 assert right <= start or end <= left
-    ax = panel(by_kind([found])[BOXES], "Response time")
+    ax = panel(drawn(BOXES, found), "Response time")
     highest = (found.group.values["response_time_s"].max() - ax.get_ylim()[0]) / np.ptp(
         ax.get_ylim()
     )
@@ -173,7 +188,7 @@ def test_no_bracket_lies_over_another_or_over_values() -> None:
 
 def test_values_that_are_missing_are_not_counted_nor_drawn() -> None:
     group = without(EIGHT.group, {"seq": ["dsprites/ae"], "slide_distance": THREE})
-    plate = by_kind([found_of(group)])[BOXES]
+    plate = drawn(BOXES, found_of(group))
     assert model_labels(panel(plate, "Difficulty (SEQ)"))[0] == "ae\nn=0"
     assert len(points(panel(plate, "Difficulty (SEQ)"), "o")) == 16
     assert "Slide distance" not in [ax.get_title(loc="left") for ax in plate.figure.axes]
@@ -182,14 +197,14 @@ def test_values_that_are_missing_are_not_counted_nor_drawn() -> None:
 
 
 def test_an_error_that_is_the_same_a_pixel_is_drawn_once() -> None:
-    titles = [ax.get_title(loc="left") for ax in by_kind([EIGHT])[BOXES].figure.axes]
+    titles = [ax.get_title(loc="left") for ax in eight(BOXES).figure.axes]
     assert "Error AUC, sum" in titles
     assert "Error AUC, mean" not in titles
 
 
 def test_heat_maps_are_row_minus_column_with_stars() -> None:
     found = with_p(EIGHT, "response_time_s", {("ae", "gt"): 0.0004})
-    ax = panel(by_kind([found])[PAIRS], "Response time")
+    ax = panel(drawn(PAIRS, found), "Response time")
     means = found.group.values.groupby("model")["response_time_s"].mean().reindex(list(THREE))
     (mesh,) = [one for one in ax.collections if isinstance(one, QuadMesh)]
     shown = np.ma.filled(mesh.get_array().reshape(3, 3), np.nan)
@@ -220,28 +235,28 @@ def test_models_of_other_sizes_are_parted() -> None:
 def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -> None:
     five = found_of(group_of(("mnist/ae5", "mnist/ss5"), 6))
     ten = found_of(group_of(("mnist/ae10", "mnist/ss10"), 6, seed=2))
-    drawn = by_kind([five, ten])
-    assert [label.split("\n")[0] for label in model_labels(drawn[BOXES].figure.axes[0])] == [
+    boxes, pairs = (drawn(kind, five, ten) for kind in (BOXES, PAIRS))
+    assert [label.split("\n")[0] for label in model_labels(boxes.figure.axes[0])] == [
         *("ae5", "ss5", "ae10", "ss10")
     ]
-    ax = panel(drawn[PAIRS], "Response time")
+    ax = panel(pairs, "Response time")
     between = [
         t for t in ax.texts if round(t.get_position()[0]) == 2 and set(t.get_text()) == {"*"}
     ]
     assert all(round(t.get_position()[1]) == 3 for t in between), "no test between the groups"
-    assert "No test was made of models that no participant met together." in drawn[PAIRS].caption
+    assert "No test was made of models that no participant met together." in pairs.caption
 
 
 def test_data_sets_have_panels_of_their_own() -> None:
     other = found_of(group_of(("sinelines/ae", "sinelines/gt")))
-    plate = by_kind([EIGHT, other])[BOXES]
+    plate = drawn(BOXES, EIGHT, other)
     assert [part.get_suptitle() for part in plate.figure.subfigs] == ["dsprites", "sinelines"]
     assert len(model_labels(panel(plate, "Response time", 1))) == 2
 
 
 def test_correctness_by_dial_with_its_error_and_chance() -> None:
     found = found_of(group_of(task=EXEMPLARS, n=10))
-    ax = panel(by_kind([found])[DIMENSIONS], "ae")
+    ax = panel(drawn(DIMENSIONS, found), "ae")
     own = found.group.trials[found.group.trials["model"] == "dsprites/ae"]
     share = own.groupby("dimension")["correct"].mean().to_numpy(dtype=float)
     size = own.groupby("dimension").size().to_numpy(dtype=float)
@@ -265,13 +280,13 @@ def test_a_discrete_dial_has_no_line_of_chance() -> None:
         regime=group.trials["regime"].where(group.trials["dimension"] > 1, None)
     )
     assert [one.thirds for one in shares(trials, THREE[0])] == [False, True, True]
-    plate = by_kind([found_of(replace(group, trials=trials))])[DIMENSIONS]
+    plate = drawn(DIMENSIONS, found_of(replace(group, trials=trials)))
     assert sum(line.get_linestyle() == "--" for line in panel(plate, "ae").lines) == 2
     assert "A discrete dial" in plate.caption
 
 
 def test_changes_have_means_and_standard_errors() -> None:
-    ax = panel(by_kind([EIGHT])[CHANGES], "Slide distance")
+    ax = panel(eight(CHANGES), "Slide distance")
     metric = next(one.metric for one in EIGHT.compared if one.metric.column == "slide_distance")
     found = changes(EIGHT.group, metric).groupby("model")["change"].agg(["mean", "sem"])
     found = found.reindex(list(THREE))
@@ -294,7 +309,7 @@ def test_changes_are_the_last_less_the_first_questions() -> None:
 
 
 def test_ratings_have_means_and_standard_deviations() -> None:
-    ax = panel(by_kind([EIGHT])[RATINGS], "Mental demand")
+    ax = panel(eight(RATINGS), "Mental demand")
     found = EIGHT.group.values.groupby("model")["mental_demand"].agg(["mean", "std"])
     found = found.reindex(list(THREE))
     assert [bar.get_y() + bar.get_height() for bar in ax.patches] == pytest.approx(
@@ -306,7 +321,7 @@ def test_ratings_have_means_and_standard_deviations() -> None:
     low, high = ax.get_ylim()
     assert low <= (found["mean"] - found["std"]).min()
     assert high >= (found["mean"] + found["std"]).max()
-    few = panel(by_kind([found_of(group_of(n=4, rated=True))])[RATINGS], "Mental demand")
+    few = panel(drawn(RATINGS, found_of(group_of(n=4, rated=True))), "Mental demand")
     assert not few.patches
     assert len(points(few, "o")) == 12
 
@@ -314,7 +329,7 @@ def test_ratings_have_means_and_standard_deviations() -> None:
 def test_a_figure_says_of_whom_it_is() -> None:
     group = replace(EIGHT.group, simulated=8)
     (title, some, none) = (
-        by_kind([replace(EIGHT, group=one)])[BOXES].figure.get_suptitle()
+        drawn(BOXES, replace(EIGHT, group=one)).figure.get_suptitle()
         for one in (group, replace(group, simulated=3), EIGHT.group)
     )
     assert title.endswith("made-up: 8 participants, all simulated")
@@ -357,7 +372,7 @@ def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
     for run in ("one", "two"):
         folder = tmp_path / run
         folder.mkdir()
-        plate = by_kind([found_of(group_of())])[BOXES]
+        plate = drawn(BOXES, found_of(group_of()))
         vector, picture = plate.save(folder)
         texts.append(vector.read_text("utf-8"))
         assert picture.read_bytes().startswith(b"\x89PNG")
