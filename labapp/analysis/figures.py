@@ -120,7 +120,7 @@ def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]
         known = values[np.isfinite(values)]
         highest = float(known.max()) if known.size else 0.0
         ax.set_ylim(0, 1.06 * highest or 1.0)  # room for the highest value's sign
-        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
 
 
 def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawing:

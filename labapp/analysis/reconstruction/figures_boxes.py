@@ -127,7 +127,7 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     ax.set_ylim(bottom, bottom + (high + margin - bottom) / top)
     ax.set_yticks(axes.value_ticks(metric, low, high))
     ax.tick_params(axis="y", labelsize=axes.SMALL)
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     ax.spines["left"].set_bounds(bottom, high + margin)
     return top
 
