@@ -113,7 +113,7 @@ def comparability(stages: pd.DataFrame) -> Iterator[Html]:
         if found:
             yield paragraph(
                 f"{', '.join(found)}: {why} The published tables (Table 2 and those after it) are "
-                "of other models and not comparable.",
+                "of other models: where they stand beside ours, they are for orientation.",
                 "note",
             )
 
