@@ -18,7 +18,8 @@ SMALLEST = 5
 """No result of fewer values is called significant."""
 
 FEW = "there are too few values"
-SAME = "the values do not vary"
+SAME = "there is no variation to test against"
+"""Of values, of differences within participants, or within conditions that may well differ."""
 MOST_NORMAL = 5000
 """For more values Shapiro and Wilk's p is not accurate."""
 

@@ -42,6 +42,8 @@ def overview(found: Sequence[Found]) -> Iterator[Html]:
     if not groups:
         return
     yield heading(3, "Models and interactive reconstruction")
+    yield from _provenance(groups)
+    yield from _theirs(found)
     rows: list[list[object]] = []
     beside = False
     for one in groups:
@@ -64,19 +66,24 @@ def overview(found: Sequence[Found]) -> Iterator[Html]:
         ["Model", *FACTS.values(), *(two_lines(one.title, one.unit) for one in shown)],
         rows,
         numeric=range(1, 1 + len(FACTS) + len(shown)),
-        caption="Mean ± sd over participants" + "; below it the paper's Table 2." * beside,
+        caption="Mean ± sd (n − 1) over participants; below it the median and n"
+        + ("; the paper's Table 2." if beside else "."),
     )
     yield paragraph(OF_CARDS, "quiet")
-    yield from _provenance(groups)
 
 
-def _mean(found: Found, model: str, name: str) -> object | None:
+def _mean(found: Found, model: str, name: str) -> Html | None:
     one = next((one for one in found.compared if one.metric.column == name), None)
     if one is None:
         return None
     summary, decimals = one.summaries[model], one.metric.decimals
     said = paper.mean(found.group, model, one.metric)
-    return _beside(_spread(summary, decimals), "" if said is None else said.spread)
+    return _lines(
+        _spread(summary, decimals),
+        "" if summary.median is None else f"median {decimal(summary.median, decimals)}",
+        f"n = {summary.n}",
+        "" if said is None else f"paper {said.spread}",
+    )
 
 
 def _beside(ours: str, printed: str) -> object:
@@ -87,6 +94,8 @@ def of_task(task: str, found: Sequence[Found]) -> Iterator[Html]:
     """The groups of one study that did a task: values, tests and checks."""
     own = [one for one in found if one.group.task == task]
     yield from _provenance(own)
+    if all(one.group.task != RECONSTRUCTION for one in found):
+        yield from _theirs(own)  # else the overview of the study has said it
     for one in own:
         if len(own) > 1:
             yield heading(4, one.group.name.partition(", ")[2])
@@ -109,12 +118,16 @@ def _tested(found: Found) -> str:
 
 
 def _provenance(found: Sequence[Found]) -> Iterator[Html]:
-    """Whose values these are, where the paper's stand beside them."""
+    """Whose values these are."""
     programs = sum(one.group.simulated for one in found)
     people = sum(one.group.participants for one in found)
     if programs:
         of = "All" if programs == people else f"{programs} of {people}"
         yield paragraph(f"{of} participants here are simulated: programs, not people.", "note")
+
+
+def _theirs(found: Sequence[Found]) -> Iterator[Html]:
+    """What the paper's values are that stand beside these."""
     if any(paper.has(one.group) for one in found):
         yield paragraph(NOT_THEIRS, "quiet")
 

@@ -23,16 +23,18 @@ LETTERS = {
     "H": (" H",),
 }
 """Letters of statistics, and how the names of their tests are told, the first that fits."""
+LEAST = 1e-15
+"""Smaller p are of rounding: of three values two of which are equal, Shapiro and Wilk's is 0."""
 
 
 def p_value(p: float | None) -> str:
     """p = 0.012, or p = 5.3e-08 as the paper writes small ones."""
-    return NONE if p is None else f"p = {plain(p)}"
+    return NONE if p is None else f"p {'<' if p < LEAST else '='} {plain(p)}"
 
 
 def plain(p: float) -> str:
-    """Two digits that count."""
-    return f"{p:.2g}"
+    """Two digits that count, of `LEAST` at least."""
+    return f"{max(p, LEAST):.2g}"
 
 
 def statistic(outcome: Outcome) -> str:

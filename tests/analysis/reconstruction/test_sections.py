@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 
-from labapp.analysis.inference import Outcome
+from labapp.analysis.inference import SAME, Outcome
 from labapp.analysis.reconstruction import sections, words
 from labapp.analysis.reconstruction.model_cards import Facts, facts
 from labapp.analysis.reconstruction.results import Found
@@ -58,7 +58,7 @@ def test_each_metric_has_values_tests_and_effects(whole: Analysed) -> None:
 
 def test_the_papers_values_stand_beside_a_study_like_theirs(whole: Analysed) -> None:
     found = as_published(of(whole, 1))
-    said = plain(sections.of_task("reconstruction", [found]))
+    said = plain([*sections.overview([found]), *sections.of_task("reconstruction", [found])])
     for value in (
         "paper 34 ± 26",
         "paper F(2, 28) = 23.4, p = 1e-06",
@@ -67,7 +67,10 @@ def test_the_papers_values_stand_beside_a_study_like_theirs(whole: Analysed) -> 
         "paper 3.93 ± 1.12",
     ):
         assert value in said
-    assert "with other models of the same name: for orientation, not to be reproduced" in said
+    assert said.count("with other models of the same name: for orientation, not to be repro") == 1
+    assert said.index("for orientation") < said.index("paper 34 ± 26")
+    single = as_published(of(whole, 2))
+    assert "for orientation" in plain(sections.of_task(single.group.task, [single]))
 
 
 def test_where_the_paper_contradicts_itself_it_is_said(whole: Analysed) -> None:
@@ -115,6 +118,13 @@ def test_overview_is_table_2(whole: Analysed) -> None:
     assert f"sinelines/vae {card.mse:.1f} paper 3.3" in said
     assert "paper 0.63 ± 0.28" not in said, "it is in the report's unit"
     assert "paper 63 ± 28" in said
+    (metric,) = (one for one in found.compared if one.metric.column == "completion_rate")
+    summary = metric.summaries["sinelines/vae"]
+    assert summary.mean is not None
+    assert summary.sd is not None
+    assert (
+        f"{summary.mean:.0f} ± {summary.sd:.0f} median {summary.median:.0f} n = 5 paper 63 ± 28"
+    ) in said
     assert "from the cards of the models with these ids on this computer" in said
     assert list(sections.overview([of(whole, 2)])) == [], "of reconstruction alone"
     ours = plain(sections.overview([of(whole, 0)]))
@@ -145,12 +155,13 @@ def test_checks_are_folded_away(gapped: Analysed) -> None:
 
 
 def test_a_test_without_value_says_why() -> None:
-    assert words.test(Outcome("paired t", why="the values do not vary")) == (
-        "none: the values do not vary"
+    assert words.test(Outcome("paired t", why=SAME)) == (
+        "none: there is no variation to test against"
     )
     assert words.test(Outcome("paired t")) == "–"
     fitted = Outcome("linear mixed model, Wald chi-square", 3.0, 2, 0.0000123, why="no variance")
     assert words.test(fitted) == "χ²(2) = 3.00, p = 1.2e-05 (no variance)"
+    assert words.p_value(0.0) == words.p_value(7.8e-16) == "p < 1e-15"
 
 
 def test_models_without_a_card_have_no_facts() -> None:
