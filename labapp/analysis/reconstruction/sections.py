@@ -276,16 +276,16 @@ def _pair(found: Found, one: Compared, pair: Pair | None) -> Html:
 
 def _contradictions(found: Found) -> Iterator[Html]:
     """Where what stands here of the paper is contradicted elsewhere in it, or needs a word."""
-    said: dict[str, dict[str, list[str]]] = {}
+    said: dict[str, dict[str, dict[str, None]]] = {}
     for one in found.compared:
         for row in _printed(found, one):
             if row.note:
                 models = " − ".join(filter(None, (row.model, row.compared_with)))
                 what = f"{one.metric.title} ({row.source})"
-                said.setdefault(row.note, {}).setdefault(what, []).append(models)
+                said.setdefault(row.note, {}).setdefault(what, {})[models] = None
     if said:
         notes = "; ".join(
-            f"{' and '.join(_whose(*both) for both in about.items())}: {note}"
+            f"{' and '.join(_whose(what, list(whose)) for what, whose in about.items())}: {note}"
             for note, about in said.items()
         )
         yield paragraph(f"Of the paper's values: {notes}.", "quiet")

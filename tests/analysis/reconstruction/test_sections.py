@@ -100,6 +100,7 @@ def test_a_note_on_many_cells_stands_once() -> None:
         "as F28" in said
     )
     assert "from 5 to 10 dimensions" not in said
+    assert "ae5 − ae10, Error AUC, sum (6.2.1): degrees of freedom are not printed" in said
     traversals = group_of(
         [f"sinelines/{one}" for one in ("ae", "vae", "gt")],
         task=TRAVERSALS,
