@@ -33,10 +33,13 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     are lost.
     """
     import distributed
+    from distributed.comm.addressing import resolve_address
     from distributed.comm.core import CommClosedError
 
     connect: Any = distributed.Client
+    resolve: Any = resolve_address
     try:
+        resolve(address)  # a client that cannot make sense of it waits for itself when it ends
         client = connect(address, timeout=ANSWERS_S, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError) as error:  # a TimeoutError is an OSError
         raise SetupError(

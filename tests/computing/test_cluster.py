@@ -38,6 +38,21 @@ def test_nothing_answers(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "dask scheduler" in told.value.todo
 
 
+@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1", "http://127.0.0.1:8786", ""])
+def test_no_client_is_made_for_what_is_no_address(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One would wait for itself for twice the time when it ends, and print a traceback."""
+    import distributed
+
+    def client(*_: object, **__: object) -> None:
+        pytest.fail("a client was made")
+
+    monkeypatch.setattr(distributed, "Client", client)
+    with pytest.raises(SetupError, match="No Dask scheduler answers"), cluster.cluster(address):
+        pass
+
+
 def test_it_computes_on_its_threads(local: Any) -> None:
     with cluster.cluster(local.scheduler_address) as (client, threads):
         assert threads == 1
