@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,17 +16,19 @@ from labapp.analysis import load
 from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS
 from labapp.bundle.verify import verify
 from labapp.errors import RecordError
+from labapp.records.describe import duration
 from labapp.records.layout import JOURNAL
 from labapp.records.sessions import SessionSummary, list_sessions
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load as load_study
 from labapp.ui import theme
+from labapp.ui.moderator.choices import length_text
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.page import ExportRequest, ResearcherPage
 from labapp.ui.researcher.results import Quality, read_results
-from labapp.ui.researcher.results_view import TITLES, value
-from labapp.ui.researcher.session_list import marks
+from labapp.ui.researcher.results_view import TITLES, UNITS, value
+from labapp.ui.researcher.session_list import details, marks
 from tests.session.sessions import surroundings
 
 PATIENCE_MS = 100_000
@@ -93,6 +96,11 @@ def test_quality_says_what_is_to_be_known() -> None:
     poor = replace(GOOD, counts=False, gaps=2, deviations=1, sound_s=0.0)
     said = "does not count · no sound · 2 interruptions · 1 deviation"
     assert marks(line(), poor) == (said, "warn")
+    assert said in details(line(), poor)  # for a column that is too narrow
+
+
+def test_lengths_are_rounded_as_elsewhere() -> None:
+    assert length_text(line(length_s=540.6)) == duration(540.6) == "9:01"
 
 
 def test_every_metric_of_stages_has_the_title_that_the_report_gives_it() -> None:
@@ -109,6 +117,13 @@ def test_numbers_have_the_decimals_that_tell_them_apart() -> None:
         "12,346",
     ]
     assert value(0.0, like=100.0) == "0"
+    assert value(0.0) == "0"
+    assert value(13.4, like=0.0) == "13.4"
+
+
+def test_every_unit_of_a_metric_that_has_words_is_translated() -> None:
+    metrics = (*METRICS, *SINGLE_METRICS, *SCORE_METRICS)
+    assert {one.unit for one in metrics if re.search("[a-z]", one.unit)} == set(UNITS)
 
 
 def test_results_come_by_themselves_and_are_those_of_the_command(
@@ -227,6 +242,19 @@ def test_a_failed_command_says_why(qtbot: QtBot) -> None:
     assert "/no/such/session" in said[0].error
     assert not job.running
     job.deleteLater()
+
+
+def test_means_of_masks_say_how_much_a_mask_shows(tmp_path: Path) -> None:
+    (tmp_path / "participants.csv").write_text("study\n", encoding="utf-8")
+    (tmp_path / "statistics.csv").write_text(
+        "test,study,group,quantity,unit,model,method,percent,n,mean,sd,median\n"
+        "mean,faces,,reaction time,ms,,gradient,5.0,20,757.5,,\n"
+        "mean,lines,,slide_distance,,sinelines/ae,,,20,1.5,,\n"
+        "mean,lines,,all,,,,,20,1.5,,\n",
+        encoding="utf-8",
+    )
+    of = [line.of for line in read_results(tmp_path).lines]
+    assert of == ["gradient, 5\N{NO-BREAK SPACE}%", "sinelines/ae", ""]
 
 
 def test_half_an_analysis_is_none(tmp_path: Path) -> None:

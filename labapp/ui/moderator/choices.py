@@ -69,5 +69,5 @@ def voice_text(line: SessionSummary) -> str:
 
 
 def length_text(line: SessionSummary) -> str:
-    """Working time."""
-    return wording.short_time(round(line.length_s * 1e9))
+    """Working time, in whole seconds as the report and the command line round them."""
+    return wording.short_time(round(line.length_s) * 1_000_000_000)

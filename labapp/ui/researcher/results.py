@@ -35,7 +35,8 @@ class Quality:
 @dataclass(frozen=True, slots=True)
 class Line:
     """A mean of the table of statistics: of which study, group of stages and quantity, of whom (a
-    model, a method), over n values. None where there is none."""
+    model, a method and the share of the picture it shows), over n values. None where there is
+    none."""
 
     study: str
     group: str
@@ -105,12 +106,18 @@ def _lines(path: Path) -> Iterator[Line]:
                 row["group"],
                 row["quantity"],
                 row["unit"],
-                row["model"] or row["method"],
+                _of(row),
                 int(row["n"]),
                 _number(row["mean"]),
                 _number(row["sd"]),
                 _number(row["median"]),
             )
+
+
+def _of(row: Mapping[str, str]) -> str:
+    """For example `sinelines/ae`, or `gradient, 2.5 %` of a mask that shows so much."""
+    shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
+    return ", ".join(said for said in (row["model"] or row["method"], shown) if said)
 
 
 def _yes(text: str) -> bool:

@@ -39,6 +39,16 @@ TITLES = {
     "understood_dimensions": N_("Understood the dimensions"),
 }
 """Titles of the metrics of stages, by their columns; other quantities are written in words."""
+UNITS = (
+    N_("% of questions"),
+    N_("s a question"),
+    N_("slider widths a question"),
+    N_("sum of squares × s, a stage"),
+    N_("mean of squares × s, a stage"),
+    N_("1 very easy – 7 very difficult"),
+    N_("0 perfect – 100 failure"),
+)
+"""Their units, where these have words."""
 HEADINGS = (N_("Of"), "n", N_("Mean ± sd"), N_("Median"))
 DECIMALS = ((100, 0), (10, 1), (1, 2))
 """So many decimals from such a size on; 3 below."""
@@ -52,8 +62,8 @@ def value(size: float | None, like: float | None = None) -> str:
     are to be used (a mean's, for its standard deviation)."""
     if size is None:
         return "–"
-    deciding = abs(size if like is None else like)
-    decimals = next((some for limit, some in DECIMALS if deciding >= limit), 3)
+    deciding = abs(size if like is None else like) or abs(size)
+    decimals = next((some for limit, some in DECIMALS if deciding >= limit), 3) if deciding else 0
     return number(f"{size:,.{decimals}f}").replace("-", "−")
 
 
@@ -166,6 +176,7 @@ def _measure(quantity: str, unit: str, lines: Sequence[Line]) -> QWidget:
         grid.setColumnMinimumWidth(column, width)
     title = tr(TITLES[quantity]) if quantity in TITLES else quantity
     grid.addWidget(bits.label(title, "strong", wrap=True), 0, 0)
+    unit = tr(unit) if unit in UNITS else unit
     grid.addWidget(_right(bits.label(unit, "secondary", wrap=True)), 0, 1, 1, 3)
     for column, text in enumerate(HEADINGS):
         head = bits.label(text if text == "n" else tr(text), "caption")

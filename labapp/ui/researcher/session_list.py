@@ -58,8 +58,10 @@ def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
 
 
 def details(line: SessionSummary, quality: Quality | None) -> str:
-    """The same in full sentences, for the tool tip."""
+    """All of it, with reasons and places, for the tool tip: a narrow column cuts the marks off."""
     said = [f"{line.id}", f"{tr('Started')}: {wording.local_time(line.started)}"]
+    if known := marks(line, quality)[0]:
+        said.append(known)
     if quality is not None and quality.excluded_because:
         said.append(tr("Does not count: {why}", why=quality.excluded_because))
     if quality is not None and quality.gaps:
