@@ -104,9 +104,9 @@ def _shares(said: str | None) -> Mapping[str, float]:
     names = [name.strip() for name in said.split(",")]
     unknown = [name for name in names if name not in SHARES]
     if unknown or len(set(names)) < len(names):
-        what = f"{unknown[0]!r} is not one" if unknown else "one of them stands twice"
+        what = f"{unknown[0]!r} is none of them" if unknown else "one of them stands twice"
         raise UsageError(
-            f"{said!r} is not a list of strategies: {what}.",
+            f"{said!r} is not a list of strategies that turn dials: {what}.",
             todo=f"Take some of {', '.join(SHARES)}, with or without shares (random=0.4).",
         )
     return {name: SHARES[name] for name in names}
