@@ -1,5 +1,5 @@
 """What holds for every test: models, stimulus sets and caches of whoever runs the tests are none of
-theirs."""
+theirs; and no example of a property has a time limit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import os
 import tempfile
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more of the machine than of the program: nothing here is timed.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # Set before any test module is read, and for the processes that tests start.
 _MODELS = tempfile.TemporaryDirectory(prefix="labapp-tests-models-")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -40,7 +40,6 @@ def test_mnist_is_one_less_the_overlap_of_rounded_pixels() -> None:
 
 
 @pytest.mark.parametrize("name", distance.DISTANCES)
-@settings(deadline=None)
 @given(x=pixels, target=pixels)
 def test_a_distance_is_symmetric_in_the_unit_interval_and_0_to_itself(
     name: str, x: Array, target: Array

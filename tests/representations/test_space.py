@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.representations.space import Continuous, Dimension, Discrete, LatentSpace
@@ -30,7 +30,6 @@ def test_snapping_by_hand() -> None:
     assert (choice.snap(-1), choice.snap(1.2), choice.snap(7)) == (0, 1, 2)
 
 
-@settings(deadline=None)
 @given(dial=continuous, value=st.floats(-1000, 1000))
 def test_a_snapped_value_is_on_a_step_or_a_limit(dial: Continuous, value: float) -> None:
     snapped = dial.snap(value)
@@ -58,7 +57,6 @@ def test_one_hots_stand_before_the_continuous_values() -> None:
     assert encoded.tolist() == [0, 0, 1, 0, 1, 0, 0.5]
 
 
-@settings(deadline=None)
 @given(space=spaces, data=st.data())
 def test_encoding_keeps_every_value(space: LatentSpace, data: st.DataObject) -> None:
     z = space.snap([data.draw(st.floats(-200, 200)) for _ in space.dimensions])
@@ -75,7 +73,6 @@ def test_encoding_keeps_every_value(space: LatentSpace, data: st.DataObject) -> 
     assert at == space.width
 
 
-@settings(deadline=None)
 @given(space=spaces)
 def test_a_space_survives_json(space: LatentSpace) -> None:
     assert LatentSpace.from_json(json.loads(json.dumps(space.to_json()))) == space
