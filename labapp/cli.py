@@ -354,7 +354,8 @@ def main() -> None:
         error.show()
         status = 2
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("Interrupted. What was finished before is kept.", err=True)
+        kept = "Interrupted. Sessions that were finished are kept; nothing was overwritten."
+        typer.echo(kept, err=True)
         status = _INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.

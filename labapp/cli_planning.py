@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from labapp.cli_options import Dask, Data, Json, Seed, Workers, session_path, show_json
+from labapp.cli_options import (
+    Dask,
+    Data,
+    Json,
+    Seed,
+    Workers,
+    progress_bar,
+    session_path,
+    show_json,
+)
 from labapp.errors import UsageError
-
-if TYPE_CHECKING:
-    from labapp.planning.plan import Progress
 
 
 def plan(
@@ -67,7 +72,7 @@ def plan(
     from labapp.planning import files
     from labapp.planning.plan import plan as make
 
-    with files.created(out), _progress() as progress:
+    with files.created(out), progress_bar() as progress:
         made = make(
             study,
             shares=_shares(strategies),
@@ -110,14 +115,3 @@ def _shares(said: str | None) -> Mapping[str, float]:
             todo=f"Take some of {', '.join(SHARES)}, with or without shares (random=0.4).",
         )
     return {name: SHARES[name] for name in names}
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A bar with an estimate on standard error."""
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task("planning", total=1.0)
-        yield lambda share, what: bar.update(job, completed=share, description=what)

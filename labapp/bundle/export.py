@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from labapp.bundle.phenotype import Phenotypes
 from labapp.bundle.readme import readme
 from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
+from labapp.computing.collector import collector_at_rest
 from labapp.errors import BundleError
 from labapp.records.integrity import check_chain
 from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
@@ -70,25 +69,12 @@ def export(
     refuse_existing(out)
     if not sessions:
         raise BundleError("No session was given to export.", todo="Name at least one session.")
-    with placed(out, zipped=zip) as bundle, _collector_at_rest():
+    with placed(out, zipped=zip) as bundle, collector_at_rest():
         records = _records(sessions, withdrawn, progress)
         exported = _fill(bundle, records, deidentify=deidentify, audio=audio)
     facts = {"deidentified": deidentify, "audio": audio}
     _log_export(exported, out, facts)
     return out
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Without Python's cycle collector, which would walk a journal's hundreds of thousands of
-    events, none of them in a cycle, again and again: nearly a third of the time of an export."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _fill(

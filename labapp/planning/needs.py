@@ -229,7 +229,28 @@ def _scenario(
     from labapp.planning.waiting import completions
 
     other = replace(people, shares=dict(shares))
-    needs: dict[tuple[str, str], int | None] = {}
+    # As it is, the mixture has its numbers already, and from more draws.
+    same = shares == people.shares
+    needs = _known(powers) if same else _needed(shares, people, powers, seed)
+    completion = {found.model: found.mean for found in completions(other) if found.strategy is None}
+    return Scenario(name, dict(shares), completion, needs)
+
+
+Needs = dict[tuple[str, str], int | None]
+
+
+def _known(powers: Sequence[GroupPower]) -> Needs:
+    return {
+        _key(one, test.metric, test.test): test.needs[LEVEL, GOALS[0]].n
+        for one in powers
+        for test in one.tests
+    }
+
+
+def _needed(
+    shares: Mapping[str, float], people: People, powers: Sequence[GroupPower], seed: int
+) -> Needs:
+    needs: Needs = {}
     for one in powers:
         for metric in dict.fromkeys(test.metric for test in one.tests):
             pool = next(test.pool for test in one.tests if test.metric == metric)
@@ -238,6 +259,9 @@ def _scenario(
             power = curves(drawn, SIZES, (LEVEL,), SCENARIO_DRAWS, seed)
             for at, test in enumerate(pool.tests):
                 n = smallest(SIZES, power[:, 0, at], GOALS[0])
-                needs[f"{one.group.name}: {metric}", test] = int(n) if isfinite(n) else None
-    completion = {found.model: found.mean for found in completions(other) if found.strategy is None}
-    return Scenario(name, dict(shares), completion, needs)
+                needs[_key(one, metric, test)] = int(n) if isfinite(n) else None
+    return needs
+
+
+def _key(power: GroupPower, metric: str, test: str) -> tuple[str, str]:
+    return f"{power.group.name}: {metric}", test

@@ -164,7 +164,7 @@ def data_error(data: Path, error: OSError) -> DataFolderError:
     return DataFolderError(
         f"The data folder {data} cannot be written ({why}).",
         safe="No session was started; nothing was changed.",
-        todo="Choose a folder you may write to (--data, or $LABAPP_DATA).",
+        todo="Choose a folder you may write to (--data or $LABAPP_DATA; of a simulation --out).",
     )
 
 

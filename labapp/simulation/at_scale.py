@@ -19,15 +19,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from labapp.computing.processes import cores
-from labapp.errors import ExportExists, StudyFull, UsageError
+from labapp.errors import StudyFull
 from labapp.session import allotment, folder, private
 from labapp.session.models import card_path
 from labapp.session.opening import models_of
 from labapp.simulation import jobs
-from labapp.simulation.fitting import check_fits
 from labapp.simulation.played import Job, Played, play
 from labapp.simulation.workers import Workers, workers
-from labapp.study import conditions, loading, overview, planner
+from labapp.study import conditions, overview, planner
 from labapp.study.assignment import generator
 from labapp.study.conditions import Cells
 from labapp.study.loading import LoadedStudy
@@ -64,26 +63,14 @@ def simulate_at_scale(
         return jobs.simulate_study(
             study, participants, strategy, out, seed, progress, careless=careless
         )
-    if out.exists():
-        raise ExportExists(
-            f"{out} exists already.",
-            safe="Nothing in it was changed.",
-            todo="Choose a new folder with --out.",
-        )
-    loaded = loading.load(study)
-    check_fits(strategy, loaded.study)
-    if participants is None and not jobs.fills(loaded):
-        raise UsageError(
-            f"The study {loaded.study.id!r} is never full: it wants no number of participants.",
-            todo="Say how many: --participants N.",
-        )
+    loaded = jobs.checked(study, participants, strategy, out)
     with workers(_processes(number, participants), dask) as found:
         sessions = folder.study_folder(out, loaded.study.id)
         scratch = out / SCRATCH
         scratch.mkdir()
+        folders: list[Path] = []
         try:
             line = _Line(loaded, participants, strategy, seed, careless, found, scratch)
-            folders = []
             with closing(line.played()) as every:
                 for played in every:
                     folders.append(played.move(sessions))
@@ -93,7 +80,8 @@ def simulate_at_scale(
         finally:
             # What is still being made belongs to nobody: it is waited for, then taken away.
             found.executor.shutdown(wait=True)
-            shutil.rmtree(scratch, ignore_errors=True)
+            # Where nothing came of it, the folder can be named again.
+            shutil.rmtree(scratch if folders else out, ignore_errors=True)
     if folders:
         with allotment.book(out, loaded) as book:
             book.enter(folders[-1].name, played.job.drawn)

@@ -40,19 +40,7 @@ def simulate_study(
     try (see `Driver`), drawn by seed and label. observer: how those of `understanding` see masked
     pictures.
     """
-    if out.exists():
-        raise ExportExists(
-            f"{out} exists already.",
-            safe="Nothing in it was changed.",
-            todo="Choose a new folder with --out.",
-        )
-    loaded = loading.load(study)
-    check_fits(strategy, loaded.study)
-    if participants is None and not fills(loaded):
-        raise UsageError(
-            f"The study {loaded.study.id!r} is never full: it wants no number of participants.",
-            todo="Say how many: --participants N.",
-        )
+    loaded = checked(study, participants, strategy, out)
     decoders = Decoders()
     folders: list[Path] = []
     in_vain = 0
@@ -82,6 +70,25 @@ def simulate_study(
         if participants is None and in_vain == IN_VAIN:
             raise does_not_fill()
     return folders
+
+
+def checked(study: str, participants: int | None, strategy: str, out: Path) -> LoadedStudy:
+    """The study, where so many participants of a strategy can be simulated into `out`. Raises
+    ExportExists or UsageError, and as `loading.load`."""
+    if out.exists():
+        raise ExportExists(
+            f"{out} exists already.",
+            safe="Nothing in it was changed.",
+            todo="Choose a new folder with --out.",
+        )
+    loaded = loading.load(study)
+    check_fits(strategy, loaded.study)
+    if participants is None and not fills(loaded):
+        raise UsageError(
+            f"The study {loaded.study.id!r} is never full: it wants no number of participants.",
+            todo="Say how many: --participants N.",
+        )
+    return loaded
 
 
 def does_not_fill() -> SessionError:

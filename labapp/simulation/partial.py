@@ -10,13 +10,13 @@ once; the others are turned to a local maximum of the alignment.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from labapp.simulation.hands import RISES, Hands, Solving
+from labapp.simulation.hands import RISES
+from labapp.simulation.learning import Learning
 from labapp.simulation.mind import NOTICED, Mind
-from labapp.simulation.percept import KINDS, Eye
+from labapp.simulation.percept import KINDS
 from labapp.simulation.understanding import NEARLY, probe, settle, turn
 from labapp.simulation.view import Acts, Move, View
 
@@ -29,23 +29,10 @@ STRIDE = 0.05
 SMALLEST = 0.0125
 
 
-@dataclass
-class Partial:
-    """eye: how it sees; hands: how it moves."""
+class Partial(Learning):
+    """Goes by what it has seen of groups of dials."""
 
-    eye: Eye
-    hands: Hands
-    _mind: Mind | None = field(default=None, init=False)
-
-    def understands(self, view: View) -> float:
-        return self._mind.understanding(view) if self._mind is not None else 0.0
-
-    def solve(self, view: View) -> Solving:
-        self._mind = mind = self._mind or Mind(self.eye, view)
-        mind.begin(view)
-        return mind.watch(self._loops(mind, view))
-
-    def _loops(self, mind: Mind, view: View) -> Generator[Move, View, View]:
+    def attempt(self, mind: Mind, view: View) -> Generator[Move, View, View]:
         stride = STRIDE
         while True:
             before = view.alignment

@@ -11,13 +11,12 @@ that dials with effects of their own need one pass, and dials that share theirs 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from labapp.simulation.hands import RISES, Hands, Solving
+from labapp.simulation.hands import RISES, Hands
+from labapp.simulation.learning import Learning
 from labapp.simulation.mind import Mind
-from labapp.simulation.percept import Eye
 from labapp.simulation.view import Acts, Move, View
 
 PROBE = 0.3
@@ -80,23 +79,10 @@ def settle(hands: Hands, view: View) -> Acts:
         stride /= 2
 
 
-@dataclass
-class Understanding:
-    """Plans by what it has seen in this stage. eye: how it sees; hands: how it moves."""
+class Understanding(Learning):
+    """Plans by what it has seen in this stage."""
 
-    eye: Eye
-    hands: Hands
-    _mind: Mind | None = field(default=None, init=False)
-
-    def understands(self, view: View) -> float:
-        return self._mind.understanding(view) if self._mind is not None else 0.0
-
-    def solve(self, view: View) -> Solving:
-        self._mind = mind = self._mind or Mind(self.eye, view)
-        mind.begin(view)
-        return mind.watch(self._passes(mind, view))
-
-    def _passes(self, mind: Mind, view: View) -> Generator[Move, View, View]:
+    def attempt(self, mind: Mind, view: View) -> Generator[Move, View, View]:
         vain = 0
         while vain < IN_VAIN:
             alignment, gap = view.alignment, float(np.square(mind.gap(view)).sum())

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labapp.computing import cluster
 from labapp.errors import SetupError
+from tests.helpers.clusters import local_cluster
 
 
 @pytest.fixture
-def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A cluster with one worker in this process."""
-    from distributed import LocalCluster
-
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        dashboard_address=":0",
-        protocol="tcp",
-        local_directory=str(tmp_path_factory.mktemp("dask")),
-    ) as made:
+def local(tmp_path: Path) -> Iterator[Any]:
+    with local_cluster(tmp_path) as made:
         yield made
 
 
@@ -59,12 +51,10 @@ def test_it_computes_on_its_threads(local: Any) -> None:
         assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
 
 
-def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from distributed import LocalCluster
-
+def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "ANSWERS_S", 0.3)
     with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        local_cluster(tmp_path, workers=0) as empty,
         pytest.raises(SetupError, match="has no workers"),
         cluster.cluster(empty.scheduler_address),
     ):

@@ -77,6 +77,8 @@ def test_other_shares_have_other_needs() -> None:
         "only understanding", "only random",
     ]  # fmt: skip
     key = (f"{powers[0].group.name}: completion_rate", "sinelines/ae – sinelines/gt")
+    assumed = next(one for one in powers[0].tests if one.metric == "completion_rate")
+    assert found["as assumed"].needs[key] == assumed.needs[0.05, 0.8].n, "one number, twice"
     few, some = found["only understanding"].needs[key], found["as assumed"].needs[key]
     assert few is not None
     assert some is not None

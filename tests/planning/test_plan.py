@@ -24,6 +24,7 @@ from labapp.representations.package import load_package
 from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
+from tests.helpers.clusters import local_cluster
 
 STUDY = """
 id: small
@@ -64,13 +65,8 @@ def few() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Threads of this process, which start sooner than processes."""
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-    ) as found:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with local_cluster(tmp_path_factory.mktemp("dask")) as found:
         yield found
 
 

@@ -19,6 +19,7 @@ from labapp.simulation.jobs import included, simulate_study
 from labapp.simulation.played import Job
 from labapp.simulation.workers import Workers, workers
 from labapp.study.loading import load
+from tests.helpers.clusters import local_cluster
 from tests.helpers.drawn import drawn_study
 
 RULES = "inclusion: {min_solved: 1, practice_correct: true}"
@@ -34,12 +35,8 @@ def cells(data: Path, study: Path) -> dict[str, tuple[tuple[str, ...], str]]:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-    ) as found:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with local_cluster(tmp_path_factory.mktemp("dask"), workers=2) as found:
         yield found
 
 
@@ -148,3 +145,18 @@ def test_the_command_takes_workers_and_a_cluster(
             cli.main()
         assert ended.value.code == status, capsys.readouterr().err
     assert len(list((tmp_path / "many" / "drawn").glob("sub-*"))) == 2
+
+
+def test_where_nothing_came_of_it_the_folder_can_be_named_again(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    study, out = str(drawn_study(tmp_path).path), tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setattr(at_scale._Line, "played", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)
+    assert not out.exists()
+    assert simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)

@@ -6,15 +6,14 @@ and on another machine.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from labapp.analysis.columns import COLUMNS
 from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.rows import SessionRecords
+from labapp.computing.collector import collector_at_rest
 from labapp.errors import RecordError
 from labapp.records.integrity import check_chain
 from labapp.records.opening import SessionPlace
@@ -69,14 +68,15 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
     Raises RecordError when it cannot be read, is not what was written, or is withdrawn.
     """
-    with _collector_at_rest():
+    with collector_at_rest():
         record = place.open()
         _refuse_withdrawn(record, withdrawn)
         if broken := check_chain(record.rows):
             raise RecordError(
                 f"{record.source}: the journal is not what was written ({broken}).",
                 safe="It was only read; nothing was changed.",
-                todo="`labapp sessions verify` tells more; leave this session out until then.",
+                todo="`labapp sessions verify` tells more. Until then name the other sessions one "
+                "by one, in place of the folder that holds them all.",
             )
         session = SessionRecords.of(
             list(record.bodies()),
@@ -85,19 +85,6 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
             withdrawn=bool(record.withdrawn),
         )
         return Folded.of(session, place, record)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Without Python's cycle collector, which would walk the thousands of events of a journal, none
-    of them in a cycle, again and again: half of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:

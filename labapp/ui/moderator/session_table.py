@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
@@ -21,22 +21,17 @@ NARROW = (N_("Id"), N_("State"), N_("Length"), N_("Voice"))
 WIDE = (N_("Study"), *NARROW[:2], N_("Started"), *NARROW[2:])
 
 
-class SessionTable(QTableWidget):
-    """wide: with study and start, for all sessions; narrow: those of one study."""
+class Rows(QTableWidget):
+    """A table that is read and whose rows are chosen, some columns as wide as there is room."""
 
-    def __init__(self, palette: Palette, *, wide: bool) -> None:
-        columns = WIDE if wide else NARROW
+    def __init__(self, columns: Sequence[str], name: str, wide: Collection[str]) -> None:
         super().__init__(0, len(columns))
-        self._palette = palette
-        self._columns = columns
-        self.lines: tuple[SessionSummary, ...] = ()
-        self.setHorizontalHeaderLabels([tr(name) for name in columns])
-        self.setAccessibleName(tr("Sessions"))
+        self.setHorizontalHeaderLabels([tr(column) for column in columns])
+        self.setAccessibleName(name)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalHeader().hide()
@@ -45,11 +40,24 @@ class SessionTable(QTableWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
-        for column, name in enumerate(columns):
-            stretch = name in ("State", "Study")
-            mode = QHeaderView.ResizeMode
-            header.setSectionResizeMode(column, mode.Stretch if stretch else mode.ResizeToContents)
+        mode = QHeaderView.ResizeMode
+        for place, column in enumerate(columns):
+            header.setSectionResizeMode(
+                place, mode.Stretch if column in wide else mode.ResizeToContents
+            )
         header.setMinimumSectionSize(64)
+
+
+class SessionTable(Rows):
+    """wide: with study and start, for all sessions; narrow: those of one study."""
+
+    def __init__(self, palette: Palette, *, wide: bool) -> None:
+        columns = WIDE if wide else NARROW
+        super().__init__(columns, tr("Sessions"), ("State", "Study"))
+        self._palette = palette
+        self._columns = columns
+        self.lines: tuple[SessionSummary, ...] = ()
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
 
     def set_lines(self, lines: Sequence[SessionSummary]) -> None:
         """Show these sessions, in this order."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QAbstractItemView, QTableWidgetItem
 
 from labapp.records.sessions import SessionSummary
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.choices import length_text, state_text
-from labapp.ui.moderator.session_table import ROW_PX, SIGNS, TONES
+from labapp.ui.moderator.session_table import SIGNS, TONES, Rows
 from labapp.ui.researcher.results import Key, Quality
 from labapp.ui.theme import Palette
 
@@ -76,33 +75,15 @@ def _lost(seconds: float) -> str:
     return tr("{seconds} s of sound lost", seconds=number(f"{seconds:.1f}"))
 
 
-class SessionList(QTableWidget):
+class SessionList(Rows):
     """Several may be selected; nothing selected stands for all."""
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__(0, len(COLUMNS))
+        super().__init__(COLUMNS, tr("Sessions of the study"), ("Quality",))
         self._palette = palette
         self.lines: tuple[SessionSummary, ...] = ()
         self._quality: Mapping[Key, Quality] = {}
-        self.setHorizontalHeaderLabels([tr(name) for name in COLUMNS])
-        self.setAccessibleName(tr("Sessions of the study"))
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setTabKeyNavigation(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_PX)
-        header = self.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setHighlightSections(False)
-        header.setSectionsClickable(False)
-        mode = QHeaderView.ResizeMode
-        for column, name in enumerate(COLUMNS):
-            stretch = name == "Quality"
-            header.setSectionResizeMode(column, mode.Stretch if stretch else mode.ResizeToContents)
 
     def set_lines(
         self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality] | None = None

@@ -18,6 +18,7 @@ from labapp.bundle.export import export
 from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionCompleted
 from tests.analysis.sessions import begin_trial, builder, end_trial
+from tests.helpers.clusters import local_cluster
 from tests.helpers.journals import golden_session
 
 LABELS = ("P04", "P02", "P03")
@@ -53,17 +54,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a cluster with one worker in this process."""
-    from distributed import LocalCluster
-
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        dashboard_address=":0",
-        protocol="tcp",
-        local_directory=str(tmp_path_factory.mktemp("dask")),
-    ) as made:
+    with local_cluster(tmp_path_factory.mktemp("dask")) as made:
         yield made.scheduler_address
 
 

@@ -1,0 +1,33 @@
+"""What the strategies have in common that learn what the dials do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+from labapp.simulation.hands import Hands, Solving
+from labapp.simulation.mind import Mind
+from labapp.simulation.percept import Eye
+from labapp.simulation.view import Move, View
+
+
+@dataclass
+class Learning(ABC):
+    """Remembers from question to question of a stage. eye: how it sees; hands: how it moves."""
+
+    eye: Eye
+    hands: Hands
+    _mind: Mind | None = field(default=None, init=False)
+
+    def understands(self, view: View) -> float:
+        return self._mind.understanding(view) if self._mind is not None else 0.0
+
+    def solve(self, view: View) -> Solving:
+        self._mind = mind = self._mind or Mind(self.eye, view)
+        mind.begin(view)
+        return mind.watch(self.attempt(mind, view))
+
+    @abstractmethod
+    def attempt(self, mind: Mind, view: View) -> Generator[Move, View, View]:
+        """Move after move, until it does not know what else to try."""
