@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -158,6 +159,34 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
     researcher.keep(kept)
     assert "exists already" in page.state.text()
     assert results == read_results(kept)
+
+
+def test_without_sessions_there_is_nothing_to_do(researcher: Researcher) -> None:
+    researcher.set_sessions([])
+    page = researcher.page
+    assert page.count.text() == "No session yet."
+    assert not any(one.isEnabled() for one in (page.analyse, page.verify, page.export, page.keep))
+
+
+def test_an_analysis_that_fails_takes_no_results_away(
+    researcher: Researcher, data: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = researcher.page
+    own = tmp_path / "data"
+    shutil.copytree(data, own)
+    researcher.set_sessions(list_sessions(own))
+    researcher.set_shown(True)
+    qtbot.waitUntil(page.report.isEnabled, timeout=PATIENCE_MS)
+    journal = list_sessions(own)[0].path / JOURNAL
+    journal.write_bytes(journal.read_bytes()[:4096])
+    researcher.set_sessions([replace(one, events=1) for one in page.sessions.lines])
+    assert page.analyse.text() == "Stop"
+    qtbot.waitUntil(lambda: page.analyse.text() == "Analyse", timeout=PATIENCE_MS)
+    assert "journal.sqlite" in page.state.text()
+    assert "Nothing was changed" not in page.state.text(), "what the command said, and no more"
+    assert page.state.property("tone") == "warn"
+    assert page.report.isEnabled()
+    assert page.count.text() == "2 sessions, 2 count"
 
 
 def test_a_stopped_analysis_does_not_begin_again_by_itself(

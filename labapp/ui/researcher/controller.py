@@ -31,11 +31,13 @@ Stand = tuple[tuple[str, str, int], ...]
 
 @dataclass(frozen=True)
 class _Done:
-    """An analysis of a study. results: None where it failed; state: what is said of it."""
+    """The last analysis of a study. results: its own, or where it failed those of the one before,
+    if any; state: what is said of it."""
 
     stand: Stand
     results: Results | None
     state: str
+    failed: bool = False
 
 
 class Researcher(QObject):
@@ -178,9 +180,8 @@ class Researcher(QObject):
         if self._analysis.running:
             self._analysis.stop()
             study, stand = self._of
-            self._done[study] = _Done(stand, None, tr("Stopped."))
+            self._done[study] = _Done(stand, self._earlier(study), tr("Stopped."), failed=True)
         else:
-            self._done.pop(self._study, None)
             self._analyse()
         self._show()
 
@@ -207,18 +208,21 @@ class Researcher(QObject):
 
     def _analysed(self, ended: Ended) -> None:
         study, stand = self._of
-        results = None
+        problem = "" if ended.ok else _said(ended)
+        results = self._earlier(study)
         if ended.ok:
             try:
                 results = read_results(self._out)
             except LabappError as error:
-                state = str(error)
-            else:
-                state = tr("As of {time}", time=f"{datetime.now():%H:%M}")
-        else:
-            state = _said(ended)
-        self._done[study] = _Done(stand, results, state)
+                problem = str(error)
+        state = problem or tr("As of {time}", time=f"{datetime.now():%H:%M}")
+        self._done[study] = _Done(stand, results, state, failed=bool(problem))
         self._show()
+
+    def _earlier(self, study: str) -> Results | None:
+        """The results that a study has already: a failure takes none away."""
+        done = self._done.get(study)
+        return None if done is None else done.results
 
     def _show(self) -> None:
         """Everything as it stands; computes where results are missing or of other sessions."""
@@ -231,7 +235,7 @@ class Researcher(QObject):
         quality = {} if results is None else results.quality
         own = self._own
         counts = sum(one.counts for key, one in quality.items() if key[0] == self._study)
-        said = counted(len(own), "{n} session", "{n} sessions")
+        said = counted(len(own), "{n} session", "{n} sessions") if own else tr("No session yet.")
         if quality:
             said = tr("{sessions}, {n} count", sessions=said, n=counts)
         self.page.set_sessions(own, quality, said)
@@ -243,9 +247,9 @@ class Researcher(QObject):
         else:
             state = done.state
         self.page.set_results(results, self._study, state)
-        failed = done is not None and done.results is None and not running
+        failed = done is not None and done.failed and not running
         self.page.set_state(state, "warn" if failed else "")
-        self.page.set_busy(analysing=running, working=self._work.running)
+        self._busy()
 
     # --- checks and exports -----------------------------------------------------------------------
 
@@ -253,13 +257,20 @@ class Researcher(QObject):
         self._then = then
         self._work.start(arguments)
         self.page.set_about(doing)
-        self.page.set_busy(analysing=self._analysis.running, working=True)
+        self._busy()
 
     def _worked(self, ended: Ended) -> None:
         then, self._then = self._then, None
         if then is not None:
             then(ended)
-        self.page.set_busy(analysing=self._analysis.running, working=self._work.running)
+        self._busy()
+
+    def _busy(self) -> None:
+        self.page.set_busy(
+            analysing=self._analysis.running,
+            working=self._work.running,
+            can=bool(self._stand()),
+        )
 
 
 def _said(ended: Ended) -> str:

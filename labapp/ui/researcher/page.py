@@ -146,7 +146,7 @@ class ResearcherPage(QWidget):
             return  # to build them anew would scroll back
         self._results = (id(results), study)
         if results is None:
-            self.results.show_text(tr("There are no results yet."))
+            self.results.show_text(tr("There are no results yet.") if study else "")
         else:
             self.results.show_results(results, study)
 
@@ -155,9 +155,11 @@ class ResearcherPage(QWidget):
         bits.set_text(self.state, state)
         bits.set_property(self.state, "tone", tone)
 
-    def set_busy(self, *, analysing: bool, working: bool) -> None:
-        """analysing: results are being computed; working: sessions are verified or exported."""
+    def set_busy(self, *, analysing: bool, working: bool, can: bool) -> None:
+        """analysing: results are being computed; working: sessions are verified or exported; can:
+        there are sessions that can be analysed."""
         self.analyse.setText(tr("Stop") if analysing else tr("Analyse"))
+        self.analyse.setEnabled(analysing or can)
         for button in (self.verify, self.export):
             button.setEnabled(not working and bool(self.sessions.lines))
 

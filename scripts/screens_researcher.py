@@ -1,0 +1,76 @@
+"""The researcher's page of the home, for screenshots.py: without sessions, with all sorts of them,
+with results that the command computed, and after a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QWidget
+
+from labapp.records.sessions import list_sessions
+from labapp.simulation.jobs import simulate_study
+from labapp.ui.language import tr
+from labapp.ui.moderator.home import RESULTS, HomeWindow
+from labapp.ui.researcher.controller import Researcher
+from scripts.screens_moderator import on_screen, ready_home
+
+PARTICIPANTS = 6
+
+
+def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
+    window = ready_home()
+    page = window.view.results
+    researcher = Researcher(page)
+    researcher.set_sessions([])
+    window.view.tabs[RESULTS].click()
+    yield "r01-results-empty", on_screen(window)
+
+    simulate_study("quickstart", PARTICIPANTS, "mixture", folder / "data", 1)
+    lines = list_sessions(folder / "data")
+    researcher.set_sessions(lines)
+    researcher.set_shown(True)
+    yield "r02-results-analysing", _settled(window)
+    _wait(researcher)
+    yield "r03-results", _settled(window)
+    bar = page.results.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    yield "r04-results-figures", _settled(window)
+
+    bar.setValue(0)
+    researcher.set_shown(False)
+    researcher.set_sessions(
+        [
+            replace(lines[0], state="damaged", problem="The journal is not an SQLite database."),
+            replace(lines[1], withdrawn="keep"),
+            replace(lines[2], state="interrupted", exported=("exports/quickstart.zip",)),
+            replace(lines[3], state="running"),
+            *lines[4:],
+        ]
+    )
+    page.sessions.selectRow(2)
+    page.set_about(
+        f"{lines[0].id}: the journal is not what was written (event 12: its hash is another).",
+        "alarm",
+    )
+    yield "r05-results-all-sorts", _settled(window)
+
+    broken = folder / "data" / "quickstart" / lines[0].id / "journal.sqlite"
+    broken.write_bytes(broken.read_bytes()[:4000])
+    researcher.set_sessions([replace(one, events=one.events + 1) for one in lines])
+    researcher.set_shown(True)
+    _wait(researcher)
+    yield "r06-results-failed", _settled(window)
+    researcher.close()
+
+
+def _wait(researcher: Researcher) -> None:
+    while researcher.page.analyse.text() != tr("Analyse"):
+        QApplication.processEvents()
+
+
+def _settled(window: HomeWindow) -> HomeWindow:
+    for _ in range(20):
+        QApplication.processEvents()
+    return window
