@@ -26,7 +26,7 @@ from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from tests.crash.kills import Loss, kinds_of, tell
 
-SPAN_S = {"fast": 14.0, "hasty": 6.0, "rushed": 3.0}
+SPAN_S = {"fast": 7.0, "hasty": 2.8, "rushed": 1.7}
 """About the length of a session that is not killed."""
 
 EVENTS_LIMIT_S, SOUND_LIMIT_S = 0.25, 1.0

@@ -39,7 +39,7 @@ from tests.helpers.live import LoopScheduler
 PACES = {
     "fast": FAST,
     "hasty": Pace(stride_s=0.01, think_s=0.02, read_s=0.02),
-    "rushed": Pace(stride_s=0.002, think_s=0.004, read_s=0.004),
+    "rushed": Pace(stride_s=0.006, think_s=0.012, read_s=0.012),
 }
 
 
