@@ -29,6 +29,7 @@ from labapp.cli_options import (
     Withdrawn,
     Workers,
     data_folder,
+    one_place,
     positive_speed,
     progress_bar,
     session_path,
@@ -204,6 +205,7 @@ def analyze(
     """
     from labapp.analysis.analyze import analyze as write_analysis
 
+    one_place(workers, dask)
     with progress_bar() as progress:
         report = write_analysis(
             [session_path(p, data) for p in paths],
@@ -240,29 +242,38 @@ def simulate_(
 
     Example: labapp simulate quickstart --participants 12 --strategy understanding --out simulated
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from labapp.session.coverage import coverage
     from labapp.simulation.at_scale import simulate_at_scale
-    from labapp.study import loading
+    from labapp.simulation.jobs import checked
 
+    one_place(workers, dask)
     name = strategy_name(strategy, mixture)
     assert name is not None
-    with Progress(console=Console(stderr=True)) as bar:
-        job = bar.add_task("simulating", total=participants)
+    loaded = checked(study, participants, name, out)
+    with progress_bar() as progress:
+        done = 0
+
+        def told(said: str) -> None:
+            progress(None if participants is None else done / participants, said)
+
+        def simulated(label: str) -> None:
+            nonlocal done
+            done += 1
+            told(f"simulated {label}")
+
+        told("simulating" if dask is None else f"asking the Dask cluster at {dask}")
         folders = simulate_at_scale(
             study,
             participants,
             name,
             out,
             seed,
-            lambda done: bar.update(job, advance=1, description=done),
+            simulated,
             careless=careless,
             number=workers,
             dask=dask,
         )
-    covered = coverage(out, loading.load(study))
+    covered = coverage(out, loaded)
     if covered is not None:
         for line in covered.lines():
             typer.echo(line, err=True)

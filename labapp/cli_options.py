@@ -69,16 +69,43 @@ def show_json(value: Any) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[float, str], None]]:
-    """A bar with an estimate on the standard error, where that is a terminal; a function of the
-    share that is done (0..1) and what is being done."""
+def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
+    """A bar with an estimate on the standard error, where somebody sees it move; a function of the
+    share that is done (0..1, None where nobody knows) and what is being done.
+
+    It appears when that is first called: what cannot be begun is refused without one.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        job = bar.add_task("", total=1.0)
-        yield lambda share, what: bar.update(job, completed=share, description=what)
+    if not console.is_interactive:
+        yield lambda share, what: None
+        return
+    bar = Progress(console=console, transient=True)
+    job = bar.add_task("", total=None)
+
+    def tell(share: float | None, what: str) -> None:
+        bar.start()
+        known = None if share is None else 1.0
+        bar.update(job, total=known, completed=share, description=what)
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
+
+
+def one_place(workers: int | None, dask: str | None) -> None:
+    """Refuse work that is asked for both here and on a cluster. Raises UsageError."""
+    if workers is not None and dask is not None:
+        raise UsageError(
+            f"--workers {workers} and --dask {dask} were both given: the work is done at one "
+            "place.",
+            safe="Nothing was begun.",
+            todo="Leave one of them out: --workers is for processes of this machine; how many a "
+            "Dask cluster has was said to its `dask worker`.",
+        )
 
 
 def data_folder(data: Path | None) -> Path:

@@ -14,6 +14,7 @@ from labapp.cli_options import (
     Json,
     Seed,
     Workers,
+    one_place,
     progress_bar,
     session_path,
     show_json,
@@ -69,6 +70,7 @@ def plan(
     """
     if keep and out is None:
         raise UsageError("--keep needs a folder.", todo="Name one with --out.")
+    one_place(workers, dask)
     from labapp.planning import files
     from labapp.planning.plan import plan as make
 
@@ -105,13 +107,15 @@ def _shares(said: str | None) -> Mapping[str, float]:
     if said is None:
         return SHARES
     if "=" in said:
-        return parse(said)
+        return parse(said, tuple(SHARES))
     names = [name.strip() for name in said.split(",")]
     unknown = [name for name in names if name not in SHARES]
     if unknown or len(set(names)) < len(names):
         what = f"{unknown[0]!r} is none of them" if unknown else "one of them stands twice"
         raise UsageError(
             f"{said!r} is not a list of strategies that turn dials: {what}.",
-            todo=f"Take some of {', '.join(SHARES)}, with or without shares (random=0.4).",
+            safe="No session was begun.",
+            todo=f"Take some of {', '.join(SHARES)}, or say their shares too: "
+            "understanding=0.6,random=0.4.",
         )
     return {name: SHARES[name] for name in names}

@@ -109,6 +109,14 @@ def test_every_command_has_help_with_an_example(cli: Any, command: tuple[str, ..
         ),
         (("--data", "x", "studies", "list"), "behind the command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
+        *(
+            ((*command, "--workers", "2", "--dask", "tcp://[::1]:9", "--out", "x"), "at one place")
+            for command in (
+                ("analyze", "."),
+                ("simulate", "quickstart", "--participants", "1"),
+                ("plan", "quickstart"),
+            )
+        ),
     ],
 )
 def test_wrong_usage_ends_with_2(cli: Any, arguments: tuple[str, ...], said: str) -> None:
@@ -162,6 +170,27 @@ def test_json_is_all_there_is_on_standard_output(cli: Any, arguments: tuple[str,
         assert "quickstart" in [row["id"] for row in value]
     if arguments[:2] == ("models", "list"):
         assert {"sinelines/ae", "sinelines/vae"} <= {row["id"] for row in value}
+
+
+def test_a_bar_is_drawn_once_something_is_begun_and_goes_again(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    out = ("--out", str(tmp_path / "out"))
+    for arguments, said in (
+        (("simulate", "nothing", "--participants", "1", *out), "There is no study 'nothing'."),
+        (("simulate", "quickstart", *out), "The study 'quickstart' is never full"),
+        (("simulate", "quickstart", "--strategy", "explanation", *out), "A simulated participant"),
+        (("plan", "gradcam-distinction", *out), "gradcam-distinction cannot be planned"),
+    ):
+        _, _, err = cli(*arguments)
+        assert err.startswith(said), "nothing before it"
+    status, _, err = cli("simulate", "calibration", "--participants", "1", *out)
+    assert status == 0
+    assert "simulated P01" in err
+    gone = "\x1b[2K"
+    assert err.rstrip("\n").endswith(gone)
 
 
 def test_a_simulated_session_from_the_command_line(cli: Any, tmp_path: Path) -> None:

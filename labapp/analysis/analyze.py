@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from labapp.analysis.findings import Findings, findings
 from labapp.analysis.labels import files as label_files
+from labapp.analysis.labels.ratings import check_files
 from labapp.analysis.report import report
 from labapp.analysis.sources import Progress
 from labapp.analysis.staging import staged
@@ -46,6 +47,7 @@ def analyze(
     worker is lost or the cluster cannot be used, DataFolderError when `out` cannot be written.
     """
     refuse_existing(out, (*file_names(), *label_files.NAMES, REPORT, FIGURES))
+    check_files(ratings)
 
     def part(start: float, end: float) -> Progress | None:
         if progress is None:

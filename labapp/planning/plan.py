@@ -92,9 +92,6 @@ def plan(
     used = loaded.study.seed if seed is None else seed
     of_each = participants or default_participants(loaded)
     some = min(of_each, max(LEAST, of_each // PART))
-    every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
-    apart = bool(every)
-    sessions = (of_each + some * apart) * len(shares)
     done = 0
 
     def simulated() -> None:
@@ -102,8 +99,13 @@ def plan(
         done += 1
         progress(0.05 + 0.75 * done / sessions, f"simulated {done} of {sessions} sessions")
 
-    progress(0.05, f"simulating {sessions} sessions")
+    if dask is not None:
+        progress(0.0, f"asking the Dask cluster at {dask}")
     with workers(number, dask) as found:
+        every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
+        apart = bool(every)
+        sessions = (of_each + some * apart) * len(shares)
+        progress(0.05, f"simulating {sessions} sessions")
         people = simulate_people(loaded, shares, of_each, seed, found, simulated, kept)
         unreached = (
             simulate_people(out_of_reach(loaded), shares, some, seed, found, simulated)

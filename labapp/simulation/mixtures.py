@@ -5,6 +5,7 @@ Wherever a strategy is named, shares of several may stand: `understanding=0.3,ra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -22,34 +23,39 @@ not fitted to the published results."""
 ABOUT_ONE = 1e-6
 
 
-def parse(text: str) -> dict[str, float]:
-    """Shares from `understanding=0.3,random=0.7`. Raises UsageError."""
+EVERY = tuple(name for name in STRATEGY_NAMES if name != MIXTURE)
+"""What a mixture can be made of."""
+
+
+def parse(text: str, able: Sequence[str] = EVERY) -> dict[str, float]:
+    """Shares from `understanding=0.3,random=0.7`; able: the strategies that may have one. Raises
+    UsageError."""
+
+    def wrong(why: str) -> UsageError:
+        return UsageError(
+            f"{text!r} is not a mixture of strategies: {why}.",
+            safe="No session was begun.",
+            todo="Write it as understanding=0.3,random=0.7, with shares that add up to 1; the "
+            f"strategies are {', '.join(able)}.",
+        )
+
     shares: dict[str, float] = {}
     for item in text.split(","):
         name, _, number = (side.strip() for side in item.partition("="))
         try:
             share = float(number)
         except ValueError:
-            raise _wrong(text, f"{item.strip()!r} is not NAME=SHARE") from None
-        if name not in STRATEGY_NAMES or name == MIXTURE:
-            raise _wrong(text, f"{name!r} is not a strategy")
+            raise wrong(f"{item.strip()!r} is not NAME=SHARE") from None
+        if name not in able:
+            raise wrong(f"{name!r} is none of the strategies")
         if name in shares:
-            raise _wrong(text, f"{name!r} stands twice")
+            raise wrong(f"{name!r} stands twice")
         if not 0 <= share <= 1:
-            raise _wrong(text, f"a share is from 0 to 1, found {share:g}")
+            raise wrong(f"a share is from 0 to 1, found {share:g}")
         shares[name] = share
     if abs(sum(shares.values()) - 1) > ABOUT_ONE:
-        raise _wrong(text, f"the shares add up to {sum(shares.values()):g}, not to 1")
+        raise wrong(f"the shares add up to {sum(shares.values()):g}, not to 1")
     return {name: share for name, share in shares.items() if share > 0}
-
-
-def _wrong(text: str, why: str) -> UsageError:
-    known = ", ".join(name for name in STRATEGY_NAMES if name != MIXTURE)
-    return UsageError(
-        f"{text!r} is not a mixture of strategies: {why}.",
-        safe="No session was begun.",
-        todo=f"Write it as understanding=0.3,random=0.7; the strategies are {known}.",
-    )
 
 
 def shares_of(strategy: str) -> dict[str, float] | None:

@@ -148,6 +148,8 @@ def test_one_json_value_with_the_same_numbers_each_time(
         (("quickstart", "--strategies", "explanation"), "'explanation' is none of them"),
         (("quickstart", "--strategies", "random,random"), "twice"),
         (("quickstart", "--strategies", "random=0.4"), "add up to"),
+        (("quickstart", "--strategies", "random=0.4"), "understanding, partial, ascent, random."),
+        (("quickstart", "--strategies", "explanation=1"), "'explanation' is none of the strat"),
         (("quickstart", "--participants", "1"), "--participants"),
         (("quickstart", "--keep"), "--out"),
         (("quickstart", "--calibration", "nobody"), "There is no session or bundle 'nobody'"),

@@ -44,9 +44,9 @@ def test_shares_are_read() -> None:
     [
         ("understanding", "not NAME=SHARE"),
         ("understanding=half,random=0.5", "not NAME=SHARE"),
-        ("wizard=1", "'wizard' is not a strategy"),
-        ("mixture=1", "'mixture' is not a strategy"),
-        ("knowing=1", "'knowing' is not a strategy"),
+        ("wizard=1", "'wizard' is none of the strategies"),
+        ("mixture=1", "'mixture' is none of the strategies"),
+        ("knowing=1", "'knowing' is none of the strategies"),
         ("random=0.5,random=0.5", "stands twice"),
         ("random=-0.5,ascent=1.5", "from 0 to 1"),
         ("random=0.5,ascent=0.4", "add up to 0.9"),
@@ -58,6 +58,13 @@ def test_wrong_shares_are_refused(text: str, why: str) -> None:
         parse(text)
     assert told.value.todo
     assert told.value.safe
+
+
+def test_only_strategies_that_are_able_can_have_a_share() -> None:
+    with pytest.raises(UsageError, match="'explanation' is none of the strategies") as told:
+        parse("explanation=1", tuple(SHARES))
+    assert "understanding, partial, ascent, random." in told.value.todo
+    assert parse("explanation=1") == {"explanation": 1.0}
 
 
 def test_people_have_strategies_in_these_shares_and_keep_them() -> None:

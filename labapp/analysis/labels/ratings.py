@@ -38,16 +38,27 @@ def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
     read, is of another analysis, lacks a name or has one that is not of the sessions or was
     changed, or says something other than yes or no.
     """
+    check_files(paths)
     found: list[Rating] = []
     for path in paths:
-        if any(path.resolve() == other.resolve() for other in paths[: len(found)]):
+        found.append(Rating(_rater(path, found), _read(path, sheet)))
+    return tuple(found)
+
+
+def check_files(paths: Sequence[Path]) -> None:
+    """Whether these are rating sheets at all, which can be said before the sessions are read.
+
+    Raises RatingError when a file cannot be read, is no sheet, or was given twice.
+    """
+    for number, path in enumerate(paths):
+        if any(path.resolve() == other.resolve() for other in paths[:number]):
             raise RatingError(
                 f"{path} was given twice.",
                 safe=_SAFE,
                 todo="Give one file for each rater.",
             )
-        found.append(Rating(_rater(path, found), _read(path, sheet)))
-    return tuple(found)
+        for _ in _rows(path):
+            pass
 
 
 def _rater(path: Path, before: Sequence[Rating]) -> str:
@@ -189,8 +200,9 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise RatingError(
             f"{path} cannot be read: {error.strerror or error}.",
-            safe=_SAFE,
-            todo="Give the CSV file that a rater filled in.",
+            safe="No analysis was made.",
+            todo=f"Give the path of the {SHEET} of an earlier analysis as a rater filled it in; is "
+            "the name right, and the folder?",
         ) from error
     if content.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise RatingError(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from labapp.analysis.analyze import analyze
 from labapp.analysis.labels.names import Dial, Model, Name, Named
 from labapp.analysis.labels.ratings import WORDS, read_ratings
 from labapp.analysis.labels.sheet import COLUMNS, RATED, Sheet, draw, quoted, unquoted
@@ -239,7 +240,10 @@ def test_columns_that_are_missing_or_twice(tmp_path: Path, header: list[str], sa
 
 
 def test_a_file_that_is_not_there_or_no_csv(tmp_path: Path) -> None:
-    assert "cannot be read" in refused(tmp_path / "none.csv")
+    missing = refused(tmp_path / "none.csv")
+    assert "none.csv cannot be read: No such file" in missing
+    assert "No analysis was made." in missing
+    assert "labels_to_rate.csv" in missing
     workbook = tmp_path / "a.xlsx"
     workbook.write_bytes(b"PK\x03\x04 and so on")
     assert "workbook" in refused(workbook)
@@ -247,6 +251,19 @@ def test_a_file_that_is_not_there_or_no_csv(tmp_path: Path) -> None:
     assert "found the columns none" in refused(tmp_path / "empty.csv")
     (tmp_path / "open.csv").write_text('sheet,label,name,consistent\n"never closed\n')
     assert "line 2: not CSV" in refused(tmp_path / "open.csv")
+
+
+def test_a_file_that_is_none_is_refused_before_any_session_is_read(tmp_path: Path) -> None:
+    """Reading many sessions takes a while, and they need not hold the name of a dial."""
+    (tmp_path / "wrong.csv").write_text("word,another\nyes,no\n")
+    for name, said in (
+        ("none.csv", "No such file"),
+        ("", "Is a directory"),
+        ("wrong.csv", "line 1: found the columns word, another"),
+    ):
+        with pytest.raises(RatingError, match=said):
+            analyze([tmp_path / "no session"], tmp_path / "out", ratings=[tmp_path / name])
+    assert not (tmp_path / "out").exists()
 
 
 def test_lines_are_counted_as_an_editor_counts_them(tmp_path: Path) -> None:
