@@ -12,6 +12,7 @@ from labapp.events.commands import (
     Answer,
     CloseDescription,
     Command,
+    EditLabel,
     MoveTutorialDial,
     Next,
     OpenDescription,
@@ -91,7 +92,7 @@ class Driver:
     study. careless: guesses wherever it is asked, and gives up every reconstruction question that
     can be given up, so that rules of inclusion have somebody to exclude. paints: there is no screen
     that tells when a stimulus is painted, so that this does, at the moment it is due. observer: how
-    `understanding` sees masked pictures.
+    `understanding` sees masked pictures. language: the study's, in which dials are named.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class Driver:
         careless: bool = False,
         paints: bool = False,
         observer: Observer | None = None,
+        language: str = "en",
     ) -> None:
         self._runner = runner
         self._consent = consent
@@ -123,8 +125,10 @@ class Driver:
             self._lived,
             pace.stride_s / STRIDE_S,
             careless=careless,
+            language=language,
         )
         self._intended: Command | None = None
+        self._typing_in: str | None = None
         self._pace = pace
         self._paints = paints
         self._observer = observer or Observer()
@@ -346,6 +350,10 @@ class Driver:
         """Look at the dials' pictures and decide; what was decided is done when it is ready."""
         if self._intended is None:
             act = self._dials.act(self._runner, part)
+            if act.typing_s is not None:
+                self._intended, self._typing_in = act.command, part.id
+                self._runner.scheduler.call_later(act.typing_s, self._act)
+                return
             if act.command is None:
                 self._later(self._takes(act.before) or self._pace.stride_s)
                 return
@@ -355,6 +363,12 @@ class Driver:
                 return
             self._intended = act.command
         command, self._intended = self._intended, None
+        if isinstance(command, EditLabel):
+            # No draw for it, here or above: all else takes as long as where nothing is named.
+            if self._typing_in == part.id:  # and the stage did not run out of time meanwhile
+                self._runner.send(command, Source.SIMULATED)
+            self._runner.scheduler.call_later(0.0, self._act)
+            return
         self._send(command, self._pace.stride_s)
 
     def _takes(self, what: str) -> float:

@@ -58,6 +58,8 @@ class Effects:
         self._places: list[set[int]] = [set() for _ in dials]
         self._wrong = np.zeros(len(dials))
         self._all = np.zeros(len(dials))
+        self._mistaken = np.zeros((len(dials), n))
+        self._changed = np.zeros((len(dials), n))
 
     def __len__(self) -> int:
         return len(self._dials)
@@ -81,9 +83,12 @@ class Effects:
         at = (values - one.low) / one.width * (KNOTS - 1)
         return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
 
+    def _all_hats(self, z: Sequence[float]) -> list[Float64]:
+        return [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
+
     def see(self, z: Sequence[float], percept: Float64) -> None:
         """Remember a look."""
-        hats = [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
+        hats = self._all_hats(z)
         row = np.concatenate(([1.0], *hats))
         fades = 0.5 ** (1 / HALF_LIFE)
         self._seen *= fades
@@ -106,6 +111,8 @@ class Effects:
         changed = float(np.square(happened).sum()) - happened.size * noise**2
         self._wrong[dial] = FORGIVES * self._wrong[dial] + max(mistaken, 0.0)
         self._all[dial] = FORGIVES * self._all[dial] + max(changed, 0.0)
+        for kept, new in ((self._mistaken, happened - expected), (self._changed, happened)):
+            kept[dial] = FORGIVES * kept[dial] + np.square(new) - noise**2
 
     def reliable(self, dial: int) -> float:
         """How much of what a dial did was expected, 0..1: 0 while nothing was."""
@@ -113,12 +120,25 @@ class Effects:
             return 0.0
         return float(np.clip(1 - self._wrong[dial] / self._all[dial], 0.0, 1.0))
 
+    def judged(self, dial: int, properties: Sequence[int]) -> tuple[float, float]:
+        """How much some properties were seen to change when a dial was turned, and how much of that
+        was not expected (squared just noticeable differences, the latest turns most)."""
+        at = list(properties)
+        return float(self._changed[dial, at].sum()), float(self._mistaken[dial, at].sum())
+
     def effect(self, dial: int, values: Float64) -> Float64:
         """What a dial adds to the properties at values of it: shape (values, n)."""
-        known = self._known
-        if known is None:
-            known = np.linalg.solve(self._seen + self._prior, self._what).astype(np.float64)
-            self._known = known
         at = self._columns[dial]
-        found: Float64 = self._hats(dial, values) @ known[at.start : at.start + at.size]
+        found: Float64 = self._hats(dial, values) @ self._solved()[at.start : at.start + at.size]
         return found
+
+    def remembered(self, z: Sequence[float]) -> Float64:
+        """The properties where the dials stand like that, without looking: shape (n,)."""
+        found: Float64 = np.concatenate(([1.0], *self._all_hats(z))) @ self._solved()
+        return found
+
+    def _solved(self) -> Float64:
+        """What each place of each dial adds, after all that was seen."""
+        if self._known is None:
+            self._known = np.linalg.solve(self._seen + self._prior, self._what).astype(np.float64)
+        return self._known

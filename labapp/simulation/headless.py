@@ -96,6 +96,7 @@ def _play(
         careless=careless,
         paints=True,
         observer=observer,
+        language=session.planned.language,
     )
     driver.start()
     scheduler.run(lambda: until(session))

@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 
 from labapp.simulation.hands import Hands, Solving
 from labapp.simulation.mind import Mind
+from labapp.simulation.naming import meanings
 from labapp.simulation.percept import Eye
 from labapp.simulation.view import Move, View
 
 
 @dataclass
 class Learning(ABC):
-    """Remembers from question to question of a stage. eye: how it sees; hands: how it moves."""
+    """Remembers from question to question of a stage, and can tell what dials do.
+
+    eye: how it sees; hands: how it moves.
+    """
 
     eye: Eye
     hands: Hands
@@ -22,6 +26,10 @@ class Learning(ABC):
 
     def understands(self, view: View) -> float:
         return self._mind.understanding(view) if self._mind is not None else 0.0
+
+    def meanings(self, view: View) -> dict[int, str]:
+        """What each dial is known to change, where that is understood; see `naming`."""
+        return meanings(self._mind, view) if self._mind is not None else {}
 
     def solve(self, view: View) -> Solving:
         self._mind = mind = self._mind or Mind(self.eye, view)

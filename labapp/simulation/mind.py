@@ -21,6 +21,9 @@ GRID = 41
 NOTICED = 4.0
 """A gain below two just noticeable differences (squared) is not worth turning a dial for."""
 
+RELIABLE = 0.5
+"""Share of what a dial does that was expected, from which it is relied on (ours)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -94,10 +97,14 @@ class Mind:
 
     def does(self, view: View, dial: int) -> Float64:
         """How strongly a dial changes each kind of property over its range, shape (kinds,)."""
+        spread = self.over_range(view, dial).var(axis=0)
+        return np.array([spread[self.kinds == kind].sum() for kind in KINDS])
+
+    def over_range(self, view: View, dial: int) -> Float64:
+        """What a dial adds to each property over its range, shape (places, properties)."""
         one = view.dials[dial]
         values = np.linspace(one.low, one.high, one.options or GRID)
-        spread = self.effects.effect(dial, values).var(axis=0)
-        return np.array([spread[self.kinds == kind].sum() for kind in KINDS])
+        return self.effects.effect(dial, values)
 
     def understanding(self, view: View) -> float:
         """How many of the dials mean something to it, 0..1: those that do what is expected of them,

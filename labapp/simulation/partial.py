@@ -15,15 +15,14 @@ import numpy as np
 
 from labapp.simulation.hands import RISES
 from labapp.simulation.learning import Learning
-from labapp.simulation.mind import NOTICED, Mind
+from labapp.simulation.mind import NOTICED, RELIABLE, Mind
 from labapp.simulation.percept import KINDS
 from labapp.simulation.understanding import NEARLY, probe, settle, turn
 from labapp.simulation.view import Acts, Move, View
 
 BELONGS = 0.35
-"""Share of a dial's effect that is on one kind of property, from which it belongs to that group."""
-RELIABLE = 0.5
-"""Share of what a dial does that was expected, from which it is turned at once (both ours)."""
+"""Share of a dial's effect that is on one kind of property, from which it belongs to that group
+(ours)."""
 STRIDE = 0.05
 """Slider widths from look to look while experimenting; half as much after a loop in vain."""
 SMALLEST = 0.0125

@@ -45,6 +45,11 @@ PARTS = 16
 FAINT = 0.02
 """Contrast below which nothing is seen."""
 
+ACROSS, DOWN, EXTENT, GROUND, LIGHT, INK, STRETCH, SLANT = range(8)
+"""Places of an image's properties; its cells come after them."""
+HEIGHT, SLOPE, WAVES_HEIGHT, WAVES_CLOSENESS = range(4)
+"""Likewise of a curve's; its course comes after them."""
+
 IMAGE_KINDS = np.array([PLACE] * 2 + [SIZE] + [TINT] * 3 + [FORM] * (2 + CELLS * CELLS))
 CURVE_KINDS = np.array([PLACE] * 2 + [SIZE] + [FORM] * (1 + PARTS))
 

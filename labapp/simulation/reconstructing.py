@@ -1,4 +1,9 @@
-"""A simulated participant in front of the dials: sees the screen, and decides the next command."""
+"""A simulated participant in front of the dials: sees the screen, and decides the next command.
+
+Before it goes on from a question, whoever learns what the dials do names those that it understands,
+where they can be named, and corrects the names that it knows better by now. So what it does with
+the dials is the same with names and without.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +14,25 @@ from typing import cast
 import numpy as np
 
 from labapp.clock import NS
-from labapp.events.commands import Command, MarkAlignment, MoveDial, Next, Skip, SkipStage
+from labapp.events.commands import (
+    Command,
+    EditLabel,
+    MarkAlignment,
+    MoveDial,
+    Next,
+    Skip,
+    SkipStage,
+)
 from labapp.session.runner import Runner
 from labapp.simulation.experience import Experience
 from labapp.simulation.hands import Hands
 from labapp.simulation.knowing import Knowing
+from labapp.simulation.learning import Learning
 from labapp.simulation.names import KNOWING
 from labapp.simulation.person import NEAR, Person
 from labapp.simulation.strategies import STRATEGIES, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
+from labapp.simulation.vocabulary import typing_s, vocabulary
 from labapp.study.assignment import generator
 from labapp.study.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import Trial
@@ -45,10 +60,12 @@ a dial's new place, or to decide."""
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A command, None to wait, and what the participant takes before it."""
+    """A command, None to wait, and what the participant takes before it. typing_s: in its stead the
+    seconds of session time that it takes to type."""
 
     command: Command | None
     before: str = STRIDE
+    typing_s: float | None = None
 
 
 class Reconstructing:
@@ -56,6 +73,7 @@ class Reconstructing:
 
     seed: of the draws, with the participant. lived: by stage, is told how its questions went.
     haste: how long a movement takes, as a share of a person's time. careless: does not try.
+    language: in which it names dials.
     """
 
     def __init__(
@@ -67,6 +85,7 @@ class Reconstructing:
         haste: float = 1.0,
         *,
         careless: bool = False,
+        language: str = "en",
     ) -> None:
         self._strategy = strategy
         self._person = person
@@ -84,6 +103,9 @@ class Reconstructing:
         self._judging = generator(*seed, "close enough")
         self._lived = lived
         self._haste = haste
+        self._words = vocabulary(language, generator(*seed, "labels"))
+        self._names: list[tuple[int, str]] = []
+        self._last: Act | None = None
 
     def act(self, runner: Runner, part: ReconstructionPart) -> Act:
         """What to do now."""
@@ -93,6 +115,8 @@ class Reconstructing:
         if not shown or runner.pictures is None:
             return Act(None)
         self._meet(part, task, trial)
+        if self._last is not None:
+            return self._name(runner) or self._last
         if trial.solved:
             return self._leave(runner, part, task, trial, Next())
         if trial.z_seq > trial.decoded_seq:
@@ -133,6 +157,7 @@ class Reconstructing:
             return
         self._question = (part.id, trial.number, trial.attempt)
         self._solving, self._moves, self._target = None, 0, trial.z_target
+        self._names, self._last = [], None
         if part.marks:
             self._judging = generator(*self._seed, part.id, trial.number, "close enough")
             judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
@@ -181,17 +206,32 @@ class Reconstructing:
         trial: Trial,
         command: Command,
     ) -> Act:
-        """Go on from a question, and remember how it went."""
+        """Remember how a question went, name dials where that is possible, and go on."""
         assert self._mind is not None
+        self._last = Act(command, THINK)
         if part.role == "practice":
-            return Act(command, THINK)
+            return self._last
         lived = self._experience(part)
         lived.solved += trial.solved
         lived.missed += not trial.solved
         lived.seconds.append(_seconds(runner, trial) / self._haste)
-        lived.understanding = self._mind.understands(self._view(runner, part, task, trial))
+        view = self._view(runner, part, task, trial)
+        lived.understanding = self._mind.understands(view)
         lived.planned, lived.tried = self._hands.planned, 1 - self._hands.planned
-        return Act(command, THINK)
+        if part.labels_editable and isinstance(self._mind, Learning):
+            meant = self._mind.meanings(view)
+            self._names = [(dial, self._words[meaning]) for dial, meaning in meant.items()]
+        return self._name(runner) or self._last
+
+    def _name(self, runner: Runner) -> Act | None:
+        """Type the next name that is not on the screen yet; None where all are."""
+        shown = runner.state.part_state.labels
+        while self._names:
+            dial, text = self._names.pop(0)
+            if shown[dial] != text:
+                seconds = typing_s(text, self._person.thinking) * self._haste
+                return Act(EditLabel(dial, text), typing_s=seconds)
+        return None
 
     def _idle(self, trial: Trial) -> MoveDial:
         """Turn the first dial from end to end, until Skip is offered."""

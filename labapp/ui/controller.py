@@ -103,6 +103,7 @@ class SessionController(QObject):
                 opened.planned.participant,
                 pace,
                 careless=options.careless,
+                language=opened.planned.language,
             )
         self._signals = QTimer(self)
         self._signals.timeout.connect(_let_python_run)
