@@ -95,4 +95,11 @@ def _panel(ax: Axes, model: Model, effects: Effects, found: Found) -> None:
     ax.set_xticks([0, 20, 40, 60, 80, 100])
     ax.set_xlabel("participants who named the dial, %")
     ax.tick_params(axis="y", length=0)
-    ax.set_title(f"{model.model}, n = {len(model.met)}")
+    ax.set_title(f"{model.model}, n = {len(model.met)}{_programs(model)}")
+
+
+def _programs(model: Model) -> str:
+    """A figure goes around without its report."""
+    if not model.programs:
+        return ""
+    return f", {'' if model.programs == model.met else f'{len(model.programs)} '}simulated"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -62,13 +62,15 @@ class Dial:
 @dataclass(frozen=True, slots=True)
 class Model:
     """A model of one study with its dials. met: participants who met it; cards: hashes of its model
-    card that the sessions recorded (none, one, or, of a model that was replaced, several)."""
+    card that the sessions recorded (none, one, or, of a model that was replaced, several).
+    programs: of those who met it, the simulated ones."""
 
     study: str
     model: str
     met: frozenset[str]
     cards: frozenset[str]
     dials: tuple[Dial, ...]
+    programs: frozenset[str] = frozenset()
 
     @property
     def sliders(self) -> int:
@@ -115,6 +117,8 @@ def named(counted: Tables) -> Named:
         of_model = met.setdefault((row["study"], row["model"]), set())
         of_model.add((row["participant"], row["session"]))
     given = _final(counted, hidden)
+    simulated = counted.participants[counted.participants["simulated"]]
+    programs = {study: frozenset(of["participant"]) for study, of in simulated.groupby("study")}
     found = []
     for (study, model), who in met.items():
         dials = counted.dials[
@@ -123,7 +127,8 @@ def named(counted: Tables) -> Named:
             & counted.dials["labels_editable"]
         ]
         if not dials.empty:
-            found.append(_model(study, model, frozenset(p for p, _ in who), dials, given))
+            made = _model(study, model, frozenset(p for p, _ in who), dials, given)
+            found.append(replace(made, programs=made.met & programs.get(study, frozenset())))
     found.sort(key=lambda one: (one.study, one.sliders, order(one.model)))
     return Named(tuple(found), {study: len(people) for study, people in withheld.items()})
 

@@ -33,6 +33,8 @@ def of_study(study: str, found: Found) -> Iterator[Html]:
         "As in Tables 1 and A.4 of the paper: the names that dials had at the end of their stage, "
         "of the sessions that count. The order of the names is drawn."
     )
+    if said := _provenance([model for model, _ in models]):
+        yield paragraph(said, "note")
     for line in legend(study, found):
         yield paragraph(line, "quiet")
     for sliders, some in groupby(models, key=lambda one: one[0].sliders):
@@ -50,6 +52,20 @@ def of_study(study: str, found: Found) -> Iterator[Html]:
                 "published numbers stand there for the reader's orientation.",
                 "quiet",
             )
+
+
+def _provenance(models: Sequence[Model]) -> str:
+    """Whose names these are, where programs are among those who could give them."""
+    programs = frozenset[str]().union(*(model.programs for model in models))
+    if not programs:
+        return ""
+    met = frozenset[str]().union(*(model.met for model in models))
+    of = "All" if programs == met else f"{len(programs)} of {len(met)}"
+    return (
+        f"{of} participants here are simulated: programs, not people. A program names a dial after "
+        "what it saw the dial change, with a word from a short list: these names and how far "
+        "raters agree on them try out the analysis, and say nothing of people."
+    )
 
 
 def legend(study: str, found: Found) -> Iterator[str]:
