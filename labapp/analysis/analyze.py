@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,18 @@ from labapp.analysis.findings import Findings, findings
 from labapp.analysis.labels import files as label_files
 from labapp.analysis.labels.ratings import check_files
 from labapp.analysis.report import report
+from labapp.analysis.snapshots import recorded
 from labapp.analysis.sources import Progress
 from labapp.analysis.staging import staged
 from labapp.analysis.tables import Tables, load
-from labapp.analysis.writing import file_names, refuse_existing, unwritable, write
+from labapp.analysis.writing import (
+    file_names,
+    refuse_existing,
+    snapshot_files,
+    unwritable,
+    write_small,
+)
+from labapp.analysis.writing_snapshots import write_snapshots
 
 if TYPE_CHECKING:
     from labapp.analysis.plate import Plate
@@ -57,14 +66,17 @@ def analyze(
     tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn, workers=workers, dask=dask)
     counted = tables.included()
     found = findings(counted, ratings)
-    text = report(tables, progress=part(0.5, 0.8), found=found)
-    if progress is not None:
-        progress(0.8, "writing tables")
     try:
-        with staged(out, REPORT) as folder:
-            write(tables, folder, found)
+        with staged(out, REPORT) as folder, ThreadPoolExecutor(1) as beside:
+            # Arrow and duckdb do it without Python's lock, which the report holds meanwhile.
+            large = beside.submit(write_snapshots, recorded(tables), *snapshot_files(folder))
+            text = report(tables, progress=part(0.5, 0.8), found=found)
+            if progress is not None:
+                progress(0.8, "writing tables")
+            write_small(tables, folder, found)
             _draw(counted, found, folder / FIGURES)
             label_files.write(found.labels, folder)
+            large.result()
             (folder / REPORT).write_text(text, encoding="utf-8")
     except OSError as error:
         raise unwritable(out, error) from error

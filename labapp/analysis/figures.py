@@ -29,6 +29,10 @@ BOX_FROM = 5
 """A box is drawn from so many values on; below, the points say more."""
 COLUMNS = 7
 """Panels side by side."""
+ROW_IN, BETWEEN_IN, TITLE_IN, BELOW_IN = 1.5, 0.52, 0.24, 0.2
+"""A row of small panels; what lies between two rows, of it the titles; and below the last row."""
+LEFT_IN, BESIDE_IN = 0.75, 0.12
+"""On the left of the first panel of a row, and on the right of the last."""
 POINTS = 80
 """A line of a small panel is thinned to about this many points."""
 
@@ -135,9 +139,24 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
         rows += [(panels[at : at + COLUMNS], longest) for at in range(0, len(panels), COLUMNS)]
     columns = max(len(panels) for panels, _ in rows)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH_IN, 0.45 + 1.5 * len(rows)), layout="constrained")
-        # Not sharey: it takes a time that grows with the square of the number of panels.
-        grid = figure.subplots(len(rows), columns, squeeze=False)
+        height = BELOW_IN + ROW_IN * len(rows)
+        # By hand: all panels are of one size, and a layout that looks at every letter of so many
+        # takes two thirds of the time; as does sharey, which grows with their square.
+        figure = Figure(figsize=(WIDTH_IN, height))
+        panel = ROW_IN - BETWEEN_IN
+        grid = figure.subplots(
+            len(rows),
+            columns,
+            squeeze=False,
+            gridspec_kw={
+                "left": LEFT_IN / WIDTH_IN,
+                "right": 1 - BESIDE_IN / WIDTH_IN,
+                "top": 1 - TITLE_IN / height,
+                "bottom": (BELOW_IN + BETWEEN_IN - TITLE_IN) / height,
+                "hspace": BETWEEN_IN / panel,
+                "wspace": 0.12,
+            },
+        )
         for axes, (panels, longest) in zip(grid, rows, strict=True):
             for ax, trial in zip(axes, panels, strict=False):
                 key = (trial["stage"], trial["trial"], trial["attempt"])
@@ -147,7 +166,7 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
             for ax in axes[len(panels) :]:
                 ax.set_axis_off()
             axes[0].set_ylabel(f"{panels[0]['model']}\nalignment, %")
-        figure.supxlabel("seconds since the pictures appeared", fontsize=9)
+        figure.supxlabel("seconds since the pictures appeared", fontsize=9, y=0.06 / height)
         return Drawing(svg_of(figure, name), "Alignment over time, a panel for each question")
 
 

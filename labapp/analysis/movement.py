@@ -20,7 +20,7 @@ class Movement:
     """
 
     def __init__(self, part: StagePart, z: tuple[float, ...]) -> None:
-        self._part = part
+        self._widths = [part.width(dimension) for dimension in range(len(z))]
         self.z = z
         self.distance = [0.0] * len(z)
         self.slides = [0] * len(z)
@@ -43,7 +43,7 @@ class Movement:
         change = value - self.z[dimension]
         if change == 0:
             return
-        width = self._part.width(dimension)
+        width = self._widths[dimension]
         direction = 0 if width is None else (1 if change > 0 else -1)
         if dimension != self._dimension:
             self.switches += self._dimension is not None

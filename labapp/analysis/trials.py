@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from labapp.analysis.attempt import INTERRUPTED, Attempt, Key, supersede
@@ -122,19 +122,22 @@ def fold_trials(
     counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
     attempts: dict[Key, _Attempt] = {}
     for event, body in events:
-        if event.kind in PAUSES:
-            pauses = pauses.apply(event)
-        if isinstance(body, PartRestarted):
-            counts[event.stage] = body.attempt
-        if type(body) not in _OF_A_QUESTION or event.stage not in parts:
+        if type(body) not in _OF_A_QUESTION:
+            if event.kind in PAUSES:
+                pauses = pauses.apply(event)
+            elif isinstance(body, PartRestarted):
+                counts[event.stage] = body.attempt
             continue
+        assert event.stage is not None
         assert event.trial is not None
         assert event.attempt is not None
         key = (event.stage, event.trial, event.attempt)
-        if isinstance(body, TrialDrawn) and key not in attempts:
-            attempts[key] = _Attempt(parts[event.stage], key, body)
-        if (attempt := attempts.get(key)) is not None:
-            attempt.take(event, body, pauses.working_ns(event.t_ns))
+        attempt = attempts.get(key)
+        if attempt is None:
+            if not isinstance(body, TrialDrawn) or event.stage not in parts:
+                continue
+            attempt = attempts[key] = _Attempt(parts[event.stage], key, body)
+        attempt.take(event, body, pauses.working_ns(event.t_ns))
     supersede(attempts, counts)
     return [attempt.record() for attempt in attempts.values()]
 
@@ -221,7 +224,7 @@ class _Attempt(Attempt):
         assert self.fold is not None
         self.solved_ns = working
         self.movement.locked(body.z)
-        self.fold = replace(self.fold, z=body.z)
+        self.fold = self.fold._replace(z=body.z)
         if body.z_seq != self.snapshot_z_seq:
             self.snapshots.append(self.fold.ended(working, self.measures))
 
@@ -231,18 +234,7 @@ class _Attempt(Attempt):
             self.snapshots.append(self.fold.ended(self.last_ns, self.measures))
         shown = self.started
         began = self.started_ns or 0
-        snapshots = tuple(
-            Snapshot(
-                s.t_ns - began,
-                s.z,
-                s.dimension,
-                s.direction,
-                s.alignment,
-                s.error_sum,
-                s.error_mean,
-            )
-            for s in self.snapshots
-        )
+        snapshots = tuple(Snapshot(one.t_ns - began, *one[1:]) for one in self.snapshots)
         auc_sum, auc_mean = error_auc(snapshots)
         return TrialRecord(
             part=self.part,

@@ -20,6 +20,11 @@ DICTIONARY = "columns.csv"
 _COLUMNS = {**COLUMNS, **DERIVED}
 
 
+def snapshot_files(out: Path) -> tuple[Path, Path]:
+    """The files of the large table."""
+    return out / f"{SNAPSHOTS}.csv", out / f"{SNAPSHOTS}.parquet"
+
+
 def file_names() -> tuple[str, ...]:
     """Every file that `write` makes."""
     tables = [f"{name}.{ending}" for name in _COLUMNS for ending in ("csv", "parquet")]
@@ -37,20 +42,25 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
     """
     refuse_existing(out, file_names())
     found = findings(tables.included()) if found is None else found
-    written = []
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, frame in {**tables.small(), **derived(found)}.items():
-            written += [out / f"{name}.csv", out / f"{name}.parquet"]
-            _as_text(name, frame).to_csv(written[-2], index=False, mode="x", lineterminator="\n")
-            with written[-1].open("xb") as file:
-                frame.to_parquet(file, index=False, engine="pyarrow")
-        written += [out / f"{SNAPSHOTS}.csv", out / f"{SNAPSHOTS}.parquet"]
-        write_snapshots(recorded(tables), *written[-2:])
-        written.append(out / DICTIONARY)
-        dictionary().to_csv(written[-1], index=False, mode="x", lineterminator="\n")
+        written = write_small(tables, out, found)
+        write_snapshots(recorded(tables), *snapshot_files(out))
     except OSError as error:
         raise unwritable(out, error) from error
+    return [*written, *snapshot_files(out)]
+
+
+def write_small(tables: Tables, out: Path, found: Findings) -> list[Path]:
+    """All but the large table, as `write` does it. Raises OSError."""
+    written = []
+    for name, frame in {**tables.small(), **derived(found)}.items():
+        written += [out / f"{name}.csv", out / f"{name}.parquet"]
+        _as_text(name, frame).to_csv(written[-2], index=False, mode="x", lineterminator="\n")
+        with written[-1].open("xb") as file:
+            frame.to_parquet(file, index=False, engine="pyarrow")
+    written.append(out / DICTIONARY)
+    dictionary().to_csv(written[-1], index=False, mode="x", lineterminator="\n")
     return written
 
 

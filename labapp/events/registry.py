@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 
@@ -16,11 +16,15 @@ Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Body:
-    """Base of the event bodies; a concrete body is a frozen dataclass made with `@kind`."""
+    """Base of the event bodies; a concrete body is a frozen dataclass made with `@kind`.
+
+    plain: the fields of a kind that takes them as they are; None where it checks or changes them.
+    """
 
     kind: ClassVar[str]
     version: ClassVar[int]
     durable: ClassVar[bool]
+    plain: ClassVar[Set[str] | None]
 
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
@@ -48,6 +52,9 @@ def kind(name: str, *, version: int = 1, durable: bool = False) -> Callable[[B],
         if name in _KINDS:
             raise ValueError(f"event kind {name!r} is defined twice")
         made.kind, made.version, made.durable = name, version, durable
+        made.plain = (
+            None if hasattr(made, "__post_init__") else frozenset(made.__dataclass_fields__)
+        )
         _KINDS[name] = made
         return made
 
@@ -116,11 +123,10 @@ def body_of(event: Event) -> Body:
     payload: Mapping[str, Any] = event.payload
     for version in range(event.v, cls.version):
         payload = _MIGRATIONS[(event.kind, version)](dict(payload))
-    fields = {
-        name: _tuples(value) if type(value) in _CONTAINERS else value
-        for name, value in payload.items()
-    }
-    if fields.keys() == cls.__dataclass_fields__.keys() and not hasattr(cls, "__post_init__"):
+    fields = payload
+    if not _CONTAINERS.isdisjoint(map(type, payload.values())):
+        fields = {name: _tuples(value) for name, value in payload.items()}
+    if fields.keys() == cls.plain:
         # What cls(**fields) does, without a call of object.__setattr__ a field: a journal holds
         # thousands of bodies.
         body = object.__new__(cls)

@@ -151,8 +151,7 @@ def bundle_tree(path: Path) -> Tree | None:
 
 def session_prefixes(tree: Tree) -> list[str]:
     """Folders of the sessions in a bundle, for example `sourcedata/labapp/sub-P01/ses-1`."""
-    parts = (name.split("/") for name in tree.names() if name.startswith(f"{SOURCEDATA}/sub-"))
-    return sorted({"/".join(p[:4]) for p in parts if len(p) > 4})
+    return tree.folders(f"{SOURCEDATA}/sub-*/*")
 
 
 def bundled_record(tree: Tree, source: str) -> Record:

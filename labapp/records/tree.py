@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 from labapp.errors import RecordError
@@ -18,6 +18,11 @@ class Tree(Protocol):
 
     def names(self) -> list[str]:
         """Every file, sorted."""
+        ...
+
+    def folders(self, pattern: str) -> list[str]:
+        """The folders that hold something and match, part for part, a pattern such as `a/b-*/*`;
+        sorted."""
         ...
 
     def has(self, name: str) -> bool: ...
@@ -43,6 +48,10 @@ class FolderTree:
 
     def names(self) -> list[str]:
         found = (p for p in self.path.rglob("*") if p.is_symlink() or not p.is_dir())
+        return sorted(p.relative_to(self.path).as_posix() for p in found)
+
+    def folders(self, pattern: str) -> list[str]:
+        found = (p for p in self.path.glob(pattern) if p.is_dir() and any(p.iterdir()))
         return sorted(p.relative_to(self.path).as_posix() for p in found)
 
     def has(self, name: str) -> bool:
@@ -99,6 +108,12 @@ class ZipTree:
         return sorted(
             name.removeprefix(self.prefix) for name in found if name.startswith(self.prefix)
         )
+
+    def folders(self, pattern: str) -> list[str]:
+        depth = pattern.count("/") + 1
+        split = (name.split("/") for name in self.names())
+        above = {"/".join(parts[:depth]) for parts in split if len(parts) > depth}
+        return sorted(folder for folder in above if PurePosixPath(folder).match(pattern))
 
     def has(self, name: str) -> bool:
         with self._archive() as archive:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,7 +56,7 @@ def comparable(trial: TrialRecord) -> tuple[object, ...]:
         trial.active_s_as_published,
         trial.error_auc_sum,
         trial.error_auc_mean,
-        [astuple(snapshot) for snapshot in trial.snapshots],
+        trial.snapshots,
         (movement.distance, movement.slides, movement.switches, movement.reversals),
     )
 
@@ -129,7 +127,7 @@ def test_a_snapshot_more_of_the_same_error_changes_nothing(
     series = _series(rows)
     at = min(at, len(series) - 2)
     between = series[at].t_ns + int(share * (series[at + 1].t_ns - series[at].t_ns))
-    more = [*series[: at + 1], replace(series[at], t_ns=between), *series[at + 1 :]]
+    more = [*series[: at + 1], series[at]._replace(t_ns=between), *series[at + 1 :]]
     assert error_auc(more) == pytest.approx(error_auc(series))
 
 
@@ -139,7 +137,7 @@ def test_the_error_auc_grows_with_time_and_error(
     rows: list[tuple[int, float]], factor: float
 ) -> None:
     series = _series(rows)
-    larger = [replace(s, error_sum=s.error_sum * factor) for s in series]
-    slower = [replace(s, t_ns=s.t_ns * 3) for s in series]
+    larger = [s._replace(error_sum=s.error_sum * factor) for s in series]
+    slower = [s._replace(t_ns=s.t_ns * 3) for s in series]
     assert error_auc(larger)[0] == pytest.approx(error_auc(series)[0] * factor)
     assert error_auc(slower)[0] == pytest.approx(error_auc(series)[0] * 3)

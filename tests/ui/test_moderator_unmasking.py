@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -283,15 +282,15 @@ def test_a_stage_that_begins_again_has_no_answers():
     for trial in (1, 2):
         stimuli.apply(event("stimulus.shown", trial, painted_ns=5))
         stimuli.apply(event("response.given", trial, response=1, input_ns=7 + trial))
-    other = replace(event("response.given", 1, response=0, input_ns=9), stage="stage-2")
-    stimuli.apply(replace(event("stimulus.shown", 1, painted_ns=5), stage="stage-2"))
+    other = event("response.given", 1, response=0, input_ns=9)._replace(stage="stage-2")
+    stimuli.apply(event("stimulus.shown", 1, painted_ns=5)._replace(stage="stage-2"))
     stimuli.apply(other)
     assert stimuli.given == {
         ("stage-1", 1): Given(1, 3),
         ("stage-1", 2): Given(1, 4),
         ("stage-2", 1): Given(0, 4),
     }
-    stimuli.apply(replace(event("part.restarted", attempt=2), stage="stage-2"))
+    stimuli.apply(event("part.restarted", attempt=2)._replace(stage="stage-2"))
     assert list(stimuli.given) == [("stage-1", 1), ("stage-1", 2)]
     assert stimuli.last is None
     stimuli.apply(event("part.restarted", attempt=2))
@@ -310,7 +309,7 @@ def test_a_stage_that_begins_again_begins_its_blocks_again():
             event("stimulus.shown", 1),
         )
     ):
-        timed = replace(one, seq=second + 1, t_ns=second * 1000 * MS)
+        timed = one._replace(seq=second + 1, t_ns=second * 1000 * MS)
         work.apply(timed)
         line.apply(timed, work)
     assert [(one.start_ns // MS, one.end_ns) for one in line.trials] == [

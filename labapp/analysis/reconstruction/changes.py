@@ -9,6 +9,7 @@ from labapp.analysis.reconstruction.results import Group
 
 LEFT = ("solved", "skipped")
 """Outcomes of questions that ended by Next or Skip: only these have a response time."""
+_STAGE = ["participant", "model", "session", "stage"]
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
 """Of changes, where they are not the metric's own."""
 
@@ -26,27 +27,26 @@ def changes(group: Group, metric: Metric) -> pd.DataFrame:
     change_* of the table of stages.
     """
     questions = _values(group, metric)
-    rows = []
-    if questions is not None:
-        known = group.trials.assign(value=questions * metric.factor)
-        if group.task != "reconstruction":
-            known = known[known["correct"].notna()]
-        stages = ["participant", "model", "session", "stage"]
-        for (who, model, *_), own in known.groupby(stages, sort=True):
-            ordered = own.sort_values("trial")["value"]
-            size = (len(ordered) - 1) // 2
-            if size > 0:
-                change = _level(metric, ordered.iloc[-size:]) - _level(metric, ordered.iloc[:size])
-                rows.append((str(who), str(model), change))
-    frame = pd.DataFrame(rows, columns=["participant", "model", "change"]).dropna()
-    return frame.groupby(["participant", "model"])[["change"]].mean().reset_index()
+    if questions is None:
+        return pd.DataFrame({"participant": [], "model": [], "change": []})
+    known = group.trials.assign(value=questions * metric.factor)
+    if group.task != "reconstruction":
+        known = known[known["correct"].notna()]
+    known = known.sort_values("trial", kind="stable")
+    of_stage = known.groupby(_STAGE)["value"]
+    place, n = of_stage.cumcount(), of_stage.transform("size")
+    size = (n - 1) // 2
+    first, last = known[place < size], known[place >= n - size]
+    change = (_level(metric, last) - _level(metric, first)).rename("change").dropna()
+    return change.groupby(["participant", "model"]).mean().reset_index()
 
 
-def _level(metric: Metric, half: pd.Series[float]) -> float:
-    """Of some questions; NaN where none of them has a value."""
+def _level(metric: Metric, half: pd.DataFrame) -> pd.Series[float]:
+    """Of some questions of each stage; NaN where none of them has a value."""
+    values = half.groupby(_STAGE)["value"]
     if metric.column.startswith("error_auc"):  # a sum over the stage: a missing one adds nothing
-        return float(half.sum(min_count=1)) / len(half)
-    return float(half.mean())
+        return values.sum(min_count=1) / values.size()
+    return values.mean()
 
 
 def _values(group: Group, metric: Metric) -> pd.Series[float] | None:

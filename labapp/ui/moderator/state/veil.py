@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from labapp.events import Event
 
@@ -28,6 +27,6 @@ def veil_of(models: Iterable[str]) -> Veil:
         if event.kind != "alarm.raised" or not ids:
             return event
         detail = named.sub(UNNAMED, str(event.payload["detail"]))
-        return replace(event, payload={**event.payload, "detail": detail})
+        return event._replace(payload={**event.payload, "detail": detail})
 
     return veil
