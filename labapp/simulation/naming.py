@@ -89,15 +89,22 @@ stretch and slant too."""
 def meanings(mind: Mind, view: View) -> dict[int, str]:
     """What each dial is known to change, a key of the vocabulary; dials that are not understood are
     left out."""
-    found = {dial: _meaning(mind, view, dial) for dial in range(len(view.dials))}
+    sorts = _CURVE if view.picture.squeeze().ndim == 1 else _IMAGE
+    dials = range(len(view.dials))
+    changes = [_changes(mind, view, dial, sorts) for dial in dials]
+    if any(one.get("brightness", 0.0) >= NOTICED for one in changes):
+        # Where things get brighter and darker, there is more or less of them to see without their
+        # being thicker or thinner.
+        changes = [{**one, THICKNESS: 0.0} for one in changes]
+    found = {dial: _meaning(mind, view, dial, sorts, changes[dial]) for dial in dials}
     return {dial: meaning for dial, meaning in found.items() if meaning is not None}
 
 
-def _meaning(mind: Mind, view: View, dial: int) -> str | None:
+def _meaning(
+    mind: Mind, view: View, dial: int, sorts: Properties, changes: Mapping[str, float]
+) -> str | None:
     if not mind.effects.tried(dial):
         return None
-    sorts = _CURVE if view.picture.squeeze().ndim == 1 else _IMAGE
-    changes = _changes(mind, view, dial, sorts)
     everything = sum(changes.values())
     if everything < NOTICED:
         return NOTHING
@@ -114,14 +121,16 @@ def _meaning(mind: Mind, view: View, dial: int) -> str | None:
 
 def _thought_of(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str, ...]]]:
     """The meanings in the order in which they are thought of, each with its sorts of change: the
-    simple ones first."""
+    simple ones first, but two that go hand in hand before either of them."""
     alone = [(sort, (sort,)) for sort in sorts]
     together = [(m, parts) for m, parts in _TOGETHER.items() if set(parts) <= set(sorts)]
+    evenly = [one for one in together if one[0] in _EVENLY]
+    loosely = [one for one in together if one[0] not in _EVENLY]
     if not choice:
-        return alone + together
-    others = [one for one in alone + together if one[0] not in _SHAPES]
-    shapes = tuple(sort for sort in sorts if sort in _SHAPES)
-    return [*others, (CHOICE, shapes)]
+        return [*evenly, *alone, *loosely]
+    forms = (CHOICE, tuple(sort for sort in sorts if sort in _SHAPES))
+    simple = [one for one in evenly + alone if one[0] not in _SHAPES]
+    return [*simple, forms, *(one for one in loosely if one[0] not in _SHAPES)]
 
 
 def _changes(mind: Mind, view: View, dial: int, sorts: Properties) -> dict[str, float]:
@@ -135,9 +144,7 @@ def _changes(mind: Mind, view: View, dial: int, sorts: Properties) -> dict[str, 
     spread = over.var(axis=0)
     changes = {sort: float(spread[list(at)].sum() / np.sqrt(len(at))) for sort, at in sorts.items()}
     if THICKNESS in changes:
-        # What gets brighter or darker gets no thicker, though there is more or less to see of it.
-        by_light = changes["brightness"] >= NOTICED
-        changes[THICKNESS] = 0.0 if by_light else _thickness(mind, view, dial, over)
+        changes[THICKNESS] = _thickness(mind, view, dial, over)
     return changes
 
 

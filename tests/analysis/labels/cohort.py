@@ -57,10 +57,11 @@ def session(
     *,
     study: str = "names",
     cards: Mapping[str, str] | None = None,
+    source: Source = Source.PARTICIPANT,
     **changes: Any,
 ) -> SessionBuilder:
     """One who met these models and named some dials (from 1) of each; an empty text takes a name
-    away again. cards: hashes of model cards other than those installed."""
+    away again. cards: hashes of model cards other than those installed. source: who it was."""
     rows = [row_of(model, number, **changes) for number, model in enumerate(names, start=1)]
     made = builder(*rows, participant=participant, study=study)
     for model in names:
@@ -72,7 +73,7 @@ def session(
         made.at(t + 0.5, TrialDrawn(zero, zero), stage, 1)
         made.at(t + 0.5, TrialStarted(0.25, 8.0, 0.5, False), stage, 1)
         for dial, text in given.items():
-            made.at(t + 1, LabelEdited(dial - 1, text), stage, 1, source=Source.PARTICIPANT)
+            made.at(t + 1, LabelEdited(dial - 1, text), stage, 1, source=source)
         made.at(t + 2, TrialEnded("skipped"), stage, 1)
         made.at(t + 2.5, PartEnded(0, "completed"), stage)
         t += 3

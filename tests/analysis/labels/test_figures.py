@@ -14,6 +14,7 @@ from labapp.analysis.labels.figures import SIDE_BY_SIDE, plates
 from labapp.analysis.labels.ratings import Rating
 from labapp.analysis.labels.results import NOTHING, Found, find
 from labapp.analysis.labels.sections import of_study
+from labapp.events import Source
 from tests.analysis.labels.cohort import TC5, TC10, cohort, session, tables
 from tests.analysis.labels.test_tables import faint
 
@@ -38,6 +39,16 @@ def test_a_bar_is_as_long_as_the_share_that_named_the_dial(found: Found) -> None
     assert widths == pytest.approx([80, 60, 60, 60, 60])
     assert [one.get_text() for one in panel(found, 0).texts] == ["4", "3", "3", "3", "3"]
     assert panel(found, 0).get_title(loc="left") == "mnist8k/tc5, n = 5"
+
+
+def test_a_figure_of_programs_says_so_by_itself() -> None:
+    program = session("P02", {TC: {1: "thickness"}}, source=Source.SIMULATED)
+    person = session("P01", {TC: {1: "thick"}})
+    titles = [
+        panel(find(tables(made), measured=faint()), 0).get_title(loc="left")
+        for made in ([program], [person, program])
+    ]
+    assert titles == [f"{TC}, n = 1, simulated", f"{TC}, n = 2, 1 simulated"]
 
 
 def test_dials_with_little_effect_are_hatched_and_starred(found: Found) -> None:

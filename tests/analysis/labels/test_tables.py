@@ -27,6 +27,7 @@ from labapp.analysis.labels.sections import of_study
 from labapp.analysis.labels.sheet import HELP, SHEET
 from labapp.cli import app
 from labapp.errors import ExportExists, RatingError
+from labapp.events import Source
 from labapp.representations.effects import Effect
 from tests.analysis.labels.cohort import TC5, TC10, cohort, session, tables, write
 from tests.analysis.labels.sheets import filled, save
@@ -169,6 +170,18 @@ def test_the_published_numbers_are_what_can_be_counted_in_the_paper() -> None:
     assert published("mnist/tc5").same_model is True
     assert published("mnist/vae5") is None
     assert published("dsprites/ae") is None
+
+
+def test_names_that_programs_gave_are_said_to_be_theirs() -> None:
+    people = [session(f"P{n:02d}", {TC: {1: "thick"}}) for n in (1, 2)]
+    program = session("P03", {TC: {1: "thickness"}}, source=Source.SIMULATED)
+    assert "simulated" not in words(find(tables(people), measured=faint()))
+    some = find(tables([*people, program]), measured=faint())
+    assert some.models[0].programs == {"P03"}
+    assert "1 of 3 participants here are simulated: programs, not people." in words(some)
+    every = find(tables([program]), measured=faint())
+    assert "All participants here are simulated" in words(every)
+    assert "say nothing of people" in words(every)
 
 
 def test_studies_are_apart() -> None:
