@@ -14,7 +14,9 @@ ACTIVITIES = frozenset(
 
 def counted_ns(gap_ns: int, inactivity_ns: int) -> int:
     """Active time of a stretch between two activities, in ns: at most the inactivity limit."""
-    return min(max(gap_ns, 0), inactivity_ns)
+    if gap_ns < 0:
+        return 0
+    return gap_ns if gap_ns < inactivity_ns else inactivity_ns
 
 
 def counted_as_published_ns(gap_ns: int, inactivity_ns: int) -> int:
