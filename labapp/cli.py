@@ -39,6 +39,7 @@ from labapp.cli_options import (
 from labapp.cli_planning import plan
 from labapp.cli_sessions import sessions_app
 from labapp.cli_stimuli import stimuli_app
+from labapp.computing.stopping import stoppable
 from labapp.errors import LabappError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
@@ -206,7 +207,7 @@ def analyze(
     from labapp.analysis.analyze import analyze as write_analysis
 
     one_place(workers, dask)
-    with progress_bar() as progress:
+    with stoppable(), progress_bar() as progress:
         report = write_analysis(
             [session_path(p, data) for p in paths],
             out,
@@ -250,7 +251,7 @@ def simulate_(
     name = strategy_name(strategy, mixture)
     assert name is not None
     loaded = checked(study, participants, name, out)
-    with progress_bar() as progress:
+    with stoppable(), progress_bar() as progress:
         done = 0
 
         def told(said: str) -> None:
@@ -350,6 +351,10 @@ def studies_schema() -> None:
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
 _INTERRUPTED = 130
+_INTERRUPTED_TOLD = """\
+Interrupted.
+Sessions that were finished are kept; nothing was overwritten.
+Give the command again to begin anew; where its folder is there already, name another."""
 
 
 def main() -> None:
@@ -365,8 +370,7 @@ def main() -> None:
         error.show()
         status = 2
     except (KeyboardInterrupt, typer.Abort):
-        kept = "Interrupted. Sessions that were finished are kept; nothing was overwritten."
-        typer.echo(kept, err=True)
+        typer.echo(_INTERRUPTED_TOLD, err=True)
         status = _INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.

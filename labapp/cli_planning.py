@@ -19,6 +19,7 @@ from labapp.cli_options import (
     session_path,
     show_json,
 )
+from labapp.computing.stopping import stoppable
 from labapp.errors import UsageError
 
 
@@ -74,7 +75,7 @@ def plan(
     from labapp.planning import files
     from labapp.planning.plan import plan as make
 
-    with files.created(out), progress_bar() as progress:
+    with stoppable(), files.created(out), progress_bar() as progress:
         made = make(
             study,
             shares=_shares(strategies),

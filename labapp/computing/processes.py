@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 
 from labapp.errors import SetupError
 
@@ -24,20 +26,21 @@ def cores() -> int:
 def processes(
     n: int, begin: Callable[[], None] | None = None, *, safe: str = ""
 ) -> Iterator[ProcessPoolExecutor]:
-    """So many processes until the block ends; what they have begun then is waited for, the rest is
-    dropped.
+    """So many processes until the block ends.
 
-    begin: called in each as it starts. safe: what a reader of the error is told is safe. Raises
-    SetupError when one of them ends before it is done (memory that ran out).
+    What they have begun then is waited for, the rest is dropped. After an error or Ctrl-C nobody
+    wants it: they end at once, as they do when this process is killed. begin: called in each as it
+    starts. safe: what a reader of the error is told is safe. Raises SetupError when one of them
+    ends before it is done (memory that ran out).
     """
-    pool = ProcessPoolExecutor(
-        # A fork would copy the locks of threads that do not go on in it (torch's, the journal's).
-        n,
-        mp_context=get_context("spawn"),
-        initializer=_start,
-        initargs=(begin,),
-    )
+    # A fork would copy the locks of threads that do not go on in it (torch's, the journal's).
+    context = get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(n, mp_context=context, initializer=_start, initargs=(theirs, begin))
     try:
+        with _interruptions_held_back():
+            for _ in range(n):
+                pool.submit(int)  # something to do for each, so that all are started here
         yield pool
     except BrokenProcessPool as error:
         raise SetupError(
@@ -45,12 +48,39 @@ def processes(
             safe=safe,
             todo="Was the memory used up? Try fewer processes: --workers 1.",
         ) from error
+    except BaseException:
+        ours.close()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+        ours.close()
+        theirs.close()
 
 
-def _start(begin: Callable[[], None] | None) -> None:
-    # Ctrl+C is for the process that asked; the others finish what they do and are then let go.
+@contextmanager
+def _interruptions_held_back() -> Iterator[None]:
+    """Without Ctrl-C, which comes after the block then: processes that are started meanwhile do not
+    know it before they can leave it alone (a terminal sends it to all of them)."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(line: Connection, begin: Callable[[], None] | None) -> None:
+    # Ctrl+C is for the process that asked, which then ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(line,), daemon=True).start()
     if begin is not None:
         begin()
+
+
+def _end_with(line: Connection) -> None:
+    """End this process once the other end of the line is closed, or whoever holds it is gone."""
+    with suppress(EOFError, OSError):
+        line.recv_bytes()
+    os._exit(1)

@@ -92,6 +92,7 @@ def sessions(
                 strategy,
                 seed,
                 models=models,
+                scratch=found.scratch,
                 kept="nothing" if kept is None else "packed",
                 fold=fold,
             )

@@ -101,7 +101,8 @@ def plan(
 
     if dask is not None:
         progress(0.0, f"asking the Dask cluster at {dask}")
-    with workers(number, dask) as found:
+    safe = "No plan was made." if kept is None else f"Sessions that were finished are in {kept}."
+    with workers(number, dask, safe=safe) as found:
         every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
         apart = bool(every)
         sessions = (of_each + some * apart) * len(shares)

@@ -64,12 +64,14 @@ def simulate_at_scale(
             study, participants, strategy, out, seed, progress, careless=careless
         )
     loaded = jobs.checked(study, participants, strategy, out)
-    with workers(_processes(number, participants), dask) as found:
-        sessions = folder.study_folder(out, loaded.study.id)
-        scratch = out / SCRATCH
-        scratch.mkdir()
-        folders: list[Path] = []
-        try:
+    scratch = out / SCRATCH
+    folders: list[Path] = []
+    sessions: Path | None = None
+    try:
+        safe = f"Sessions that were finished before are whole, in {out}."
+        with workers(_processes(number, participants), dask, safe=safe) as found:
+            sessions = folder.study_folder(out, loaded.study.id)
+            scratch.mkdir()
             line = _Line(loaded, participants, strategy, seed, careless, found, scratch)
             with closing(line.played()) as every:
                 for played in every:
@@ -77,10 +79,10 @@ def simulate_at_scale(
                     for consent in played.consents:
                         private.store_consent(out / "private", loaded.study.id, consent)
                     progress(played.job.label)
-        finally:
-            # What is still being made belongs to nobody: it is waited for, then taken away.
-            found.executor.shutdown(wait=True)
-            # Where nothing came of it, the folder can be named again.
+    finally:
+        # What was still being made belongs to nobody; where nothing came of it, the folder can be
+        # named again.
+        if sessions is not None:
             shutil.rmtree(scratch if folders else out, ignore_errors=True)
     if folders:
         with allotment.book(out, loaded) as book:

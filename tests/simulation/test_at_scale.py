@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +15,7 @@ import pytest
 
 from labapp import cli
 from labapp.errors import ModelError, SessionError
+from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import allotment
 from labapp.session.private import consents
@@ -160,3 +166,32 @@ def test_where_nothing_came_of_it_the_folder_can_be_named_again(
             simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)
     assert not out.exists()
     assert simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+def test_an_interruption_of_all_processes_is_told_once_and_leaves_whole_sessions(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "labapp", "simulate", str(drawn_study(tmp_path).path)]
+    command += ["--participants", "9999", "--workers", "2", "--out", str(out)]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # as a terminal's: all processes of it get the signal
+    ) as begun:
+        try:
+            while begun.poll() is None and not list(out.glob("drawn/sub-*")):
+                time.sleep(0.05)
+            os.killpg(begun.pid, number)
+            said, problem = begun.communicate(timeout=120)
+        finally:
+            begun.kill()
+    assert (begun.returncode, said) == (130, "")
+    what, safe, todo = problem.splitlines()
+    assert (what, "kept" in safe, "again" in todo) == ("Interrupted.", True, True)
+    assert {path.name for path in out.iterdir()} <= {"drawn", "private"}
+    for session in out.glob("drawn/sub-*"):
+        assert not check_journal(session)
