@@ -3,6 +3,7 @@ theirs; and no example of a property has a time limit."""
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 
@@ -20,6 +21,13 @@ _STIMULI = tempfile.TemporaryDirectory(prefix="labapp-tests-stimuli-")
 os.environ["LABAPP_STIMULI"] = _STIMULI.name
 _CACHE = tempfile.TemporaryDirectory(prefix="labapp-tests-cache-")
 os.environ["LABAPP_CACHE"] = _CACHE.name
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test, which are millions of objects, stays to the end: the
+    collector, which some libraries call again and again, need not look at it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
