@@ -329,7 +329,9 @@ def test_the_command_takes_a_file_a_rater(tmp_path: Path) -> None:
     folders = write(cohort({TC: {1: ("thick", "wide")}}, people=2), tmp_path / "data")
     wrong = tmp_path / "a.csv"
     wrong.write_text("sheet,label,name,consistent\nS-0,N001,“thick”,yes\n", encoding="utf-8")
-    options = [option for path in (wrong, wrong) for option in ("--ratings", str(path))]
+    other = tmp_path / "b.csv"
+    other.write_bytes(wrong.read_bytes())
+    options = [option for path in (wrong, other) for option in ("--ratings", str(path))]
     told = CliRunner().invoke(
         app, ["analyze", *map(str, folders), "--out", str(tmp_path / "out"), *options]
     )
