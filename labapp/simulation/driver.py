@@ -1,4 +1,4 @@
-"""Drives a session as a participant would: reads, turns dials, answers, goes on."""
+"""Drives a session as a participant would: reads, turns dials and names them, answers, goes on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """How simulated participants solve reconstruction questions: the strategies by name.
 
 Each goes about it as participants of paper 000 were observed to (6.1.2, 6.2.2, 7), sees only what
-is on the screen (`view.View`), and acts through the commands that widgets send.
+is on the screen (`view.View`), and acts through the commands that widgets send. Those that learn
+what the dials do (`learning.Learning`) can name them, see `naming`.
 """
 
 from __future__ import annotations
