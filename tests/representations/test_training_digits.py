@@ -1,11 +1,13 @@
 """Training on digits from recipe to package: labels, discrete dials, float16, a code's agreement.
 
-The files of MNIST are written here, with digits that a network learns at once.
+The files of MNIST are written here, with digits that a network learns at once, and fewer of them
+than MNIST has.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +16,17 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from torch import nn
 
+from labapp.datasets import mnist
 from labapp.errors import DatasetError, ModelError
 from labapp.representations import card, evaluation, package, torch_backend, training
 from tests.helpers import digits
 
+LEARNED, HELD_OUT = 300, 1_200
+
 RECIPE = """\
 id: tiny/digits
 title: Tiny
-data: {{dataset: mnist, digits: t10k, held_out: 9700, seed: 0}}
+data: {{dataset: mnist, digits: t10k, held_out: {held_out}, seed: 0}}
 architecture: {architecture}
 dimensions: 2
 objective: {{name: {objective}}}
@@ -31,16 +36,28 @@ seed: 0
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(mnist.COUNTS, "t10k", LEARNED + HELD_OUT)
+        yield
+
+
+def drawn(seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    return digits.draw(LEARNED + HELD_OUT, seed)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("mnist")
-    digits.write(where, "t10k", *digits.draw(10_000, seed=0))
+    digits.write(where, "t10k", *drawn(seed=0))
     return where
 
 
 def train(out: Path, folder: Path | None, architecture: str, objective: str) -> Path:
     recipe = out / "recipe.yaml"
-    recipe.write_text(RECIPE.format(architecture=architecture, objective=objective), "utf-8")
+    text = RECIPE.format(held_out=HELD_OUT, architecture=architecture, objective=objective)
+    recipe.write_text(text, "utf-8")
     return training.train(recipe, out=out, device="cpu", data_folder=folder)
 
 
@@ -65,10 +82,10 @@ def test_a_semi_supervised_model_has_a_dial_of_labels(tmp_path: Path, folder: Pa
     assert found.data_sha256["t10k-images-idx3-ubyte"] == hashlib.sha256(images).hexdigest()
     other = tmp_path / "other"
     other.mkdir()
-    digits.write(other, "t10k", *digits.draw(10_000, seed=1))
+    digits.write(other, "t10k", *drawn(seed=1))
     with pytest.raises(DatasetError, match="not the file that tiny/digits learned from"):
         evaluation.evaluate(where, "cpu", data_folder=other)
-    assert result["instances"] == 9_700
+    assert result["instances"] == HELD_OUT
 
 
 def test_an_infogan_is_drawn_from_its_prior_and_asked_for_its_digits(
