@@ -80,10 +80,11 @@ _TOGETHER = MappingProxyType(
 )
 """What several sorts of change are together, where none of them is the main one alone."""
 _EVENLY = frozenset({"place", "turn"})
-_SHAPES = frozenset({"stretch", "slant", "turn", FORM})
+_SHAPES = frozenset({"stretch", "slant", "turn", THICKNESS, FORM})
 CHOICE = "choice"
-"""A choice of forms: buttons of which each shows another one. A form that is another has another
-stretch and slant too."""
+"""A choice of forms: buttons of which each shows another one. Another form has another stretch and
+slant too, and fills more or less of its extent; from button to button nothing is seen to thicken.
+"""
 
 
 def meanings(mind: Mind, view: View) -> dict[int, str]:

@@ -214,6 +214,7 @@ class Reconstructing:
         lived = self._experience(part)
         lived.solved += trial.solved
         lived.missed += not trial.solved
+        # Without what it takes to name dials: answers are the same with names and without.
         lived.seconds.append(_seconds(runner, trial) / self._haste)
         view = self._view(runner, part, task, trial)
         lived.understanding = self._mind.understands(view)

@@ -139,6 +139,9 @@ def test_more_ink_within_the_same_extent_is_thicker_and_else_it_is_larger() -> N
 def test_buttons_with_other_forms_are_a_choice() -> None:
     forms: Changes = [{STRETCH: 12.0, SLANT: 4.0, **dict.fromkeys(CELLS, 4.0)}]
     assert known(forms, dials=[BUTTONS]) == {0: "choice"}
+    fuller: Changes = [{INK: 20.0, STRETCH: 8.0, **dict.fromkeys(CELLS, 3.0)}]
+    assert known(fuller, dials=[BUTTONS]) == {0: "choice"}
+    assert known(fuller) == {0: "thickness"}, "of a slider"
     assert known([{ACROSS: 20.0}], dials=[BUTTONS]) == {0: "across"}
     curves: Changes = [dict.fromkeys(COURSE, 20.0)]
     assert known(curves, dials=[BUTTONS], picture=CURVE) == {0: "choice"}
