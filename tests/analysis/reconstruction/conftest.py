@@ -87,12 +87,12 @@ class Analysed:
 
     def csv(self, name: str) -> pd.DataFrame:
         """A table as anybody reads it."""
-        return _read(self.folder / f"{name}.csv")
+        return read(self.folder, name)
 
 
 @cache
-def _read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path)
+def read(folder: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(folder / f"{name}.csv")
 
 
 def analysed(tables: Tables, folder: Path) -> Analysed:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from math import gamma, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import statsmodels.formula.api as smf
 from scipy import linalg, stats
 from statsmodels.stats.anova import AnovaRM, anova_lm
 
-from tests.analysis.reconstruction.conftest import MODELS, PARTICIPANTS, Analysed
+from tests.analysis.reconstruction.conftest import MODELS, PARTICIPANTS, Analysed, read
 
 STAGES_IN_PERCENT = ("completion_rate", "correctness_rate")
 WHO = ["participant", "session"]
@@ -30,14 +32,18 @@ def known(request: pytest.FixtureRequest) -> Analysed:
 def values(known: Analysed, row: pd.Series[Any]) -> pd.DataFrame:
     """One value a participant and model, from the tables stages and scores alone: columns p, m,
     y."""
-    stages, scores = known.csv("stages"), known.csv("scores")
-    task = row["group"].partition(",")[0]
-    own = stages[(stages["study"] == row["study"]) & (stages["task"] == task)]
-    name = row["quantity"]
+    return _values(known.folder, row["study"], row["group"].partition(",")[0], row["quantity"])
+
+
+@cache
+def _values(folder: Path, study: str, task: str, name: str) -> pd.DataFrame:
+    """Many rows are of the same values."""
+    stages, scores = read(folder, "stages"), read(folder, "scores")
+    own = stages[(stages["study"] == study) & (stages["task"] == task)]
     if name in own:
         y = own[name] * (100 if name in STAGES_IN_PERCENT else 1)
     else:
-        given = scores[scores["study"] == row["study"]]
+        given = scores[scores["study"] == study]
         answers = {
             (one["participant"], one["about"], one["score"]): one["value"]
             for _, one in given.iterrows()
