@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import platform
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -14,6 +17,12 @@ from labapp.errors import SetupError
 
 ANSWERS_S = 10.0
 """How long a scheduler may take to answer, and its first worker to come."""
+COMES_BACK_S = 30.0
+"""How long a cluster may be without a worker; one that ended is started again in a few seconds."""
+LOOKS_S = 1.0
+"""Between two looks at whether there is one."""
+
+_log = logging.getLogger(__name__)
 
 
 def versions() -> dict[str, str]:
@@ -48,15 +57,78 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
             todo="Start one (`dask scheduler`, `dask worker ADDRESS`) and give its address, for "
             "example tcp://127.0.0.1:8786; or leave --dask out to use this machine.",
         ) from error
+    gone = False
     try:
-        with client:
-            yield client, _checked(client, address)
+        with _quiet(), client:
+            threads = _checked(client, address)
+            with _watched(client, address):
+                try:
+                    yield client, threads
+                except (CancelledError, CommClosedError):
+                    gone = client.status == "connecting"  # again, as it does when it is cut off
+                    raise
     except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
-        raise SetupError(
-            f"The Dask cluster at {address!r} lost its workers ({_first_line(error)}).",
-            safe=safe,
-            todo="Look at the logs of the workers: perhaps memory ran out.",
-        ) from error
+        if gone:
+            what = f"The Dask scheduler at {address!r} is gone."
+            todo = "Look at its log, start it and its workers again, and give the command again."
+        else:
+            told = isinstance(error, distributed.KilledWorker)
+            why = f" ({_first_line(error)})" if told else ""
+            what = f"The Dask cluster at {address!r} lost its workers{why}."
+            todo = "Look at the logs of the workers: perhaps memory ran out. Then start them again "
+            todo += f"(dask worker {address}), and give the command again."
+        raise SetupError(what, safe=safe, todo=todo) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what Dask prints when it is cut off: tracebacks of what is told here in words."""
+
+    def none(record: logging.LogRecord) -> bool:
+        return False
+
+    handlers = logging.getLogger("distributed").handlers[:]
+    for one in handlers:
+        one.addFilter(none)
+    try:
+        yield
+    finally:
+        for one in handlers:
+            one.removeFilter(none)
+
+
+@contextmanager
+def _watched(client: Any, address: str) -> Iterator[None]:
+    """Dask would wait for a worker for ever: where none comes back, what waits is cancelled."""
+    over = threading.Event()
+    thread = threading.Thread(target=_watch, args=(client, address, over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _watch(client: Any, address: str, over: threading.Event) -> None:
+    since: float | None = None
+    while not over.wait(LOOKS_S):
+        try:
+            found = client.nthreads()
+        except (OSError, CancelledError, RuntimeError, AttributeError):
+            return  # the scheduler is gone, which whoever waits is told
+        if found:
+            since = None
+        elif since is None:
+            since = time.monotonic()
+            _log.warning(
+                "The Dask cluster at %s has lost its last worker; waiting %.0f s for another.",
+                address,
+                COMES_BACK_S,
+            )
+        elif time.monotonic() - since > COMES_BACK_S:
+            client.close()
+            return
 
 
 def _checked(client: Any, address: str) -> int:

@@ -90,3 +90,41 @@ def test_lost_workers_are_told_with_what_is_safe(local: Any) -> None:
     ):
         raise KilledWorker("task", worker, 3)
     assert told.value.safe == "Nothing was changed."
+
+
+def test_nobody_waits_for_ever_for_a_worker(
+    local: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cluster, "COMES_BACK_S", 0.3)
+    monkeypatch.setattr(cluster, "LOOKS_S", 0.1)
+    address = local.scheduler_address
+
+    def lost() -> None:
+        with cluster.cluster(address, safe="Nothing was changed.") as (client, _):
+            assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
+            local.scale(0)
+            client.submit(divmod, 17, 5, pure=False).result()
+
+    with pytest.raises(SetupError, match="lost its workers") as told:
+        lost()
+    assert "waiting 0 s for another" in caplog.text
+    assert (told.value.safe, f"dask worker {address}" in told.value.todo) == (
+        "Nothing was changed.",
+        True,
+    )
+
+
+def test_a_scheduler_that_is_gone_is_told_without_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = local_cluster(tmp_path)
+
+    def cut_off() -> None:
+        with cluster.cluster(made.scheduler_address) as (client, _):
+            waiting = client.submit(divmod, 17, 5, pure=False, workers=["tcp://127.0.0.1:9"])
+            made.close()
+            waiting.result()
+
+    with pytest.raises(SetupError, match=r"The Dask scheduler at .* is gone"):
+        cut_off()
+    assert "Traceback" not in capsys.readouterr().err
