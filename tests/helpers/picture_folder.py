@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from labapp.datasets.faces.chance import face
@@ -18,9 +20,14 @@ def make(root: Path, persons: int = 12, each: int = 2, kind: str = "png") -> Pat
         folder = root / name
         folder.mkdir(parents=True)
         for number in range(persons * each):
-            drawn = picture(face(11, "train", label, number))
-            wide = np.pad(np.rint(drawn * 255).astype(np.uint8), ((0, 0), (10, 10)), mode="edge")
             person, take = divmod(number, each)
             file = folder / f"S{person:03}_{take:03}_{label:08}.{kind}"
-            Image.fromarray(wide).save(file)
+            Image.fromarray(_wide(label, number)).save(file)
     return root
+
+
+@cache
+def _wide(label: int, number: int) -> NDArray[np.uint8]:
+    """Drawn once for all folders."""
+    drawn = picture(face(11, "train", label, number))
+    return np.pad(np.rint(drawn * 255).astype(np.uint8), ((0, 0), (10, 10)), mode="edge")
