@@ -152,7 +152,8 @@ def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
                 time.sleep(0.02)
             assert -70 < probe.level().rms_dbfs < -50
         finally:
-            assert player.wait(20) == 0
+            player.terminate()
+            player.wait(20)
 
 
 def test_the_probe_notices_that_the_microphone_goes(microphone: VirtualMicrophone) -> None:
