@@ -128,7 +128,7 @@ class Driver:
             language=language,
         )
         self._intended: Command | None = None
-        self._typing_in: str | None = None
+        self._decided_at: tuple[str, int, int] | None = None
         self._pace = pace
         self._paints = paints
         self._observer = observer or Observer()
@@ -348,10 +348,14 @@ class Driver:
 
     def _reconstruct(self, part: ReconstructionPart) -> None:
         """Look at the dials' pictures and decide; what was decided is done when it is ready."""
+        here = self._place(part)
+        if self._decided_at != here:
+            self._intended = None  # its question is over: a limit of time or the moderator ended it
         if self._intended is None:
             act = self._dials.act(self._runner, part)
+            self._decided_at = here
             if act.typing_s is not None:
-                self._intended, self._typing_in = act.command, part.id
+                self._intended = act.command
                 self._runner.scheduler.call_later(act.typing_s, self._act)
                 return
             if act.command is None:
@@ -365,11 +369,15 @@ class Driver:
         command, self._intended = self._intended, None
         if isinstance(command, EditLabel):
             # No draw for it, here or above: all else takes as long as where nothing is named.
-            if self._typing_in == part.id:  # and the stage did not run out of time meanwhile
-                self._runner.send(command, Source.SIMULATED)
+            self._runner.send(command, Source.SIMULATED)
             self._runner.scheduler.call_later(0.0, self._act)
             return
         self._send(command, self._pace.stride_s)
+
+    def _place(self, part: ReconstructionPart) -> tuple[str, int, int]:
+        """The question that is shown: its part, number and attempt."""
+        trial = self._runner.state.part_state.trial
+        return (part.id, 0, 0) if trial is None else (part.id, trial.number, trial.attempt)
 
     def _takes(self, what: str) -> float:
         """Seconds before something is done: a stride of a drag goes on from the one before."""

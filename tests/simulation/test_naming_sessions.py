@@ -14,7 +14,7 @@ from labapp.records.integrity import check_journal
 from labapp.representations.space import LatentSpace
 from labapp.session.past import finished, read_past
 from labapp.simulation import reconstructing
-from labapp.simulation.driver import FAST, HUMAN, Pace
+from labapp.simulation.driver import FAST, HUMAN, Driver, Pace
 from labapp.simulation.headless import simulate
 from labapp.simulation.learning import Learning
 from labapp.simulation.person import STRIDE_S, Person
@@ -190,6 +190,18 @@ def test_what_is_still_being_typed_when_the_stage_is_over_names_no_other_dial(
     assert not edits(events)
     ended = [e.payload["outcome"] for e in events if e.kind == "part.ended"]
     assert ended.count("time_expired") == 2
+
+
+def test_what_was_decided_when_the_stage_ended_is_not_done_in_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Driver, "_takes", lambda driver, before: 400.0)
+    events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
+    shown_ns = {e.key: e.t_ns for e in events if e.kind == "trial.started"}
+    moved = [e for e in events if e.kind == "dial.moved"]
+    assert {e.stage for e in moved} == {e[0] for e in shown_ns}
+    for event in moved:  # a moment is between 0.8 and 1.25 of what it takes
+        assert event.t_ns - shown_ns[event.key] >= 0.8 * 400 * NS
 
 
 def test_the_tables_hold_the_names(tmp_path: Path) -> None:
