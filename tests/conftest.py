@@ -23,9 +23,10 @@ _CACHE = tempfile.TemporaryDirectory(prefix="labapp-tests-cache-")
 os.environ["LABAPP_CACHE"] = _CACHE.name
 
 
-def pytest_collection_finish() -> None:
-    """What is there before the first test, which are millions of objects, stays to the end: the
-    collector, which some libraries call again and again, need not look at it each time."""
+@pytest.fixture(autouse=True, scope="module")
+def _kept_is_not_collected() -> None:
+    """What the tests have imported and keep are very many objects: the collector, which some
+    libraries call again and again, looks at each of them once, not at each call."""
     gc.collect()
     gc.freeze()
 
