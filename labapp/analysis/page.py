@@ -66,6 +66,9 @@ footer { max-width: 1100px; margin: 48px auto 32px; padding: 0 24px; }
   .wide { overflow: visible; }
   table { font-size: 8.5pt; }
   th, td { padding-right: 8px; }
+  td.n, tbody th { white-space: normal; }
+  details::details-content { display: block; content-visibility: visible; }
+  summary { color: inherit; }
   thead { display: table-header-group; }
   tr, figure { break-inside: avoid; }
   h2, h3, dt { break-after: avoid; }

@@ -153,10 +153,13 @@ def names_table(models: Sequence[_Both], found: Found, caption: str) -> Html:
     head = "".join(
         f'<th scope="col"{_flush(at)}>{text(name)}</th>' for at, name in enumerate(names)
     )
-    body = "\n".join(row for model in models for row in _rows(*model, found))
+    # A body for each model, which the heading of its rows is then the heading of.
+    body = "\n".join(
+        "<tbody>\n" + "\n".join(_rows(*model, found)) + "\n</tbody>" for model in models
+    )
     return Html(
         f'<div class="wide"><table class="names"><caption>{text(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
+        f"<thead><tr>{head}</tr></thead>\n{body}</table></div>\n"
     )
 
 

@@ -44,6 +44,8 @@ def overview(found: Sequence[Found]) -> Iterator[Html]:
     yield heading(3, "Models and interactive reconstruction")
     yield from _provenance(groups)
     yield from _theirs(found)
+    metrics = {m.metric.column: m.metric for one in groups for m in one.compared}
+    shown = [metrics[name] for name in IN_OVERVIEW if name in metrics]
     rows: list[list[object]] = []
     beside = False
     for one in groups:
@@ -56,12 +58,10 @@ def overview(found: Sequence[Found]) -> Iterator[Html]:
                 ours = NONE if value is None else decimal(value, 1 if name == "mse" else 2)
                 printed = said.printed if said and paper.has(one.group) else ""
                 cells.append(_beside(ours, printed))
-            cells += [_mean(one, model, name) for name in IN_OVERVIEW]
+            # A data set whose models lack what those of another have has a gap there.
+            cells += [_mean(one, model, metric.column) or NONE for metric in shown]
             beside = beside or paper.has(one.group)
             rows.append(cells)
-    metrics = {m.metric.column: m.metric for one in groups for m in one.compared}
-    shown = [metrics[name] for name in IN_OVERVIEW if name in metrics]
-    rows = [[cell for cell in row if cell is not None] for row in rows]
     yield table(
         ["Model", *FACTS.values(), *(two_lines(one.title, one.unit) for one in shown)],
         rows,

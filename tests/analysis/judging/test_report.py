@@ -32,6 +32,7 @@ from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, Study, cohort, session
 from tests.helpers.journals import golden_session
 from tests.helpers.judged import Judged
+from tests.helpers.pages import problems
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +50,7 @@ def words(page: str) -> str:
 
 
 def test_the_page_is_whole(page: str) -> None:
-    read = Page(page)
-    assert read.open == []
-    assert len(read.ids) == len(set(read.ids))
-    referred = {link.removeprefix("#") for link in read.links}
-    referred |= set(re.findall(r"url\(#([^)]+)\)", page))
-    assert referred <= set(read.ids)
+    assert not problems(page)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL).lower().split()
 
 

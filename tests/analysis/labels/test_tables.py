@@ -31,6 +31,7 @@ from labapp.events import Source
 from labapp.representations.effects import Effect
 from tests.analysis.labels.cohort import TC5, TC10, cohort, session, tables, write
 from tests.analysis.labels.sheets import filled, save
+from tests.helpers.pages import problems
 
 TC = "mnist8k/tc5"
 
@@ -296,6 +297,8 @@ def test_from_sessions_to_raters_and_back(tmp_path: Path) -> None:
     both = pd.read_csv(report.parent / "label_agreement.csv").iloc[0]
     assert (both["n_names"], both["percent"]) == (16, 93.75)
     assert both["kappa"] == pytest.approx((15 / 16 - 168 / 256) / (1 - 168 / 256))
+    for one in (report, report.parent / files.PAGE):
+        assert not problems(one.read_text(encoding="utf-8"))
     page = unescape(re.sub(r"\s+", " ", report.read_text(encoding="utf-8")))
     assert "both raters (A, B) call consistent" in page
     assert "Cohen's kappa = 0.82" in page

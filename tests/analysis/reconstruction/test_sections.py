@@ -16,6 +16,7 @@ from labapp.analysis.reconstruction.results import Found
 from labapp.analysis.report import report
 from tests.analysis.reconstruction.conftest import Analysed
 from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
+from tests.helpers.pages import problems
 
 
 def plain(html: Iterable[str]) -> str:
@@ -172,7 +173,9 @@ def test_models_without_a_card_have_no_facts() -> None:
 
 
 def test_the_report_has_it_all(whole: Analysed) -> None:
-    said = plain([report(whole.tables, found=whole.found)])
+    page = report(whole.tables, found=whole.found)
+    assert not problems(page)
+    said = plain([page])
     assert said.count("Models and interactive reconstruction") == 2, "once a study"
     assert "Metrics by model, single-dimension-exemplars" in said
     assert said.count("tests (analyses of variance and t tests) were made over all groups") == 3

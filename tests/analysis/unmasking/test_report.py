@@ -31,6 +31,7 @@ from tests.helpers.cohort import STUDIES, session
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.judged import of_play
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with
+from tests.helpers.pages import problems
 from tests.helpers.unmasked import METHODS, found, group, nobody
 from tests.helpers.unmasking import CLASSES, UnmaskingPlay, sequence, unmasking_part
 
@@ -83,12 +84,7 @@ def tables() -> Tables:
 
 def test_the_page_is_whole(tables: Tables) -> None:
     page = report(tables, MADE)
-    read = Page(page)
-    assert read.open == []
-    assert len(read.ids) == len(set(read.ids))
-    referred = {link.removeprefix("#") for link in read.links}
-    referred |= set(re.findall(r"url\(#([^)]+)\)", page))
-    assert referred <= set(read.ids)
+    assert not problems(page)
     said = words(page)
     assert "nan" not in said.lower().split()
     for heading in (
