@@ -34,11 +34,10 @@ def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
     yield "r02-results-analysing", _settled(window)
     _wait(researcher)
     yield "r03-results", _settled(window)
-    bar = page.results.verticalScrollBar()
-    bar.setValue(bar.maximum())
+    page.tabs[1].click()
     yield "r04-results-figures", _settled(window)
 
-    bar.setValue(0)
+    page.tabs[0].click()
     researcher.set_shown(False)
     researcher.set_sessions(
         [
@@ -62,6 +61,18 @@ def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
     researcher.set_shown(True)
     _wait(researcher)
     yield "r06-results-failed", _settled(window)
+
+    page.set_about("")
+    for name, study, strategy in (
+        ("r07-results-judged", "gradcam-distinction", "explanation"),
+        ("r08-results-unmasked", "unmasking-faces", "explanation"),
+    ):
+        researcher.set_shown(False)
+        simulate_study(study, 2, strategy, folder / study, 1)
+        researcher.set_sessions(list_sessions(folder / study))
+        researcher.set_shown(True)
+        _wait(researcher)
+        yield name, _settled(window)
     researcher.close()
 
 

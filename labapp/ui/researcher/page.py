@@ -9,14 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.records.sessions import SessionSummary
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.combo import Combo
+from labapp.ui.researcher.figures_view import FiguresView
 from labapp.ui.researcher.results import Key, Quality, Results
 from labapp.ui.researcher.results_view import ResultsView
 from labapp.ui.researcher.session_list import SessionList, usable
@@ -63,6 +71,9 @@ class ResearcherPage(QWidget):
         self.audio.setChecked(True)
         self.zipped = QCheckBox(tr("As one file"))
         self.results = ResultsView()
+        self.figures = FiguresView()
+        self.pages = QStackedWidget()
+        self.tabs = [Button(tr("Numbers"), "page-tab"), Button(tr("Figures"), "page-tab")]
         self._results = (0, "")
         self.state = bits.label(role="secondary", wrap=True)
         self.analyse = Button(tr("Stop"))
@@ -110,11 +121,25 @@ class ResearcherPage(QWidget):
         return card
 
     def _right(self) -> QWidget:
-        card = bits.card(tr("Results so far"))
+        card = bits.card()
         body = card.layout()
         assert isinstance(body, QVBoxLayout)
+        head = QHBoxLayout()
+        head.setSpacing(theme.SPACE_S)
+        head.addWidget(bits.label(tr("Results so far"), "title"), 1)
+        for place, (tab, page) in enumerate(
+            zip(self.tabs, (self.results, self.figures), strict=True)
+        ):
+            tab.setCheckable(True)
+            tab.setAutoExclusive(True)
+            tab.setChecked(place == 0)
+            tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            tab.clicked.connect(lambda _=False, place=place: self.pages.setCurrentIndex(place))
+            head.addWidget(tab)
+            self.pages.addWidget(page)
+        body.addLayout(head)
         body.addWidget(self.state)
-        body.addWidget(self.results, 1)
+        body.addWidget(self.pages, 1)
         foot = QHBoxLayout()
         foot.addWidget(self.analyse)
         foot.addStretch(1)
@@ -149,6 +174,11 @@ class ResearcherPage(QWidget):
             self.results.show_text(tr("There are no results yet.") if study else "")
         else:
             self.results.show_results(results, study)
+        drawn = () if results is None else results.figures
+        self.figures.show_figures(drawn)
+        self.tabs[1].setEnabled(bool(drawn))
+        if not drawn:
+            self.tabs[0].click()
 
     def set_state(self, state: str, tone: str = "") -> None:
         """What is being done or went wrong."""
