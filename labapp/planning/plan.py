@@ -88,7 +88,7 @@ def plan(
     check_plannable(loaded)
     for strategy in shares:
         check_fits(strategy, loaded.study)
-    calibrated = _calibrated(calibration)
+    calibrated = _calibrated(calibration, loaded)
     used = loaded.study.seed if seed is None else seed
     of_each = participants or default_participants(loaded)
     some = min(of_each, max(LEAST, of_each // PART))
@@ -176,7 +176,9 @@ def _planned(item: Item) -> bool:
     )
 
 
-def _calibrated(paths: Sequence[Path]) -> list[Suggestion]:
+def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
+    """What calibrations suggest for the study's data sets. Raises UsageError where they are of
+    none of these: the plan would not be of people then, and whoever gave them would think so."""
     if not paths:
         return []
     from labapp.analysis import load
@@ -186,9 +188,22 @@ def _calibrated(paths: Sequence[Path]) -> list[Suggestion]:
     if not found:
         raise UsageError(
             "The sessions given with --calibration hold no question of a calibration.",
+            safe="Nothing was simulated.",
             todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
         )
-    return found
+    asked = pairs.stages_of(loaded, space_of, prior_of)
+    datasets = sorted({model.partition("/")[0] for model in asked})
+    own = [one for one in found if one.dataset in datasets]
+    if not own:
+        others = ", ".join(one.dataset for one in found)
+        raise UsageError(
+            f"The sessions given with --calibration are of {others}; {loaded.study.id} asks about "
+            f"the dials of {', '.join(datasets) or 'no reconstruction'}.",
+            safe="Nothing was simulated.",
+            todo="Give calibrations with models of the same data set, or leave --calibration out: "
+            "threshold and T are then taken from simulated participants.",
+        )
+    return own
 
 
 def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:

@@ -211,6 +211,9 @@ def test_calibrations_have_the_last_word(
     ordinary = simulate_study(str(study), 1, "understanding", tmp_path / "ordinary", 3)
     with pytest.raises(UsageError, match="no question of a calibration"):
         plan(str(study), calibration=ordinary, **more)
+    with pytest.raises(UsageError, match="are of sinelines; dsprites-demo asks about") as told:
+        plan("dsprites-demo", calibration=sessions, **more)
+    assert told.value.safe == "Nothing was simulated."
 
 
 def test_which_studies_can_be_planned(study: Path) -> None:
