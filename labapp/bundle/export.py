@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -217,8 +218,14 @@ def _instruments(record: Record) -> dict[str, Instrument]:
     folder = f"{STUDY}/instruments/"
     names = [name for name in record.tree.names() if name.startswith(folder)]
     language = record.planned.language
-    read = [Instrument.parse(Path(name), record.tree.read(name), language) for name in names]
+    read = [_instrument(name, record.tree.read(name), language) for name in names]
     return {instrument.id: instrument for instrument in read}
+
+
+@lru_cache(maxsize=64)
+def _instrument(name: str, content: bytes, language: str) -> Instrument:
+    """Read once: the sessions of a study all have the same files."""
+    return Instrument.parse(Path(name), content, language)
 
 
 def _title(record: Record) -> str:

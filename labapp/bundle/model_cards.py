@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from labapp.bundle.folder import BundleFolder
@@ -50,7 +52,7 @@ def _decoder_now(
     try:
         for folder in package.places(model):
             content = (folder / card.CARD).read_bytes()
-            if card.read(folder).space.to_json() != dimensions:
+            if _dials(folder, content) != dimensions:
                 said = "the model installed at export has other dials"
             elif stated and sha256(content).hexdigest() != stated:
                 said = OTHER
@@ -59,6 +61,13 @@ def _decoder_now(
     except ModelError:
         pass
     return said, None
+
+
+@lru_cache(maxsize=64)
+def _dials(folder: Path, content: bytes) -> list[dict[str, Any]]:
+    """Of the card in a folder, read once while its content is this: sessions of a study have the
+    same models. Raises ModelError."""
+    return card.read(folder).space.to_json()
 
 
 def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
