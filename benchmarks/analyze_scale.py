@@ -28,6 +28,8 @@ PROC = Path("/proc")
 TICK = os.sysconf("SC_CLK_TCK")
 DASK = 2
 """Workers of the local cluster."""
+EVERY_S = 1.0
+"""Between two looks at the memory: each goes through all pages, and holds the processes up."""
 
 
 def tree(root: int) -> list[int]:
@@ -71,7 +73,7 @@ def cpu(pids: Sequence[int]) -> float:
 
 
 class Watch:
-    """The largest memory of some trees of processes, looked at five times a second."""
+    """The largest memory of some trees of processes, looked at every so often."""
 
     def __init__(self, roots: Sequence[int]) -> None:
         self.peak = 0
@@ -81,7 +83,7 @@ class Watch:
         self._thread.start()
 
     def _look(self) -> None:
-        while not self._done.wait(0.2):
+        while not self._done.wait(EVERY_S):
             self.peak = max(self.peak, memory([p for root in self._roots for p in tree(root)]))
 
     def stop(self) -> None:

@@ -174,9 +174,13 @@ class _Attempt(Attempt):
             self.last_ns = working
             if self.fold is not None:
                 self.snapshots.append(self.fold.ended(working, self.measures))
-        if self.fold is None or self.outcome is not None:
+        fold = self.fold
+        if fold is None or self.outcome is not None:
             return
         self.last_ns = working
+        if isinstance(body, PictureDecoded):  # every other event, and no activity
+            self._decoded(fold, body, working)
+            return
         if event.kind in ACTIVITIES:
             self.active_ns += counted_ns(working - self.activity_ns, self.inactivity_ns)
             self.activity_ns = working
@@ -184,9 +188,7 @@ class _Attempt(Attempt):
             case DialMoved():
                 self.z_seq = body.z_seq
                 self.movement.moved(body.dimension, body.value, body.device)
-                self.fold = self.fold.moved(working, body.dimension, body.value)
-            case PictureDecoded():
-                self._decoded(body, working)
+                self.fold = fold.moved(working, body.dimension, body.value)
             case DialSelected():
                 self.movement.selected(body.dimension)
             case OverlayToggled():
@@ -196,7 +198,7 @@ class _Attempt(Attempt):
             case SkipOffered():
                 self.offered_ns = working
             case TrialSolved():
-                self._solved(body, working)
+                self._solved(fold, body, working)
 
     def _start(self, event: Event, body: TrialStarted, working: int) -> None:
         self.started = body
@@ -208,23 +210,21 @@ class _Attempt(Attempt):
         )
         self.snapshots.append(first)
 
-    def _decoded(self, body: PictureDecoded, working: int) -> None:
-        assert self.fold is not None
+    def _decoded(self, fold: SnapshotFold, body: PictureDecoded, working: int) -> None:
         self.measures = (body.alignment, body.error_sum, body.error_mean)
-        if body.z_seq != self.z_seq:
-            return  # the dials have moved on; only the picture of the present state counts
-        self.fold, taken = self.fold.decoded(working, *self.measures)
-        if taken is not None:
-            self.snapshots.append(taken)
-            self.snapshot_z_seq = body.z_seq
+        # Once the dials have moved on, only the picture of the present state counts.
+        if fold.due and body.z_seq == self.z_seq:
+            self.fold, taken = fold.decoded(working, *self.measures)
+            if taken is not None:
+                self.snapshots.append(taken)
+                self.snapshot_z_seq = body.z_seq
 
-    def _solved(self, body: TrialSolved, working: int) -> None:
+    def _solved(self, fold: SnapshotFold, body: TrialSolved, working: int) -> None:
         # The dials lock here, so this is an end of the question's movements and a snapshot in any
         # case: without it the error until the click on Next could be one from before.
-        assert self.fold is not None
         self.solved_ns = working
         self.movement.locked(body.z)
-        self.fold = self.fold._replace(z=body.z)
+        self.fold = fold._replace(z=body.z)
         if body.z_seq != self.snapshot_z_seq:
             self.snapshots.append(self.fold.ended(working, self.measures))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from json.scanner import make_scanner
 from typing import NamedTuple
 
 from labapp.errors import RecordError
@@ -11,7 +12,7 @@ from labapp.events import Body, Event, body_of, chain_hash
 from labapp.events.event import row_head
 
 # Quicker than json.loads, which looks for a byte order mark and white space in every payload.
-_decoded = json.JSONDecoder().raw_decode
+_scanned = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
 
 
 class Row(NamedTuple):
@@ -38,14 +39,17 @@ class Row(NamedTuple):
     def event(self) -> Event:
         """The row as an event. Raises RecordError when the payload is not a JSON object."""
         try:
-            payload, end = _decoded(self.payload)
+            try:
+                payload, end = _scanned(self.payload, 0)
+            except StopIteration:
+                end = -1
             if end != len(self.payload):
                 payload = json.loads(self.payload)  # says what is wrong
         except ValueError as error:
             raise _unreadable(self, f"its payload is not JSON ({error})") from error
         if not isinstance(payload, dict):
             raise _unreadable(self, "its payload is not a JSON object")
-        return Event(*self[:10], payload)
+        return Event._make((*self[:10], payload))
 
     def chained(self, previous: str) -> str:
         """The hash this row should have after a row whose hash is `previous`."""

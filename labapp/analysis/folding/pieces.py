@@ -82,6 +82,7 @@ def frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:
     for name in (column.name for column in columns if column.kind == "numbers"):
         cells = table.column(name).to_pylist()
         if table.schema.field(name).type != NUMBERS:
-            cells = [None if cell is None else json.loads(cell) for cell in cells]
+            # All at once: there are many, and a call takes longer than reading a cell.
+            cells = json.loads(f"[{','.join('null' if one is None else one for one in cells)}]")
         made[name] = pd.Series(cells, index=made.index, dtype=object)
     return made
