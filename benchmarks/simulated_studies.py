@@ -12,7 +12,7 @@ that simulate nothing.
   its 15 included participants.
 * mnist-crowd-MODEL: a condition of the shipped study, in the same way. The same simulated people
   begin in each: who P07 is does not depend on the model.
-* DATASET-ascent, DATASET-random: ten participants (--people) of one strategy at every model of a
+* DATASET-ascent, DATASET-random: thirty participants (--people) of one strategy at every model of a
   data set: the paper's competing hypothesis (section 7) is that all people do only that.
 
 Seeds are those of the studies: the same on every machine. The constants of the simulation were
@@ -41,7 +41,7 @@ from labapp.simulation.mixtures import SHARES
 from labapp.simulation.names import MIXTURE
 
 WRITTEN = Path(__file__).with_name("simulated_studies.md")
-PEOPLE = 10
+PEOPLE = 30
 DIGITS = "mnist-crowd"
 DIGIT_MODELS = ("ae5", "tc5", "ss5", "vae5", "ig5", "ae10", "ss10")
 SYNTHETIC = "synthetic-crowd"

@@ -11,7 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from labapp.analysis.figures import Drawing, svg_text, with_ids
-from labapp.figure_style import STYLE
+from labapp.analysis.formats import count
+from labapp.figure_style import SECONDARY, STYLE
 
 DPI = 200
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -47,3 +48,17 @@ class Plate:
         with mpl.rc_context(STYLE), picture.open("xb") as file:
             self.figure.savefig(file, format="png", dpi=DPI)
         return [vector, picture]
+
+
+def headed(figure: Figure, label: str, studies: str, people: int, programs: int) -> None:
+    """Above a figure what it is and of whom, for where it stands alone. programs: how many of the
+    participants are simulated."""
+    simulated = f", {'all' if programs == people else programs} simulated" if programs else ""
+    figure.suptitle(
+        f"{label} · {studies}: {count(people, 'participant')}{simulated}",
+        x=0.01,
+        ha="left",
+        fontsize=8.5,
+        fontweight="normal",
+        color=SECONDARY,
+    )

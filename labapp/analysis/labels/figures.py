@@ -13,7 +13,7 @@ from labapp.analysis.labels.dial_effects import Effects
 from labapp.analysis.labels.names import Model
 from labapp.analysis.labels.published import COVERED
 from labapp.analysis.labels.results import Found, coverage
-from labapp.analysis.plate import Plate
+from labapp.analysis.plate import Plate, headed
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 
 SIDE_BY_SIDE = 3
@@ -39,7 +39,7 @@ def _plate(name: str, models: list[tuple[Model, Effects]], found: Found) -> Plat
     rows = -(-len(models) // SIDE_BY_SIDE)
     dials = max(len(model.dials) for model, _ in models)
     with mpl.rc_context(STYLE):
-        size = (WIDTH_IN, rows * (0.85 + 0.26 * dials))
+        size = (WIDTH_IN, 0.25 + rows * (0.85 + 0.26 * dials))
         figure = Figure(figsize=size, layout="constrained")
         axes = list(figure.subplots(rows, SIDE_BY_SIDE, squeeze=False).flat)
         for ax, (model, effects) in zip(axes, models, strict=False):
@@ -47,6 +47,12 @@ def _plate(name: str, models: list[tuple[Model, Effects]], found: Found) -> Plat
             ax.set_ylim(dials - 0.4, -0.6)  # a bar is as thick in every panel
         for ax in axes[len(models) :]:
             ax.set_visible(False)
+        people, programs = (
+            frozenset[str]().union(*some)
+            for some in ([one.met for one, _ in models], [one.programs for one, _ in models])
+        )
+        study = models[0][0].study
+        headed(figure, "Coverage of each dial", study, len(people), len(programs))
     shown = ", ".join(model.model for model, _ in models)
     agreed = "; in brackets names that every rater calls consistent" if found.ratings else ""
     hatched = any(one.little for _, effects in models for one in effects.of)
@@ -95,11 +101,4 @@ def _panel(ax: Axes, model: Model, effects: Effects, found: Found) -> None:
     ax.set_xticks([0, 20, 40, 60, 80, 100])
     ax.set_xlabel("participants who named the dial, %")
     ax.tick_params(axis="y", length=0)
-    ax.set_title(f"{model.model}, n = {len(model.met)}{_programs(model)}")
-
-
-def _programs(model: Model) -> str:
-    """A figure goes around without its report."""
-    if not model.programs:
-        return ""
-    return f", {'' if model.programs == model.met else f'{len(model.programs)} '}simulated"
+    ax.set_title(f"{model.model}, n = {len(model.met)}")

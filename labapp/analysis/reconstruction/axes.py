@@ -17,9 +17,10 @@ from matplotlib.ticker import MaxNLocator
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.figures import model_names
-from labapp.analysis.formats import count, decimal
+from labapp.analysis.formats import decimal
+from labapp.analysis.plate import headed
 from labapp.analysis.reconstruction.results import Group
-from labapp.figure_style import HAIRLINE, SECONDARY
+from labapp.figure_style import HAIRLINE
 
 FACE = "#EDF0F3"
 SMALL = 7.5
@@ -130,19 +131,11 @@ def grid(ax: Axes, axis: str = "y") -> None:
 
 
 def titled(figure: Figure, label: str, groups: Sequence[Group]) -> None:
-    """Above a figure what it is and of whom, for where it stands alone."""
+    """Above a figure what it is and of whom."""
     people = len({(group.study, who) for group in groups for who in group.values["participant"]})
     studies = ", ".join(dict.fromkeys(group.study for group in groups))
     programs = min(sum(group.simulated for group in groups), people)
-    simulated = f", {'all' if programs == people else programs} simulated" if programs else ""
-    figure.suptitle(
-        f"{label} · {studies}: {count(people, 'participant')}{simulated}",
-        x=0.01,
-        ha="left",
-        fontsize=8.5,
-        fontweight="normal",
-        color=SECONDARY,
-    )
+    headed(figure, label, studies, people, programs)
 
 
 def short(value: float, decimals: int, *, sign: bool = False) -> str:

@@ -45,10 +45,15 @@ def test_a_figure_of_programs_says_so_by_itself() -> None:
     program = session("P02", {TC: {1: "thickness"}}, source=Source.SIMULATED)
     person = session("P01", {TC: {1: "thick"}})
     titles = [
-        panel(find(tables(made), measured=faint()), 0).get_title(loc="left")
-        for made in ([program], [person, program])
+        plates(find(tables(made), measured=faint()))[0].figure.get_suptitle()
+        for made in ([person], [program], [person, program])
     ]
-    assert titles == [f"{TC}, n = 1, simulated", f"{TC}, n = 2, 1 simulated"]
+    said = "Coverage of each dial · names: "
+    assert titles == [
+        f"{said}1 participant",
+        f"{said}1 participant, all simulated",
+        f"{said}2 participants, 1 simulated",
+    ]
 
 
 def test_dials_with_little_effect_are_hatched_and_starred(found: Found) -> None:
