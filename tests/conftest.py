@@ -32,5 +32,6 @@ def _kept_is_not_collected() -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    gc.unfreeze()  # else the interpreter ends with all of it, which some libraries call a leak
     for folder in (_MODELS, _STIMULI, _CACHE):
         folder.cleanup()
