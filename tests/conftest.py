@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -35,3 +37,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     gc.unfreeze()  # else the interpreter ends with all of it, which some libraries call a leak
     for folder in (_MODELS, _STIMULI, _CACHE):
         folder.cleanup()
+
+
+@pytest.fixture
+def signals_of_a_terminal() -> Iterator[None]:
+    """As a program starts in a terminal, whatever started the tests (`nohup` and a script's `&`
+    let some be ignored); a process that is started meanwhile begins so."""
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from json.scanner import make_scanner
 from typing import NamedTuple
+
+import orjson
 
 from labapp.errors import RecordError
 from labapp.events import Body, Event, body_of, chain_hash
 from labapp.events.event import row_head
-
-# Quicker than json.loads, which looks for a byte order mark and white space in every payload.
-_scanned = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
+from labapp.events.trials import MOVEMENTS
 
 
 class Row(NamedTuple):
@@ -39,12 +38,9 @@ class Row(NamedTuple):
     def event(self) -> Event:
         """The row as an event. Raises RecordError when the payload is not a JSON object."""
         try:
-            try:
-                payload, end = _scanned(self.payload, 0)
-            except StopIteration:
-                end = -1
-            if end != len(self.payload):
-                payload = json.loads(self.payload)  # says what is wrong
+            # orjson is three times as quick, but for whole numbers beyond 64 bits, which it makes
+            # floats; movements, of which there are thousands, have none.
+            payload = (orjson if self.kind in MOVEMENTS else json).loads(self.payload)
         except ValueError as error:
             raise _unreadable(self, f"its payload is not JSON ({error})") from error
         if not isinstance(payload, dict):

@@ -9,6 +9,8 @@ import pytest
 
 from labapp.computing.stopping import stoppable
 
+pytestmark = pytest.mark.usefixtures("signals_of_a_terminal")
+
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_it_is_an_interruption_and_only_there(number: signal.Signals) -> None:
@@ -26,12 +28,9 @@ def test_it_is_an_interruption_and_only_there(number: signal.Signals) -> None:
 def test_what_is_ignored_stays_so() -> None:
     """`nohup` starts a command so."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with stoppable():
-            signal.raise_signal(signal.SIGHUP)
-        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    with stoppable():
+        signal.raise_signal(signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
 
 def test_in_another_thread_nothing_is_changed() -> None:

@@ -168,6 +168,7 @@ def test_where_nothing_came_of_it_the_folder_can_be_named_again(
     assert simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)
 
 
+@pytest.mark.usefixtures("signals_of_a_terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
 def test_an_interruption_of_all_processes_is_told_once_and_leaves_whole_sessions(
     tmp_path: Path, number: signal.Signals
