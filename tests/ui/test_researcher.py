@@ -211,6 +211,7 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
         assert found.n == 2
         assert found.mean == pytest.approx(float(some["response_time_s"].mean()))
     assert {path.suffix for path in results.figures} == {".png"}
+    assert results.figures[0].stem == "quickstart-reconstruction-metrics", "as in the report"
     titles = [label.text() for label in page.results.findChildren(QLabel)]
     assert "Response time" in titles
     researcher.keep(kept)

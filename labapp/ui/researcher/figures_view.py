@@ -67,7 +67,7 @@ class FiguresView(Scrolled):
         super().__init__(tr("Figures"))
 
     def show_figures(self, paths: Sequence[Path]) -> None:
-        """Pictures, by name."""
+        """Pictures in the order given."""
         layout = self.begin()
         for path in paths[:MOST_FIGURES]:
             layout.addWidget(Picture(path))

@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Results:
-    """report: the page; figures: pictures of the analysis, by name."""
+    """report: the page; figures: pictures of the analysis, in the report's order."""
 
     folder: Path
     report: Path
@@ -71,8 +71,12 @@ def read_results(folder: Path) -> Results:
             safe="The sessions are untouched.",
             todo="Analyse again.",
         ) from error
-    figures = tuple(sorted((folder / "figures").glob("*.png")))
-    return Results(folder, folder / "report.html", quality, lines, figures)
+    return Results(folder, folder / "report.html", quality, lines, _figures(folder / "figures"))
+
+
+def _figures(folder: Path) -> tuple[Path, ...]:
+    """The pictures as they were drawn, which is the report's order: the metrics first."""
+    return tuple(sorted(folder.glob("*.png"), key=lambda one: (one.stat().st_mtime_ns, one.name)))
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
