@@ -212,12 +212,12 @@ class _Attempt(Attempt):
 
     def _decoded(self, fold: SnapshotFold, body: PictureDecoded, working: int) -> None:
         self.measures = (body.alignment, body.error_sum, body.error_mean)
-        # Once the dials have moved on, only the picture of the present state counts.
-        if fold.due and body.z_seq == self.z_seq:
-            self.fold, taken = fold.decoded(working, *self.measures)
-            if taken is not None:
-                self.snapshots.append(taken)
-                self.snapshot_z_seq = body.z_seq
+        if body.z_seq != self.z_seq:
+            return  # the dials have moved on; only the picture of the present state counts
+        self.fold, taken = fold.decoded(working, *self.measures)
+        if taken is not None:
+            self.snapshots.append(taken)
+            self.snapshot_z_seq = body.z_seq
 
     def _solved(self, fold: SnapshotFold, body: TrialSolved, working: int) -> None:
         # The dials lock here, so this is an end of the question's movements and a snapshot in any

@@ -51,7 +51,7 @@ class FolderTree:
         return sorted(p.relative_to(self.path).as_posix() for p in found)
 
     def folders(self, pattern: str) -> list[str]:
-        found = (p for p in self.path.glob(pattern) if p.is_dir() and any(p.iterdir()))
+        found = (p for p in self.path.glob(pattern) if p.is_dir() and any(p.glob("*")))
         return sorted(p.relative_to(self.path).as_posix() for p in found)
 
     def has(self, name: str) -> bool:
