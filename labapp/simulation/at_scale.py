@@ -75,15 +75,15 @@ def simulate_at_scale(
             line = _Line(loaded, participants, strategy, seed, careless, found, scratch)
             with closing(line.played()) as every:
                 for played in every:
-                    folders.append(played.move(sessions))
-                    for consent in played.consents:
+                    for consent in played.consents:  # first: no session is without its own
                         private.store_consent(out / "private", loaded.study.id, consent)
+                    folders.append(played.move(sessions))
                     progress(played.job.label)
     finally:
         # What was still being made belongs to nobody; where nothing came of it, the folder can be
-        # named again.
+        # named again. The folder tells, not the list: a signal can come between the two.
         if sessions is not None:
-            shutil.rmtree(scratch if folders else out, ignore_errors=True)
+            shutil.rmtree(scratch if any(sessions.iterdir()) else out, ignore_errors=True)
     if folders:
         with allotment.book(out, loaded) as book:
             book.enter(folders[-1].name, played.job.drawn)

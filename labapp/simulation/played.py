@@ -63,16 +63,20 @@ class Played:
     def move(self, folder: Path) -> Path:
         """Put what was kept into the folder of the study's sessions; returns the new path.
 
-        Raises FileExistsError where there is a session of that name.
+        It comes there whole, at one moment. Raises FileExistsError where there is a session of that
+        name.
         """
         target = folder / self.name
+        if target.exists():
+            raise FileExistsError(target)
         if self.packed is not None:
-            target.mkdir()
-            with tarfile.open(fileobj=io.BytesIO(self.packed)) as archive:
-                archive.extractall(target, filter="data")
+            with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=folder.parent) as beside:
+                unpacked = Path(beside) / "whole" / self.name
+                unpacked.mkdir(parents=True)
+                with tarfile.open(fileobj=io.BytesIO(self.packed)) as archive:
+                    archive.extractall(unpacked, filter="data")
+                unpacked.rename(target)
         elif self.path is not None:
-            if target.exists():
-                raise FileExistsError(target)
             self.path.rename(target)
             shutil.rmtree(self.path.parents[1])
         return target

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from labapp.session.private import consents
 from labapp.simulation import at_scale, jobs
 from labapp.simulation.at_scale import in_order, simulate_at_scale, wanted_models
 from labapp.simulation.jobs import included, simulate_study
-from labapp.simulation.played import Job
+from labapp.simulation.played import Job, Played, play
 from labapp.simulation.workers import Workers, workers
 from labapp.study.loading import load
 from tests.helpers.clusters import local_cluster
@@ -166,6 +167,43 @@ def test_where_nothing_came_of_it_the_folder_can_be_named_again(
             simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)
     assert not out.exists()
     assert simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)
+
+
+def test_an_interruption_just_after_a_session_is_there_keeps_it_and_its_consent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move, out = Played.move, tmp_path / "out"
+
+    def interrupted(played: Played, folder: Path) -> Path:
+        move(played, folder)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Played, "move", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        simulate_at_scale(
+            str(drawn_study(tmp_path, consent=True).path), 4, "knowing", out, number=2
+        )
+    assert sorted(path.name for path in out.iterdir()) == ["drawn", "private"]
+    (session,) = (out / "drawn").iterdir()
+    assert not check_journal(session)
+    (consent,) = consents(out / "private", "drawn")
+    assert session.name.startswith(f"sub-{consent.participant}_")
+
+
+def test_a_session_comes_whole_or_not_at_all(tmp_path: Path) -> None:
+    loaded = drawn_study(tmp_path, draw=1)
+    played = play(Job(loaded, "P01", ("a",), "knowing", 1, kept="packed"))
+    study = tmp_path / "data" / "drawn"
+    study.mkdir(parents=True)
+    assert played.packed is not None
+    cut = replace(played, packed=played.packed[: len(played.packed) // 2])
+    with pytest.raises(EOFError):
+        cut.move(study)
+    assert [path.name for path in study.parent.iterdir()] == ["drawn"]
+    assert not list(study.iterdir())
+    assert not check_journal(played.move(study))
+    with pytest.raises(FileExistsError):
+        played.move(study)
 
 
 @pytest.mark.usefixtures("signals_of_a_terminal")
