@@ -55,7 +55,7 @@ def simulated(participants: int, folder: Path) -> list[Path]:
 
 def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[Any, ...]]:
     """The rows of a session as those of participant `label`, with errors times `factor`."""
-    from labapp.events import GENESIS, chain_hash, row_text
+    from labapp.events import GENESIS, row_hash
     from labapp.events.event import payload_text
     from labapp.records.layout import COLUMNS
 
@@ -69,7 +69,7 @@ def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[An
         if row.kind == "session.planned":
             payload["participant"] = label
         text = payload_text(payload)
-        head = chain_hash(head, row_text(event, text))
+        head = row_hash(head, event, text)
         yield (*(getattr(event, name) for name in COLUMNS[:10]), text, head)
 
 

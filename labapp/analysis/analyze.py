@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from labapp.analysis.findings import Findings, findings
 from labapp.analysis.labels import files as label_files
 from labapp.analysis.labels.ratings import check_files
 from labapp.analysis.report import report
-from labapp.analysis.snapshots import recorded
+from labapp.analysis.snapshots import Snapshots, recorded
 from labapp.analysis.sources import Progress
 from labapp.analysis.staging import staged
 from labapp.analysis.tables import Tables, load
@@ -23,6 +24,7 @@ from labapp.analysis.writing import (
     write_small,
 )
 from labapp.analysis.writing_snapshots import write_snapshots
+from labapp.computing.processes import processes
 
 if TYPE_CHECKING:
     from labapp.analysis.plate import Plate
@@ -67,9 +69,8 @@ def analyze(
     counted = tables.included()
     found = findings(counted, ratings)
     try:
-        with staged(out, REPORT) as folder, ThreadPoolExecutor(1) as beside:
-            # Arrow and duckdb do it without Python's lock, which the report holds meanwhile.
-            large = beside.submit(write_snapshots, recorded(tables), *snapshot_files(folder))
+        with staged(out, REPORT) as folder, _beside(tables, workers) as executor:
+            large = executor.submit(write_snapshots, recorded(tables), *snapshot_files(folder))
             text = report(tables, progress=part(0.5, 0.8), found=found)
             if progress is not None:
                 progress(0.8, "writing tables")
@@ -83,6 +84,15 @@ def analyze(
     if progress is not None:
         progress(1.0, "done")
     return out / REPORT
+
+
+def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Executor]:
+    """Who writes the large table while the report is made. Where it is worth it, another process: a
+    thread of this one makes the report wait, though Arrow and duckdb need little of Python."""
+    snapshots = recorded(tables)
+    if workers == 1 or not isinstance(snapshots, Snapshots) or not snapshots.many:
+        return ThreadPoolExecutor(1)
+    return processes(1, safe="The sessions were only read.")
 
 
 def _draw(counted: Tables, found: Findings, folder: Path) -> None:

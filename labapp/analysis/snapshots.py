@@ -7,11 +7,8 @@ temporary file when they are many; what is not asked for is never unpacked.
 
 from __future__ import annotations
 
-import tempfile
-import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -20,52 +17,16 @@ import pyarrow as pa
 from labapp.analysis.columns import COLUMNS
 from labapp.analysis.folding.pieces import frame, unpacked
 from labapp.analysis.folding.snapshots import NAME, SCHEMA
+from labapp.analysis.store import Place
 
 if TYPE_CHECKING:
     from labapp.analysis.tables import Tables
 
 Who = tuple[str, str, str]
 """Study, participant and session label."""
-IN_MEMORY = 32 * 1024 * 1024
-"""So many bytes are kept in memory; more lie in a temporary file."""
 GROUP = 100_000
 """Rows that are unpacked together when all are gone through."""
 _COLUMNS = COLUMNS[NAME]
-
-
-class Store:
-    """Bytes that are put away and read back; the file goes when nobody needs it any more."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - see below
-        self._lock = threading.Lock()
-        self._size = 0
-        weakref.finalize(self, self._file.close)
-
-    def add(self, content: bytes) -> Place:
-        with self._lock:
-            self._file.seek(self._size)
-            self._file.write(content)
-            place = Place(self, self._size, len(content))
-            self._size += len(content)
-            return place
-
-    def read(self, start: int, size: int) -> bytes:
-        with self._lock:
-            self._file.seek(start)
-            return self._file.read(size)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the bytes of one session lie."""
-
-    store: Store = field(repr=False)
-    start: int
-    size: int
-
-    def read(self) -> bytes:
-        return self.store.read(self.start, self.size)
 
 
 @dataclass(frozen=True)
@@ -73,6 +34,11 @@ class Snapshots:
     """The snapshots of some sessions, in the order of the tables."""
 
     sessions: Sequence[tuple[Who, Place]]
+
+    @property
+    def many(self) -> bool:
+        """Whether they are too many for the memory."""
+        return any(place.store.in_file for _, place in self.sessions)
 
     def only(self, keep: Callable[[Who], bool]) -> Snapshots:
         """Those of some sessions."""

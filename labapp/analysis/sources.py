@@ -11,7 +11,8 @@ from labapp.analysis.folding.folded import Folded, continues, pieces
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.folding.workers import fold_all
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.snapshots import Place, Store, Who
+from labapp.analysis.snapshots import Who
+from labapp.analysis.store import Place, Store
 from labapp.errors import RecordError
 from labapp.records.opening import places, session_places
 

@@ -15,8 +15,9 @@ from labapp.analysis.columns import COLUMNS
 from labapp.analysis.folding.pieces import frame, together
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.rows import Row, SessionRecords
-from labapp.analysis.snapshots import ReadWhenAsked, Snapshots, Store, Who, recorded
+from labapp.analysis.snapshots import ReadWhenAsked, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
+from labapp.analysis.store import Store
 
 _DTYPES: dict[Kind, str] = {
     "text": "string",

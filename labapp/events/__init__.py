@@ -3,7 +3,7 @@
 This package imports no other part of labapp: journals must stay readable whatever else changes.
 """
 
-from labapp.events.event import GENESIS, Draft, Event, Source, chain_hash, row_text
+from labapp.events.event import GENESIS, Draft, Event, Source, row_hash
 from labapp.events.registry import Body, body_of, describe, is_durable, registered
 
 __all__ = [
@@ -13,9 +13,8 @@ __all__ = [
     "Event",
     "Source",
     "body_of",
-    "chain_hash",
     "describe",
     "is_durable",
     "registered",
-    "row_text",
+    "row_hash",
 ]

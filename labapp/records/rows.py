@@ -9,8 +9,7 @@ from typing import NamedTuple
 import orjson
 
 from labapp.errors import RecordError
-from labapp.events import Body, Event, body_of, chain_hash
-from labapp.events.event import row_head
+from labapp.events import Body, Event, body_of, row_hash
 from labapp.events.trials import MOVEMENTS
 
 
@@ -49,7 +48,7 @@ class Row(NamedTuple):
 
     def chained(self, previous: str) -> str:
         """The hash this row should have after a row whose hash is `previous`."""
-        return chain_hash(previous, row_head(*self[:10]) + self.payload)
+        return row_hash(previous, self, self.payload)
 
 
 def bodies(rows: Iterable[Row]) -> Iterator[tuple[Event, Body]]:

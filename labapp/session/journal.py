@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from labapp.clock import Clock, utc_text
 from labapp.errors import JournalError, JournalFull
-from labapp.events import GENESIS, Draft, Event, Source, chain_hash, row_text
+from labapp.events import GENESIS, Draft, Event, Source, row_hash
 from labapp.events.event import payload_text
 from labapp.records.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 
@@ -273,7 +273,7 @@ class Journal:
         rows = []
         head = self._head
         for event, text, _ in batch:
-            head = chain_hash(head, row_text(event, text))
+            head = row_hash(head, event, text)
             rows.append((*(getattr(event, name) for name in COLUMNS[:10]), text, head))
         try:
             connection.execute("BEGIN IMMEDIATE")

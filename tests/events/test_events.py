@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import typing
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -16,14 +17,13 @@ from labapp.events import (
     Body,
     Event,
     body_of,
-    chain_hash,
     describe,
     is_durable,
     registered,
     registry,
-    row_text,
+    row_hash,
 )
-from labapp.events.event import payload_text, row_head
+from labapp.events.event import payload_text
 from labapp.events.registry import kind, migration
 
 VALUES = st.recursive(
@@ -180,13 +180,13 @@ def test_rows_hash_as_they_always_did() -> None:
     )
     text = payload_text({"text": "größe", "dimension": 0, "x": [1.5, None]})
     assert text == '{"dimension":0,"text":"größe","x":[1.5,null]}'
-    row = row_text(event, text)
-    assert row == (
+    row = (
         '[1,1,12,"2026-01-02T03:04:05.000000Z","participant","label.edited",1,"stage-1",2,1]' + text
     )
-    first = chain_hash(GENESIS, row)
+    first = row_hash(GENESIS, event, text)
     assert first == "13f9215f9cf66bc0c49d47f64101099a1d764ae96fe092cad5d5b7c84c564f28"
-    assert chain_hash(first, row) != first
+    assert first == sha256((GENESIS + row).encode()).hexdigest()
+    assert row_hash(first, event, text) != first
     assert event.key == ("stage-1", 2, 1)
 
 
@@ -209,4 +209,16 @@ def test_the_hashed_head_of_a_row_is_what_json_says(
     where = (None, None, None) if nowhere else (stage, trial, attempt)
     stamps = (seq, segment, t_ns, utc, source, kind, v, *where)
     said = json.dumps(list(stamps), separators=(",", ":"), ensure_ascii=False)
-    assert row_head(*stamps) == said
+    hashed = sha256((GENESIS + said + utc).encode()).hexdigest()
+    assert row_hash(GENESIS, (*stamps, "more"), utc) == hashed
+
+
+@pytest.mark.parametrize("stamp", [2**64, -(2**70), 1.0, True, None])
+def test_of_a_damaged_journal_what_is_no_text_and_no_number_of_64_bits_is_hashed(
+    stamp: object,
+) -> None:
+    row = [1, 1, stamp, "2026", "participant", "x", 1, None, None, None]
+    said = json.dumps(row, separators=(",", ":"))
+    assert (
+        row_hash(GENESIS, tuple(row), "{}") == sha256(f"{GENESIS}{said}{{}}".encode()).hexdigest()
+    )

@@ -21,7 +21,7 @@ import numpy as np
 import soundfile
 
 from labapp.clock import NS, utc_label, utc_text
-from labapp.events import GENESIS, Body, Draft, Event, Source, chain_hash, row_text
+from labapp.events import GENESIS, Body, Draft, Event, Source, row_hash
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted, SessionPlanned
 from labapp.events.voice import AudioBlock
@@ -76,7 +76,7 @@ def write_journal(path: Path, rows: Iterable[Row], *, wal: bool = False) -> None
     head = GENESIS
     for event in stamp(rows):
         text = payload_text(event.payload)
-        head = chain_hash(head, row_text(event, text))
+        head = row_hash(head, event, text)
         stored.append((*(getattr(event, name) for name in COLUMNS[:10]), text, head))
     insert = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
     # A crash is a copy taken while the writer still has the database open.
