@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labapp.analysis.findings import Findings, findings
+from labapp.analysis.folding.workers import SAFE
 from labapp.analysis.labels import files as label_files
 from labapp.analysis.labels.ratings import check_files
 from labapp.analysis.report import report
@@ -92,7 +93,7 @@ def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Execu
     snapshots = recorded(tables)
     if workers == 1 or not isinstance(snapshots, Snapshots) or not snapshots.many:
         return ThreadPoolExecutor(1)
-    return processes(1, safe="The sessions were only read.")
+    return processes(1, safe=SAFE)
 
 
 def _draw(counted: Tables, found: Findings, folder: Path) -> None:

@@ -17,24 +17,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-from numpy.typing import NDArray
 
 from labapp.analysis.calibration import Suggestion
 from labapp.analysis.columns import METRICS, Metric
-from labapp.analysis.rows import Row
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
+from labapp.figure_style import ACCENT, HAIRLINE, INK, STYLE
 
 WIDTH_IN = 10.0
 BOX_FROM = 5
 """A box is drawn from so many values on; below, the points say more."""
-COLUMNS = 7
-"""Panels side by side."""
-ROW_IN, BETWEEN_IN, TITLE_IN, BELOW_IN = 1.5, 0.52, 0.24, 0.2
-"""A row of small panels; what lies between two rows, of it the titles; and below the last row."""
-LEFT_IN, BESIDE_IN = 0.75, 0.12
-"""On the left of the first panel of a row, and on the right of the last."""
-POINTS = 80
-"""A line of a small panel is thinned to about this many points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,73 +117,6 @@ def _strip(ax: Axes, stages: pd.DataFrame, metric: Metric, models: Sequence[str]
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
 
 
-def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawing:
-    """Alignment over time, one small panel a question, each stage in rows of its own, of one
-    session. trials, snapshots: that session's rows. The time axis is the same within a stage."""
-    series = dict(list(snapshots.groupby(["stage", "trial", "attempt"])))
-    rows: list[tuple[list[Row], float]] = []
-    for _, stage in trials.groupby("stage_number", sort=True):
-        ordered = stage.sort_values(["trial", "attempt"]).to_dict("records")
-        panels = [{str(column): value for column, value in row.items()} for row in ordered]
-        longest = max(1.0, *stage["duration_s"].fillna(0.0))
-        rows += [(panels[at : at + COLUMNS], longest) for at in range(0, len(panels), COLUMNS)]
-    columns = max(len(panels) for panels, _ in rows)
-    with mpl.rc_context(STYLE):
-        height = BELOW_IN + ROW_IN * len(rows)
-        # By hand: all panels are of one size, and a layout that looks at every letter of so many
-        # takes two thirds of the time; as does sharey, which grows with their square.
-        figure = Figure(figsize=(WIDTH_IN, height))
-        panel = ROW_IN - BETWEEN_IN
-        grid = figure.subplots(
-            len(rows),
-            columns,
-            squeeze=False,
-            gridspec_kw={
-                "left": LEFT_IN / WIDTH_IN,
-                "right": 1 - BESIDE_IN / WIDTH_IN,
-                "top": 1 - TITLE_IN / height,
-                "bottom": (BELOW_IN + BETWEEN_IN - TITLE_IN) / height,
-                "hspace": BETWEEN_IN / panel,
-                "wspace": 0.12,
-            },
-        )
-        for axes, (panels, longest) in zip(grid, rows, strict=True):
-            for ax, trial in zip(axes, panels, strict=False):
-                key = (trial["stage"], trial["trial"], trial["attempt"])
-                _panel(ax, trial, series.get(key), longest)
-            for ax in axes[1 : len(panels)]:
-                ax.tick_params(labelleft=False)
-            for ax in axes[len(panels) :]:
-                ax.set_axis_off()
-            axes[0].set_ylabel(f"{panels[0]['model']}\nalignment, %")
-        figure.supxlabel("seconds since the pictures appeared", fontsize=9, y=0.06 / height)
-        return Drawing(svg_of(figure, name), "Alignment over time, a panel for each question")
-
-
-_MARKS = {"solved": "o", "marked": "D", "skipped": "X"}
-
-
-def _panel(ax: Axes, trial: Row, series: pd.DataFrame | None, longest: float) -> None:
-    if np.isfinite(target := trial["target_alignment"] * 100):
-        ax.axhline(target, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
-    duration = trial["duration_s"]
-    title = f"Q{trial['trial']} {trial['outcome']}"
-    if series is not None and np.isfinite(duration):
-        t = series["t_s"].to_numpy(dtype=float)
-        percent = series["alignment"].to_numpy(dtype=float) * 100
-        kept = _thinned(t, percent)
-        ax.step(t[kept], percent[kept], where="post", color=ACCENT, linewidth=1.3)
-        mark = _MARKS.get(str(trial["outcome"]), "s")
-        ax.plot(t[-1:], percent[-1:], mark, color=INK, markersize=5, clip_on=False, zorder=3)
-        title += f", {duration:.0f} s"
-    ax.set_title(title.replace("_", " "), fontsize=8, fontweight="normal")
-    ax.set_ylim(0, 100)
-    ax.set_yticks([0, 50, 100])
-    ax.set_xlim(0, longest)
-    ax.xaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
-    ax.tick_params(labelsize=8)
-
-
 def marks(found: Sequence[Suggestion], name: str) -> Drawing:
     """The alignments marked far away and close enough, a strip a data set, with the alignment that
     separates them best."""
@@ -227,20 +150,6 @@ def marks(found: Sequence[Suggestion], name: str) -> Drawing:
         return Drawing(
             svg_of(figure, name), f"Alignments marked far away and close enough: {names}"
         )
-
-
-def _thinned(t: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Indices that keep the line's shape at a panel's size: the lowest and highest of each of
-    POINTS / 2 stretches of time, besides both ends."""
-    if len(t) <= POINTS:
-        return np.arange(len(t))
-    stretch = np.minimum((t / max(t[-1], 1e-9) * (POINTS // 2)).astype(int), POINTS // 2 - 1)
-    kept = {0, len(t) - 1}
-    for number in np.unique(stretch):
-        inside = np.flatnonzero(stretch == number)
-        kept.add(int(inside[values[inside].argmin()]))
-        kept.add(int(inside[values[inside].argmax()]))
-    return np.array(sorted(kept))
 
 
 def svg_of(figure: Figure, name: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.analysis import figures
+from labapp.analysis import figures, figures_alignment
 from labapp.analysis.calibration_section import calibration
 from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.deviations import MEANINGS
@@ -270,7 +270,7 @@ def questions(tables: Tables, anchor: str) -> Iterator[Html]:
     for number, ((participant, session), own) in enumerate(groups[:n]):
         study = str(own["study"].iloc[0])
         taken = tables.snapshots_of(study, str(participant), str(session))
-        drawing = figures.alignment(own, taken, f"{anchor}-q{number}")
+        drawing = figures_alignment.alignment(own, taken, f"{anchor}-q{number}")
         who = f"Participant {participant}, session {session}"
         yield figure(drawing.svg, f"{drawing.label}. {who}", who)
     if len(groups) > n:

@@ -69,6 +69,7 @@ class Store:
         self._lock = threading.Lock()
         self._path = state if isinstance(state, Path) else None
         self._file = io.BytesIO(state) if isinstance(state, bytes) else state.open("rb")
+        weakref.finalize(self, self._file.close)
         self._size = self._file.seek(0, io.SEEK_END)
 
 

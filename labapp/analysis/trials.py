@@ -92,10 +92,10 @@ def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
     calls the error a mean, its application and tables use the sum: both are given.
     """
     total_sum = total_mean = 0.0
-    for one, following in pairwise(snapshots):
-        seconds = (following.t_ns - one.t_ns) / NS
-        total_sum += one.error_sum * seconds
-        total_mean += one.error_mean * seconds
+    for (t_ns, *_, error_sum, error_mean), following in pairwise(snapshots):
+        seconds = (following.t_ns - t_ns) / NS
+        total_sum += error_sum * seconds
+        total_mean += error_mean * seconds
     return total_sum, total_mean
 
 
@@ -103,9 +103,9 @@ def active_as_published_ns(snapshots: Sequence[Snapshot], part: StagePart) -> in
     """Active time as the published application counts it: the gaps between snapshots that are
     shorter than the part's inactivity limit."""
     limit = round(part.inactivity_s * NS)
+    times = [one.t_ns for one in snapshots]
     return sum(
-        counted_as_published_ns(following.t_ns - one.t_ns, limit)
-        for one, following in pairwise(snapshots)
+        counted_as_published_ns(following - one, limit) for one, following in pairwise(times)
     )
 
 
@@ -128,14 +128,13 @@ def fold_trials(
             elif isinstance(body, PartRestarted):
                 counts[event.stage] = body.attempt
             continue
-        assert event.stage is not None
-        assert event.trial is not None
-        assert event.attempt is not None
-        key = (event.stage, event.trial, event.attempt)
-        attempt = attempts.get(key)
+        attempt = attempts.get((event.stage, event.trial, event.attempt))  # type: ignore[arg-type]
         if attempt is None:
             if not isinstance(body, TrialDrawn) or event.stage not in parts:
                 continue
+            assert event.trial is not None
+            assert event.attempt is not None
+            key = (event.stage, event.trial, event.attempt)
             attempt = attempts[key] = _Attempt(parts[event.stage], key, body)
         attempt.take(event, body, pauses.working_ns(event.t_ns))
     supersede(attempts, counts)
@@ -152,6 +151,7 @@ class _Attempt(Attempt):
         self.movement = Movement(part, drawn.z_start)
         self.inactivity_ns = round(part.inactivity_s * NS)
         self.started: TrialStarted | None = None
+        self.began_ns = 0
         self.last_ns = 0
         self.active_ns = 0
         self.activity_ns = 0
@@ -173,7 +173,7 @@ class _Attempt(Attempt):
             self.outcome = body.outcome
             self.last_ns = working
             if self.fold is not None:
-                self.snapshots.append(self.fold.ended(working, self.measures))
+                self.snapshots.append(self.fold.ended(working - self.began_ns, self.measures))
         fold = self.fold
         if fold is None or self.outcome is not None:
             return
@@ -188,7 +188,7 @@ class _Attempt(Attempt):
             case DialMoved():
                 self.z_seq = body.z_seq
                 self.movement.moved(body.dimension, body.value, body.device)
-                self.fold = fold.moved(working, body.dimension, body.value)
+                self.fold = fold.moved(working - self.began_ns, body.dimension, body.value)
             case DialSelected():
                 self.movement.selected(body.dimension)
             case OverlayToggled():
@@ -203,18 +203,18 @@ class _Attempt(Attempt):
     def _start(self, event: Event, body: TrialStarted, working: int) -> None:
         self.started = body
         self.started_session_ns = event.t_ns
-        self.started_ns = self.activity_ns = working
+        self.started_ns = self.began_ns = self.activity_ns = working
         self.measures = (body.alignment, body.error_sum, body.error_mean)
         self.fold, first = SnapshotFold.begin(
-            working, self.drawn.z_start, self.part.discrete, self.measures
+            0, self.drawn.z_start, self.part.discrete, self.measures
         )
         self.snapshots.append(first)
 
     def _decoded(self, fold: SnapshotFold, body: PictureDecoded, working: int) -> None:
-        self.measures = (body.alignment, body.error_sum, body.error_mean)
-        if body.z_seq != self.z_seq:
+        self.measures = measures = (body.alignment, body.error_sum, body.error_mean)
+        if not fold.due or body.z_seq != self.z_seq:
             return  # the dials have moved on; only the picture of the present state counts
-        self.fold, taken = fold.decoded(working, *self.measures)
+        self.fold, taken = fold.decoded(working - self.began_ns, *measures)
         if taken is not None:
             self.snapshots.append(taken)
             self.snapshot_z_seq = body.z_seq
@@ -226,15 +226,14 @@ class _Attempt(Attempt):
         self.movement.locked(body.z)
         self.fold = fold._replace(z=body.z)
         if body.z_seq != self.snapshot_z_seq:
-            self.snapshots.append(self.fold.ended(working, self.measures))
+            self.snapshots.append(self.fold.ended(working - self.began_ns, self.measures))
 
     def record(self) -> TrialRecord:
         """The finished record."""
         if self.fold is not None and self.outcome is None:
-            self.snapshots.append(self.fold.ended(self.last_ns, self.measures))
+            self.snapshots.append(self.fold.ended(self.last_ns - self.began_ns, self.measures))
         shown = self.started
-        began = self.started_ns or 0
-        snapshots = tuple(Snapshot(one.t_ns - began, *one[1:]) for one in self.snapshots)
+        snapshots = tuple(self.snapshots)
         auc_sum, auc_mean = error_auc(snapshots)
         return TrialRecord(
             part=self.part,

@@ -30,6 +30,8 @@ def write_snapshots(given: Snapshots | pd.DataFrame, csv: Path, parquet: Path) -
         pass  # so that it is ours: COPY writes over what is there
     try:
         with duckdb.connect(config=LIMITS) as connection:
+            # In a process that another one started duckdb takes itself to be asked by a person.
+            connection.execute("SET enable_progress_bar = false")
             connection.execute(_COPY, {"parquet": str(parquet), "csv": str(csv)})
     except duckdb.Error as error:
         raise OSError(f"{csv.name} cannot be written ({error})") from error

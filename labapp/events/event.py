@@ -63,7 +63,7 @@ class Event(NamedTuple):
     @property
     def key(self) -> tuple[str | None, int | None, int | None]:
         """The trial key (stage, trial, attempt)."""
-        return (self.stage, self.trial, self.attempt)
+        return self[7:10]
 
 
 def payload_text(payload: Mapping[str, Any]) -> str:

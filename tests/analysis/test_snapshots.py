@@ -57,15 +57,6 @@ def test_a_frame_may_be_given_instead(tables: Tables) -> None:
     assert len(given.of_study("another").snapshots) == 0
 
 
-def test_many_bytes_lie_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "IN_MEMORY", 100)
-    store = packed.Store()
-    places = [store.add(bytes([n]) * 90) for n in range(5)]
-    assert [place.read() for place in reversed(places)] == [
-        bytes([n]) * 90 for n in (4, 3, 2, 1, 0)
-    ]
-
-
 @pytest.mark.parametrize("group", [1, 7, 100_000])
 def test_files_are_as_pandas_writes_them(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int
