@@ -21,7 +21,7 @@ class Movement:
 
     def __init__(self, part: StagePart, z: tuple[float, ...]) -> None:
         self._widths = [part.width(dimension) for dimension in range(len(z))]
-        self.z = z
+        self._z = list(z)
         self.distance = [0.0] * len(z)
         self.slides = [0] * len(z)
         self.selections = [0] * len(z)
@@ -40,7 +40,7 @@ class Movement:
 
     def moved(self, dimension: int, value: float, device: str) -> None:
         """A dial stands at a new value."""
-        change = value - self.z[dimension]
+        change = value - self._z[dimension]
         if change == 0:
             return
         width = self._widths[dimension]
@@ -54,12 +54,17 @@ class Movement:
         self.distance[dimension] += 1.0 if width is None else abs(change) / width
         self.moves += 1
         self._devices[device] += 1
-        self.z = (*self.z[:dimension], value, *self.z[dimension + 1 :])
+        self._z[dimension] = value
         self._dimension, self._direction, self._held_anew = dimension, direction, False
 
     def locked(self, z: tuple[float, ...]) -> None:
         """The dials were set to the solution by the program; that is nobody's movement."""
-        self.z = z
+        self._z = list(z)
+
+    @property
+    def z(self) -> tuple[float, ...]:
+        """The dials as they stand."""
+        return tuple(self._z)
 
     def share(self, device: str) -> float | None:
         """Share of the moves made with a device, None without a move."""

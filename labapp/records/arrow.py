@@ -64,4 +64,4 @@ def rows_of(content: bytes, place: str) -> list[Row]:
 
 
 _row = partial(tuple.__new__, Row)
-"""`Row._make` without a look at how many items there are, which takes most of its time."""
+"""`Row._make` without a count of the items, which takes most of its time."""

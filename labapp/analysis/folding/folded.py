@@ -69,22 +69,27 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
     Raises RecordError when it cannot be read, is not what was written, or is withdrawn.
     """
     with collector_at_rest():
-        record = place.open()
-        _refuse_withdrawn(record, withdrawn)
-        if broken := check_chain(record.rows):
-            raise RecordError(
-                f"{record.source}: the journal is not what was written ({broken}).",
-                safe="It was only read; nothing was changed.",
-                todo="`labapp sessions verify` tells more. Until then name the other sessions one "
-                "by one, in place of the folder that holds them all.",
-            )
-        session = SessionRecords.of(
-            list(record.bodies()),
-            f"{record.name} ({record.kind})",
-            deidentified=record.redacted,
-            withdrawn=bool(record.withdrawn),
+        # In a function of its own, whose events are gone before the collector looks for any.
+        return _fold(place, withdrawn=withdrawn)
+
+
+def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
+    record = place.open()
+    _refuse_withdrawn(record, withdrawn)
+    if broken := check_chain(record.rows):
+        raise RecordError(
+            f"{record.source}: the journal is not what was written ({broken}).",
+            safe="It was only read; nothing was changed.",
+            todo="`labapp sessions verify` tells more. Until then name the other sessions one "
+            "by one, in place of the folder that holds them all.",
         )
-        return Folded.of(session, place, record)
+    session = SessionRecords.of(
+        list(record.bodies()),
+        f"{record.name} ({record.kind})",
+        deidentified=record.redacted,
+        withdrawn=bool(record.withdrawn),
+    )
+    return Folded.of(session, place, record)
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
