@@ -13,7 +13,6 @@ from labapp.errors import RecordError
 from labapp.events import Body, Event, body_of, row_hash
 from labapp.events.trials import MOVEMENTS
 
-
 _event = partial(tuple.__new__, Event)
 """`Event._make` without a count of the items, which takes most of its time."""
 
