@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from labapp.errors import DataFolderError
+
 IN_MEMORY = 32 * 1024 * 1024
 """So many bytes are kept in memory; with more, all lie in a temporary file."""
 _NAME = "bytes"
@@ -32,12 +34,20 @@ class Store:
         return self._path is not None
 
     def add(self, content: bytes) -> Place:
-        """Put something away. Raises OSError when there is no room for it."""
+        """Put something away. Raises DataFolderError when there is no room for it."""
         with self._lock:
-            if not self.in_file and self._size + len(content) > IN_MEMORY:
-                self._leave_memory()
-            self._file.seek(self._size)
-            self._file.write(content)
+            try:
+                if not self.in_file and self._size + len(content) > IN_MEMORY:
+                    self._leave_memory()
+                self._file.seek(self._size)
+                self._file.write(content)
+            except OSError as error:
+                raise DataFolderError(
+                    f"The folder for temporary files, {tempfile.gettempdir()}, cannot be written: "
+                    f"{error.strerror or error}.",
+                    safe="The sessions were only read.",
+                    todo="Free some space there, or name another folder with TMPDIR.",
+                ) from error
             place = Place(self, self._size, len(content))
             self._size += len(content)
             return place
@@ -57,18 +67,18 @@ class Store:
         shutil.copyfileobj(held, self._file)
         self._path = path
 
-    def __getstate__(self) -> Path | bytes:
+    def __getstate__(self) -> tuple[Path | None, bytes]:
         with self._lock:
             self._file.flush()
             if self._path is not None:
-                return self._path
+                return self._path, b""
             self._file.seek(0)
-            return self._file.read()
+            return None, self._file.read()
 
-    def __setstate__(self, state: Path | bytes) -> None:
+    def __setstate__(self, state: tuple[Path | None, bytes]) -> None:
+        self._path, content = state
         self._lock = threading.Lock()
-        self._path = state if isinstance(state, Path) else None
-        self._file = io.BytesIO(state) if isinstance(state, bytes) else state.open("rb")
+        self._file = io.BytesIO(content) if self._path is None else self._path.open("rb")
         weakref.finalize(self, self._file.close)
         self._size = self._file.seek(0, io.SEEK_END)
 

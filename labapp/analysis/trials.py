@@ -92,10 +92,10 @@ def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
     calls the error a mean, its application and tables use the sum: both are given.
     """
     total_sum = total_mean = 0.0
-    for (t_ns, *_, error_sum, error_mean), following in pairwise(snapshots):
-        seconds = (following.t_ns - t_ns) / NS
-        total_sum += error_sum * seconds
-        total_mean += error_mean * seconds
+    for one, following in pairwise(snapshots):
+        seconds = (following.t_ns - one.t_ns) / NS
+        total_sum += one.error_sum * seconds
+        total_mean += one.error_mean * seconds
     return total_sum, total_mean
 
 
@@ -128,13 +128,14 @@ def fold_trials(
             elif isinstance(body, PartRestarted):
                 counts[event.stage] = body.attempt
             continue
-        attempt = attempts.get((event.stage, event.trial, event.attempt))  # type: ignore[arg-type]
+        assert event.stage is not None
+        assert event.trial is not None
+        assert event.attempt is not None
+        key = (event.stage, event.trial, event.attempt)
+        attempt = attempts.get(key)
         if attempt is None:
             if not isinstance(body, TrialDrawn) or event.stage not in parts:
                 continue
-            assert event.trial is not None
-            assert event.attempt is not None
-            key = (event.stage, event.trial, event.attempt)
             attempt = attempts[key] = _Attempt(parts[event.stage], key, body)
         attempt.take(event, body, pauses.working_ns(event.t_ns))
     supersede(attempts, counts)
@@ -211,10 +212,10 @@ class _Attempt(Attempt):
         self.snapshots.append(first)
 
     def _decoded(self, fold: SnapshotFold, body: PictureDecoded, working: int) -> None:
-        self.measures = measures = (body.alignment, body.error_sum, body.error_mean)
-        if not fold.due or body.z_seq != self.z_seq:
+        self.measures = (body.alignment, body.error_sum, body.error_mean)
+        if body.z_seq != self.z_seq:
             return  # the dials have moved on; only the picture of the present state counts
-        self.fold, taken = fold.decoded(working - self.began_ns, *measures)
+        self.fold, taken = fold.decoded(working - self.began_ns, *self.measures)
         if taken is not None:
             self.snapshots.append(taken)
             self.snapshot_z_seq = body.z_seq

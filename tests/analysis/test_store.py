@@ -70,6 +70,14 @@ def test_the_file_goes_with_the_store_that_made_it(
     assert not list(tmp_path.iterdir())
 
 
+def test_without_room_it_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "IN_MEMORY", 0)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(DataFolderError, match=f"{tmp_path / 'none'}.*No such file") as refused:
+        Store().add(b"something")
+    assert "TMPDIR" in refused.value.todo
+
+
 def _who(given: object, csv: Path, parquet: Path) -> None:
     csv.write_text(str(os.getpid()))
 
