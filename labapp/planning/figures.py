@@ -51,6 +51,8 @@ def _grid(panels: int, height: float) -> tuple[Figure, list[Axes]]:
     axes = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
     for ax in axes[panels:]:
         ax.set_visible(False)
+    for ax in axes[panels - columns : panels]:  # the lowest of each column, with none below it
+        ax.tick_params(axis="x", labelbottom=True)
     return figure, axes[:panels]
 
 
