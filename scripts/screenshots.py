@@ -54,8 +54,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="", help="screens whose name contains this")
-    parser.add_argument("--module", default="", help="only screens_NAME.py, such as hive")
-    parser.add_argument("--setting", default="", help="one setting, such as 1366x768@100")
+    modules = [path.stem.removeprefix("screens_") for path in sorted(HERE.glob("screens_*.py"))]
+    parser.add_argument(
+        "--module",
+        default="",
+        choices=("", *modules),
+        metavar="NAME",
+        help=f"only screens_NAME.py: {', '.join(modules)}",
+    )
+    parser.add_argument(
+        "--setting",
+        default="",
+        choices=("", *(one.name for one in SETTINGS)),
+        metavar="NAME",
+        help="one setting, such as 1366x768@100",
+    )
     parser.add_argument("--platform", default="offscreen", choices=("offscreen", "xcb"))
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
