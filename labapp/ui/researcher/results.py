@@ -64,7 +64,11 @@ def read_results(folder: Path) -> Results:
     """Raises RecordError where the folder is not that of a whole analysis."""
     try:
         quality = dict(_qualities(folder / "participants.csv"))
-        lines = tuple(_lines(folder / "statistics.csv"))
+        names = {
+            (row["study"], row["method"]): row["method_name"]
+            for row in _rows(folder / "masked_predictions.csv")
+        }
+        lines = tuple(_lines(folder / "statistics.csv", names))
     except (OSError, KeyError, ValueError, csv.Error) as error:
         raise RecordError(
             f"The analysis in {folder} cannot be read: {error}.",
@@ -102,7 +106,8 @@ def _qualities(path: Path) -> Iterator[tuple[Key, Quality]]:
         )
 
 
-def _lines(path: Path) -> Iterator[Line]:
+def _lines(path: Path, names: Mapping[tuple[str, str], str]) -> Iterator[Line]:
+    """names: of explanation methods, by study and id."""
     for row in _rows(path):
         if row["test"] == "mean":
             yield Line(
@@ -110,7 +115,7 @@ def _lines(path: Path) -> Iterator[Line]:
                 row["group"],
                 row["quantity"],
                 row["unit"],
-                _of(row),
+                _of(row, names),
                 int(row["n"]),
                 _number(row["mean"]),
                 _number(row["sd"]),
@@ -118,10 +123,11 @@ def _lines(path: Path) -> Iterator[Line]:
             )
 
 
-def _of(row: Mapping[str, str]) -> str:
-    """For example `sinelines/ae`, or `gradient, 2.5 %` of a mask that shows so much."""
+def _of(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> str:
+    """For example `sinelines/ae`, or `Gradient, 2.5 %` of a mask that shows so much."""
+    method = names.get((row["study"], row["method"]), row["method"])
     shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
-    return ", ".join(said for said in (row["model"] or row["method"], shown) if said)
+    return ", ".join(said for said in (row["model"] or method, shown) if said)
 
 
 def _yes(text: str) -> bool:
