@@ -126,7 +126,9 @@ class ResearcherPage(QWidget):
         assert isinstance(body, QVBoxLayout)
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_S)
-        head.addWidget(bits.label(tr("Results so far"), "title"), 1)
+        # At the top, where the other card has its title: the tabs are taller.
+        title = bits.label(tr("Results so far"), "title")
+        head.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)
         for place, (tab, page) in enumerate(
             zip(self.tabs, (self.results, self.figures), strict=True)
         ):
