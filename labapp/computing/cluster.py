@@ -45,6 +45,8 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     from distributed.comm.addressing import resolve_address
     from distributed.comm.core import CommClosedError
 
+    from labapp.computing.unprofiled import Unprofiled
+
     connect: Any = distributed.Client
     resolve: Any = resolve_address
     try:
@@ -61,6 +63,7 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     try:
         with _quiet(), client:
             threads = _checked(client, address)
+            client.register_plugin(Unprofiled())
             with _watched(client, address):
                 try:
                     yield client, threads

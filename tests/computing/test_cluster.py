@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from labapp.computing import cluster
+from labapp.computing import cluster, unprofiled
 from labapp.errors import SetupError
 from tests.helpers.clusters import local_cluster
 
@@ -49,6 +49,30 @@ def test_it_computes_on_its_threads(local: Any) -> None:
     with cluster.cluster(local.scheduler_address) as (client, threads):
         assert threads == 1
         assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
+
+
+@pytest.mark.parametrize("faulty", [True, False])
+def test_where_the_profiler_can_stop_python_no_worker_has_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faulty: bool
+) -> None:
+    monkeypatch.setattr(unprofiled, "FAULTY", faulty)
+    with local_cluster(tmp_path, profiled=True) as made:
+        (before,) = made.workers.values()
+        profile = before.periodic_callbacks["profile"]
+        assert profile.is_running()
+        with cluster.cluster(made.scheduler_address) as (client, _):
+            assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
+            assert profile.is_running() != faulty
+            made.scale(2)
+            client.wait_for_workers(2)
+            running = [
+                one.periodic_callbacks["profile"].is_running()
+                for one in made.workers.values()
+                if "profile" in one.periodic_callbacks
+            ]
+            assert running == ([] if faulty else [True, True])
+        with cluster.cluster(made.scheduler_address) as (client, _):
+            assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
 
 
 def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,10 +141,11 @@ def test_nobody_waits_for_ever_for_a_worker(
 def test_a_scheduler_that_is_gone_is_told_without_a_traceback(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = local_cluster(tmp_path)
-
     def cut_off() -> None:
-        with cluster.cluster(made.scheduler_address) as (client, _):
+        with (
+            local_cluster(tmp_path) as made,
+            cluster.cluster(made.scheduler_address) as (client, _),
+        ):
             waiting = client.submit(divmod, 17, 5, pure=False, workers=["tcp://127.0.0.1:9"])
             made.close()
             waiting.result()

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 
-def local_cluster(folder: Path, workers: int = 1) -> Any:
-    """A cluster of workers with one thread each, reached by TCP; folder: for what they spill."""
+PROFILE = "distributed.worker.profile"
+
+
+@contextmanager
+def local_cluster(folder: Path, workers: int = 1, *, profiled: bool = False) -> Iterator[Any]:
+    """A cluster of workers with one thread each, reached by TCP; folder: for what they spill.
+
+    profiled: with the profiler of tasks, though it never looks at any: that can stop this process
+    for ever, see `labapp.computing.unprofiled`.
+    """
+    import dask
     from distributed import LocalCluster
 
-    return LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=False,
-        dashboard_address=":0",
-        protocol="tcp",
-        local_directory=str(folder),
-    )
+    with (
+        dask.config.set({f"{PROFILE}.enabled": profiled, f"{PROFILE}.interval": "1 hour"}),
+        LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=":0",
+            protocol="tcp",
+            local_directory=str(folder),
+        ) as made,
+    ):
+        yield made
