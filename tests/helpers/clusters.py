@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-
 PROFILE = "distributed.worker.profile"
 
 
