@@ -22,7 +22,7 @@ COLUMNS = 7
 """Panels side by side."""
 ROW_IN, BETWEEN_IN, TITLE_IN, BELOW_IN = 1.5, 0.52, 0.24, 0.2
 """A row of small panels; what lies between two rows, of it the titles; and below the last row."""
-LEFT_IN, BESIDE_IN, GAP_IN = 0.75, 0.12, 0.14
+LEFT_IN, BESIDE_IN, GAP_IN = 0.75, 0.12, 0.18
 """On the left of the first panel of a row; on the right of the last; and between two."""
 TICK_IN, PAD_IN = 0.045, 0.09
 """Length of a tick, and from the axis to what is written there."""
