@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from labapp.audio.devices import choose
 from labapp.audio.recorder import Recorder
@@ -17,7 +18,13 @@ from labapp.events import Body
 
 
 def tell(body: Body) -> None:
-    print(json.dumps({"kind": body.kind, "payload": body.payload()}), flush=True)
+    say(body.kind, body.payload())
+
+
+def say(kind: str, payload: dict[str, Any]) -> None:
+    """A line at once: `print` writes its end apart, and two threads tell things here."""
+    sys.stdout.write(json.dumps({"kind": kind, "payload": payload}) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
@@ -29,4 +36,4 @@ if __name__ == "__main__":
     while True:
         time.sleep(0.02)
         level = recorder.level()
-        print(json.dumps({"kind": "level", "payload": {"frames": level.frames}}), flush=True)
+        say("level", {"frames": level.frames})
