@@ -152,7 +152,6 @@ class _Attempt(Attempt):
         self.movement = Movement(part, drawn.z_start)
         self.inactivity_ns = round(part.inactivity_s * NS)
         self.started: TrialStarted | None = None
-        self.began_ns = 0
         self.last_ns = 0
         self.active_ns = 0
         self.activity_ns = 0
@@ -173,8 +172,7 @@ class _Attempt(Attempt):
         elif isinstance(body, TrialEnded) and self.outcome is None:
             self.outcome = body.outcome
             self.last_ns = working
-            if self.fold is not None:
-                self.snapshots.append(self.fold.ended(working - self.began_ns, self.measures))
+            self._end(working)
         fold = self.fold
         if fold is None or self.outcome is not None:
             return
@@ -189,7 +187,7 @@ class _Attempt(Attempt):
             case DialMoved():
                 self.z_seq = body.z_seq
                 self.movement.moved(body.dimension, body.value, body.device)
-                self.fold = fold.moved(working - self.began_ns, body.dimension, body.value)
+                self.fold = fold.moved(self._shown_ns(working), body.dimension, body.value)
             case DialSelected():
                 self.movement.selected(body.dimension)
             case OverlayToggled():
@@ -204,7 +202,7 @@ class _Attempt(Attempt):
     def _start(self, event: Event, body: TrialStarted, working: int) -> None:
         self.started = body
         self.started_session_ns = event.t_ns
-        self.started_ns = self.began_ns = self.activity_ns = working
+        self.started_ns = self.activity_ns = working
         self.measures = (body.alignment, body.error_sum, body.error_mean)
         self.fold, first = SnapshotFold.begin(
             0, self.drawn.z_start, self.part.discrete, self.measures
@@ -215,7 +213,7 @@ class _Attempt(Attempt):
         self.measures = (body.alignment, body.error_sum, body.error_mean)
         if body.z_seq != self.z_seq:
             return  # the dials have moved on; only the picture of the present state counts
-        self.fold, taken = fold.decoded(working - self.began_ns, *self.measures)
+        self.fold, taken = fold.decoded(self._shown_ns(working), *self.measures)
         if taken is not None:
             self.snapshots.append(taken)
             self.snapshot_z_seq = body.z_seq
@@ -227,12 +225,21 @@ class _Attempt(Attempt):
         self.movement.locked(body.z)
         self.fold = fold._replace(z=body.z)
         if body.z_seq != self.snapshot_z_seq:
-            self.snapshots.append(self.fold.ended(working - self.began_ns, self.measures))
+            self._end(working)
+
+    def _end(self, working: int) -> None:
+        """The snapshot at an end of the question's movements, where it was shown at all."""
+        if self.fold is not None:
+            self.snapshots.append(self.fold.ended(self._shown_ns(working), self.measures))
+
+    def _shown_ns(self, working: int) -> int:
+        """How long the question has been shown, which is a snapshot's time."""
+        return working - (self.started_ns or 0)
 
     def record(self) -> TrialRecord:
         """The finished record."""
-        if self.fold is not None and self.outcome is None:
-            self.snapshots.append(self.fold.ended(self.last_ns - self.began_ns, self.measures))
+        if self.outcome is None:
+            self._end(self.last_ns)
         shown = self.started
         snapshots = tuple(self.snapshots)
         auc_sum, auc_mean = error_auc(snapshots)

@@ -63,8 +63,8 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     try:
         with _quiet(), client:
             threads = _checked(client, address)
-            client.register_plugin(Unprofiled())
             with _watched(client, address):
+                client.register_plugin(Unprofiled())
                 try:
                     yield client, threads
                 except (CancelledError, CommClosedError):

@@ -121,9 +121,8 @@ def body_of(event: Event) -> Body:
             f"{cls.version}"
         )
     payload: Mapping[str, Any] = event.payload
-    if event.v < cls.version:
-        for version in range(event.v, cls.version):
-            payload = _MIGRATIONS[(event.kind, version)](dict(payload))
+    for version in range(event.v, cls.version):
+        payload = _MIGRATIONS[(event.kind, version)](dict(payload))
     fields = payload
     if not _CONTAINERS.isdisjoint(map(type, payload.values())):
         fields = {name: _tuples(value) for name, value in payload.items()}

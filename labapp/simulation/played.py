@@ -71,6 +71,7 @@ class Played:
             raise FileExistsError(target)
         if self.packed is not None:
             with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=folder.parent) as beside:
+                # A folder deeper than the sessions of a study: nobody takes half of it for one.
                 unpacked = Path(beside) / "whole" / self.name
                 unpacked.mkdir(parents=True)
                 with tarfile.open(fileobj=io.BytesIO(self.packed)) as archive:

@@ -61,8 +61,23 @@ def test_a_line_ends_where_question_and_alignment_do(session: Session) -> None:
         assert line[-1, 1] == pytest.approx(row - tall * (1 - trial["alignment_final"]))
         steps = np.diff(line, axis=0)
         assert (steps.prod(axis=1) == 0).all(), "each value is kept until the next"
-    targets = [line for line in lines(figure, figures.SECONDARY) if np.ptp(line[:, 1]) == 0]
-    assert sum(np.ptp(line[:, 0]) == pytest.approx(width) for line in targets) >= len(trials)
+
+
+def test_target_and_times_stand_where_they_belong(session: Session) -> None:
+    trials, snapshots = session
+    figure = drawn(trials, snapshots)
+    width = (figures.WIDTH_IN - figures.LEFT_IN - figures.BESIDE_IN - figures.GAP_IN) / 2
+    tall, top = figures.ROW_IN - figures.BETWEEN_IN, figure.get_figheight() - figures.TITLE_IN
+    wide = [line for line in lines(figure, figures.SECONDARY) if np.ptp(line[:, 1]) == 0]
+    targets = [line[0, 1] for line in wide if np.ptp(line[:, 0]) == pytest.approx(width)]
+    rows = trials.sort_values(["stage_number", "trial"])["target_alignment"]
+    assert targets == pytest.approx(
+        [top - figures.ROW_IN * (n // 2) - tall * (1 - one) for n, one in enumerate(rows)]
+    )
+    times = {text.get_text(): text.get_position() for text in figure.axes[0].texts[:4]}
+    places = {said: (x - figures.LEFT_IN) / width for said, (x, _) in times.items()}
+    assert places == pytest.approx({"0": 0.0, "3": 3 / 9, "6": 6 / 9, "9": 1.0})
+    assert {y for _, y in times.values()} == {top - tall - figures.PAD_IN}
 
 
 def test_the_end_says_what_became_of_the_question(session: Session) -> None:
