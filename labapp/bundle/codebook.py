@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from labapp.analysis.column import Column as AnalysisColumn
@@ -17,7 +16,7 @@ from labapp.bundle.task_timeline import (
     TASK_COLUMNS,
     UNMASKING_COLUMNS,
 )
-from labapp.bundle.tsv import Column
+from labapp.bundle.tsv import Column, described
 from labapp.bundle.unmasking import OUTPUT_COLUMNS
 from labapp.events import describe
 
@@ -82,22 +81,18 @@ def codebook() -> dict[str, Any]:
     return {
         "events": describe(),
         "journal.parquet": JOURNAL_COLUMNS,
-        "participants.tsv": _columns(PARTICIPANTS),
-        "sessions.tsv": _columns(SESSIONS),
-        "task-session_events.tsv": _columns(SESSION_COLUMNS),
-        "task-reconstruction_events.tsv": _columns(TASK_COLUMNS),
-        "task-reconstruction_beh.tsv": _columns(TRIAL_COLUMNS),
-        "task-singledimension_events.tsv": _columns(SINGLE_COLUMNS),
-        "task-singledimension_beh.tsv": _columns(SINGLE_TRIAL_COLUMNS),
+        "participants.tsv": described(PARTICIPANTS),
+        "sessions.tsv": described(SESSIONS),
+        "task-session_events.tsv": described(SESSION_COLUMNS),
+        "task-reconstruction_events.tsv": described(TASK_COLUMNS),
+        "task-reconstruction_beh.tsv": described(TRIAL_COLUMNS),
+        "task-singledimension_events.tsv": described(SINGLE_COLUMNS),
+        "task-singledimension_beh.tsv": described(SINGLE_TRIAL_COLUMNS),
         **{
-            f"task-{label}_{kind}.tsv": _columns(columns)
+            f"task-{label}_{kind}.tsv": described(columns)
             for label in ("judging", "warmup")
             for kind, columns in (("events", JUDGING_COLUMNS), ("beh", JUDGEMENT_COLUMNS))
         },
-        "task-unmasking_events.tsv": _columns(UNMASKING_COLUMNS),
-        "task-unmasking_beh.tsv": _columns(ANNOTATION_COLUMNS),
+        "task-unmasking_events.tsv": described(UNMASKING_COLUMNS),
+        "task-unmasking_beh.tsv": described(ANNOTATION_COLUMNS),
     }
-
-
-def _columns(columns: Sequence[Column]) -> dict[str, Any]:
-    return {column.name: column.sidecar() for column in columns}

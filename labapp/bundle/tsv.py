@@ -8,6 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 NS = 1_000_000_000
+_ENTITIES = """
+acquisition ceagent chunk datatype direction echo extension flip fmap inv modality mt nucleus part
+proc reconstruction recording run sample scans session space staining subject suffix task tracer
+tracksys volume
+"""
+ENTITIES = frozenset(_ENTITIES.split())
+"""What the names of BIDS files say, as PyBIDS calls it."""
+
+
+def bids_name(name: str) -> str:
+    """A column's name in BIDS files: `task`, `sessions` and the like stand behind `labapp_`.
+
+    A sidecar describes each column under its name, and programs take what stands there under the
+    name of an entity, or of several of it, for the entity's value: PyBIDS refuses a dataset
+    where it is not what the file's name says.
+    """
+    return f"labapp_{name}" if {name, name.removesuffix("s")} & ENTITIES else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +58,7 @@ class Table:
     def text(self) -> str:
         """The file: a header line and a line a row."""
         names = [column.name for column in self.columns]
-        lines = ["\t".join(names)]
+        lines = ["\t".join(map(bids_name, names))]
         lines += [
             "\t".join([cell(row[name]) if name in row else "n/a" for name in names])
             for row in self.rows
@@ -50,8 +67,12 @@ class Table:
 
     def sidecar(self, **facts: Any) -> str:
         """The JSON file beside it; `facts` come first (TaskName and the like)."""
-        described = {column.name: column.sidecar() for column in self.columns}
-        return json_text({**facts, **described})
+        return json_text({**facts, **described(self.columns)})
+
+
+def described(columns: Sequence[Column]) -> dict[str, Any]:
+    """What a sidecar or the codebook says of columns, by their names in BIDS files."""
+    return {bids_name(column.name): column.sidecar() for column in columns}
 
 
 def cell(value: Any) -> str:

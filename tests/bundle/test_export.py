@@ -224,7 +224,7 @@ def test_several_participants_and_sessions(tmp_path: Path) -> None:
     bundle = export(folders, tmp_path / "bundle", progress=lambda *step: seen.append(step))
     assert seen == [*((i, 3, folder.name) for i, folder in enumerate(folders)), (3, 3, "")]
     people = table(bundle / "participants.tsv")
-    assert [(row["participant_id"], row["sessions"]) for row in people] == [
+    assert [(row["participant_id"], row["labapp_sessions"]) for row in people] == [
         ("sub-P01", "1"),
         ("sub-P02", "2"),
     ]

@@ -48,7 +48,7 @@ def test_a_photo_is_a_row_and_an_answer_an_event(session: Path, tmp_path: Path) 
     photos = rows(bundle, f"{STEM}-judging_beh")
     assert [row["agreement"] for row in photos] == ["1", "2", "3", "4"]
     assert [row["right_agreement"] for row in photos] == ["false", "true", "true", "false"]
-    assert {row["task"] for row in photos} == {"path-agreement"}
+    assert {row["labapp_task"] for row in photos} == {"path-agreement"}
     events = rows(bundle, f"{STEM}-judging_events")
     assert [row["trial_type"] for row in events[:3]] == ["stage", "trial", "judgement"]
     assert events[1]["photo"] == "photo-1"
