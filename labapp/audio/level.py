@@ -1,7 +1,8 @@
 """What the microphone hears: a pure fold over blocks of sound.
 
 heard: somebody speaks, or did a short while ago; silent: nobody has for a given time; zeros: every
-sample is exactly 0, which no microphone does (no permission, a muted device, a dead source);
+sample is exactly 0, which no microphone does (no permission, a muted device, a dead source) unless
+it has a noise gate, which does so between words;
 clipping: samples stand at full scale.
 """
 

@@ -59,6 +59,7 @@ def drive(opened: OpenSession, options: RunOptions) -> int:
     controller.failed.connect(lambda error: print(error, file=sys.stderr))
     controller.closed.connect(app.exit)
     controller.start()
+    print(controller.watcher.where)
     status = app.exec()
     ended = opened.runner.state.ended
     if ended not in (None, "completed"):

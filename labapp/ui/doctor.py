@@ -70,6 +70,12 @@ def _display() -> list[Check]:
     ]
 
 
+NO_SOUND = (
+    "Only exact zeros came: allow the microphone, or unmute it. One with a noise gate gives zeros "
+    "while nobody speaks: say something while this runs."
+)
+
+
 def _fonts() -> list[Check]:
     done = subprocess.run(
         (sys.executable, "-c", _FONTS), capture_output=True, text=True, timeout=60, check=False
@@ -90,7 +96,7 @@ def _microphone() -> list[Check]:
     except AudioError as error:
         return [Check("microphone", "note", error.what, error.todo or off)]
     if heard.zeros:
-        level, todo = "note", "Only exact zeros came: allow the microphone, or unmute it."
+        level, todo = "note", NO_SOUND
     else:
         level, todo = "pass", ""
     found = f"{device.label} · {heard.rate / 1000:g} kHz · peak {heard.peak_dbfs:.0f} dBFS"

@@ -224,6 +224,11 @@ def _check_room(data: Path, free: int, options: RunOptions) -> None:
 
 
 def _check_screen(name: str | None) -> None:
-    known = [screen["name"] for screen in screens()]
-    if name is not None and name not in known:
-        raise UsageError(f"There is no screen {name!r}.", todo=f"Screens here: {', '.join(known)}.")
+    from PySide6.QtGui import QGuiApplication
+
+    from labapp.ui.moderator.screens import name_of
+
+    known = QGuiApplication.screens()
+    if name is not None and all(name not in (screen.name(), name_of(screen)) for screen in known):
+        names = ", ".join(map(name_of, known))
+        raise UsageError(f"There is no screen {name!r}.", todo=f"Screens here: {names}.")

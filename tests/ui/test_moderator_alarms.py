@@ -126,7 +126,7 @@ def sounding(open_room: OpenRoom, qtbot: QtBot) -> Iterator[Sounding]:
     ("sounds", "words", "headline"),
     [
         ("quiet", "Nobody speaks", "Silent for"),
-        ("zeros", "The microphone gives exact silence: muted, or not allowed", "Exact zeros"),
+        ("zeros", "The microphone gives exact silence between words: a noise gate", "Exact zeros"),
         ("clipping", "Too loud: the sound is cut off", "Too loud"),
     ],
 )

@@ -82,8 +82,10 @@ def test_participants(label: str, session: str, state: str, words: str) -> None:
         ("required", Microphone("m", heard=True, state="heard"), "ok", False, "heard"),
         ("optional", Microphone("m", state="silent"), "warn", True, "say something"),
         ("required", Microphone("m"), "busy", True, "say something"),
-        ("required", Microphone("m", heard=True, state="zeros"), "missing", True, "Exact silence"),
-        ("required", Microphone("m", heard=True, state="clipping"), "warn", True, "Too loud"),
+        ("required", Microphone("m", state="zeros"), "missing", True, "Exact silence"),
+        ("required", Microphone("m", heard=True, state="zeros"), "warn", False, "noise gate"),
+        ("required", Microphone("m", state="clipping"), "warn", True, "Too loud"),
+        ("required", Microphone("m", heard=True, state="clipping"), "warn", False, "Too loud"),
         ("optional", Microphone("m", problem="It is gone."), "missing", True, "It is gone."),
     ],
 )

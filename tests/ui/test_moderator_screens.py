@@ -85,6 +85,27 @@ def test_two_screens_one_window_on_each(
     setup.watcher.detach()
 
 
+def test_without_a_name_the_primary_screen_is_the_moderators(
+    two: list[QScreen], windows: tuple[QWidget, QWidget]
+) -> None:
+    """As the home chooses: `labapp run` and `sessions resume` name no screen."""
+    participant, console = windows
+    primary = QGuiApplication.primaryScreen()
+    other = next(screen for screen in two if screen is not primary)
+    for order in (two, two[::-1]):
+        setup = Setup(order, lambda body: None)
+        setup.watcher.attach(participant, console)
+        assert setup.watcher.screen_of(participant) is other
+        assert setup.watcher.screen_of(console) is primary
+        assert participant.geometry() == other.geometry()
+        assert setup.watcher.where == (
+            f"Screens: participant on {name_of(other)}, console on {name_of(primary)}."
+        )
+        setup.watcher.detach()
+        participant.hide()
+        console.hide()
+
+
 def test_the_participants_screen_is_unplugged(
     two: list[QScreen], windows: tuple[QWidget, QWidget]
 ) -> None:

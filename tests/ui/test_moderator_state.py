@@ -132,6 +132,19 @@ def test_one_state_of_the_voice_replaces_another() -> None:
     assert "exact silence" in said[0]
 
 
+def test_exact_silence_after_a_voice_is_a_noise_gate_and_no_alarm() -> None:
+    heard, zeros = AudioState("heard", 0), AudioState("zeros", 0)
+    for before, severity in (([], "alarm"), ([heard], "warn"), ([zeros, heard], "warn")):
+        alarms = Alarms()
+        for event in events_of(*enumerate([*before, zeros], start=1)):
+            alarms.apply(event)
+        assert [alarm.severity for alarm in alarms.visible()] == [severity]
+    # Another microphone has to be heard first.
+    lost, back = AudioDeviceLost("Jabra", "unplugged"), AudioDeviceBack("Jabra")
+    said = shown(*enumerate([heard, lost, back, zeros], start=1))
+    assert "muted, or not allowed" in said[0]
+
+
 def test_the_gap_of_a_lost_microphone_is_no_second_alarm() -> None:
     assert shown((1, AudioGap("f", 0, 48_000, "device_lost"))) == []
 

@@ -149,11 +149,16 @@ def microphone_row(policy: Literal["required", "optional", "off"], found: Microp
         return Row(key, "warn", tr("Will be recorded without sound."), required=False)
     if found.problem:
         return Row(key, "missing", reported(found.problem))
+    # Once a voice came through, the microphone works: what it does now is worth a word, no more.
+    if found.state == "zeros" and found.heard:
+        text = tr("You were heard. Exact silence now: a noise gate between words, or just muted.")
+        return Row(key, "warn", text, required=False)
     if found.state == "zeros":
         text = tr("Exact silence: it is muted, or the system does not allow it.")
         return Row(key, "missing", text)
     if found.state == "clipping":
-        return Row(key, "warn", tr("Too loud: turn it down or move it away."))
+        text = tr("Too loud: turn it down or move it away.")
+        return Row(key, "warn", text, required=not found.heard)
     if found.heard:
         return Row(key, "ok", tr("You were heard."))
     state: State = "busy" if found.state == "starting" else "warn"

@@ -147,8 +147,9 @@ class ScreenWatcher(QObject):
         *,
         fullscreen: bool = True,
     ) -> None:
-        """Show both windows: the participant's on the screen of this name (full-screen), the
-        console on another one, or behind it where there is no other."""
+        """Show both windows: the participant's on the screen of this name (full-screen), without
+        a name on one that is not the primary; the console on another one, or behind it where there
+        is no other."""
         self._participant, self._console, self._fullscreen = participant, console, fullscreen
         self._place(self._screens(), screen)
 
@@ -169,6 +170,17 @@ class ScreenWatcher(QObject):
         """Whether both windows share a screen."""
         return len({id(screen) for screen in self._on.values()}) < len(self._on)
 
+    @property
+    def where(self) -> str:
+        """On which screens the windows are, in a sentence for the terminal."""
+        mine = self._on.get(self._participant) if self._participant else None
+        other = self._on.get(self._console) if self._console else None
+        if mine is None or other is None:
+            return "No screen is there."
+        if self.alone:
+            return f"Screen {name_of(mine)}: participant; the console is behind it (Ctrl+Shift+M)."
+        return f"Screens: participant on {name_of(mine)}, console on {name_of(other)}."
+
     def toggle_console(self) -> None:
         """The moderator's shortcut: the console to the front, or back behind the participant's."""
         if self._console is None or self._participant is None:
@@ -187,7 +199,11 @@ class ScreenWatcher(QObject):
         mine = next((s for s in screens if name in (s.name(), name_of(s))), None)
         if mine is None:
             before = self._on.get(self._participant)
-            mine = before if before is not None and before in screens else screens[0]
+            if before is not None and before in screens:
+                mine = before
+            else:
+                wanted = preferred(screens, QGuiApplication.primaryScreen())
+                mine = next(s for s in screens if name_of(s) == wanted)
         if self._console is not None:
             other = self._on.get(self._console)
             if other not in screens or other is mine:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
@@ -79,12 +79,14 @@ class _Delegate(QStyledItemDelegate):
 
 
 class TimedList(QListWidget):
-    """Newest first. Digits are flags, also while the list has the focus: it does not search."""
+    """Newest first. It takes no keyboard: a click leaves that to the note that is being written, or
+    to the participant."""
 
     def __init__(self, palette: Palette, name: str) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self.setItemDelegate(_Delegate(palette, self))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSelectionMode(QListWidget.SelectionMode.NoSelection)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
@@ -100,12 +102,6 @@ class TimedList(QListWidget):
                 item.setData(LINE_ROLE, line)
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, line.text)
         self.scrollToTop()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.text().isdigit():
-            event.ignore()
-            return
-        super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

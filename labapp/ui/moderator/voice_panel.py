@@ -71,6 +71,8 @@ def hearing_of(
             tr("Microphone gone"), reported(level.problem) or tr("Looking for it …"), "alarm"
         )
     match level.state:
+        case "zeros" if sound.heard:
+            return Hearing(tr("Exact zeros"), tr("A noise gate between words, or muted."), "warn")
         case "zeros":
             return Hearing(tr("Exact zeros"), tr("Muted, or not allowed by the system."), "alarm")
         case "clipping":

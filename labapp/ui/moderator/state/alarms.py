@@ -40,6 +40,11 @@ AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
         N_("The microphone gives exact silence"),
         N_("muted, or not allowed by the system"),
     ),
+    "gated": (
+        "warn",
+        N_("The microphone gives exact silence between words"),
+        N_("a noise gate, or just muted"),
+    ),
     "clipping": (
         "warn",
         N_("Too loud"),
@@ -89,6 +94,7 @@ class Alarms:
     def __init__(self) -> None:
         self.standing: dict[str, Alarm] = {}
         self._dismissed: set[int] = set()
+        self._heard = False  # a voice came through this microphone
 
     def visible(self) -> list[Alarm]:
         """Those the moderator has not dismissed: alarms before warnings, newest first."""
@@ -110,6 +116,7 @@ class Alarms:
         match event.kind:
             case "segment.started":
                 changed = bool(self.standing)
+                self._heard = False
                 self.standing.clear()
                 return changed
             case "session.completed" | "session.ended":
@@ -124,6 +131,7 @@ class Alarms:
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
             case "audio.device_lost":
+                self._heard = False
                 text = tr("The microphone is gone")
                 detail = tr(
                     "{what}; when it is back, recording goes on by itself",
@@ -162,6 +170,9 @@ class Alarms:
 
     def _audio_state(self, event: Event) -> bool:
         state = str(event.payload["state"])
+        self._heard |= state == "heard"
+        if state == "zeros" and self._heard:
+            state = "gated"
         changed = False
         for other in AUDIO_STATES:
             if other != state:

@@ -10,7 +10,8 @@ from labapp.events import Event
 @dataclass(frozen=True, slots=True)
 class Sound:
     """device is empty before the first audio.started; off: why there is no sound, or None.
-    lost_frames counts the frames of this segment that were filled with silence."""
+    lost_frames counts the frames of this segment that were filled with silence; heard: a voice came
+    through this microphone."""
 
     device: str = ""
     host_api: str = ""
@@ -19,6 +20,7 @@ class Sound:
     lost: bool = False
     lost_frames: int = 0
     state: str | None = None
+    heard: bool = False
 
     def apply(self, event: Event) -> Sound:
         """The state after an event."""
@@ -33,11 +35,11 @@ class Sound:
             case "audio.gap":
                 return replace(self, lost_frames=self.lost_frames + int(p["frames"]))
             case "audio.device_lost":
-                return replace(self, lost=True)
+                return replace(self, lost=True, heard=False)
             case "audio.device_back":
                 return replace(self, lost=False, device=p["device"])
             case "session.completed" | "session.ended":
                 return replace(self, lost=False)
             case "audio.state":
-                return replace(self, state=p["state"])
+                return replace(self, state=p["state"], heard=self.heard or p["state"] == "heard")
         return self
