@@ -15,6 +15,10 @@ from labapp.ui import display
 
 GB = 1e9
 LOW_DISK_GB = 2.0
+NO_SOUND = (
+    "Only exact zeros came: allow the microphone, or unmute it. One with a noise gate gives zeros "
+    "while nobody speaks: say something while this runs."
+)
 _FONTS = (
     "from PySide6.QtGui import QFontDatabase, QGuiApplication\n"
     "app = QGuiApplication([])\n"
@@ -68,12 +72,6 @@ def _display() -> list[Check]:
             "Fine for `labapp demo` and simulations; a session with people needs a display.",
         )
     ]
-
-
-NO_SOUND = (
-    "Only exact zeros came: allow the microphone, or unmute it. One with a noise gate gives zeros "
-    "while nobody speaks: say something while this runs."
-)
 
 
 def _fonts() -> list[Check]:
