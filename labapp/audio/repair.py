@@ -7,19 +7,17 @@ shortens what a block event has acknowledged, and doing it twice changes nothing
 
 from __future__ import annotations
 
+import hashlib
 import os
 import struct
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
+from labapp.audio.blocks import fits
 from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.errors import RecordError
 from labapp.events.voice import AudioBlock
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +101,29 @@ def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[i
     with path.open("rb") as file:
         for block in blocks:
             acknowledged = max(acknowledged, block.frames)
-            if _crc(file, block.first_frame, block.frames) != block.crc32:
+            file.seek(HEADER_BYTES + block.first_frame * FRAME_BYTES)
+            if not fits(file, block):
                 damaged.append(block.first_frame)
     return acknowledged, tuple(damaged)
+
+
+def tail(path: Path, name: str, first_frame: int) -> AudioBlock | None:
+    """A block for the sound from `first_frame` to the end of the file, which a killed run left
+    behind its last one; name: how events call the file. None when there is nothing to read."""
+    try:
+        with path.open("rb") as file:
+            frames = (file.seek(0, os.SEEK_END) - HEADER_BYTES) // FRAME_BYTES
+            if frames <= first_frame:
+                return None
+            file.seek(HEADER_BYTES + first_frame * FRAME_BYTES)
+            digest = hashlib.sha256()
+            left = (frames - first_frame) * FRAME_BYTES
+            while left and (data := file.read(min(left, 1 << 20))):
+                digest.update(data)
+                left -= len(data)
+    except OSError:
+        return None
+    return AudioBlock(name, first_frame, frames, digest.hexdigest(), ())
 
 
 def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> RepairReport:
@@ -162,17 +180,3 @@ def _refuse_foreign(path: Path, header: bytes) -> None:
         safe="It was not touched.",
         todo="Move it out of the session's audio folder.",
     )
-
-
-def _crc(file: BinaryIO, first_frame: int, end_frame: int) -> int | None:
-    """CRC32 of frames [first_frame, end_frame), None where the file ends before."""
-    file.seek(HEADER_BYTES + first_frame * FRAME_BYTES)
-    left = (end_frame - first_frame) * FRAME_BYTES
-    crc = 0
-    while left:
-        data = file.read(min(left, _CHUNK))
-        if not data:
-            return None
-        crc = zlib.crc32(data, crc)
-        left -= len(data)
-    return crc

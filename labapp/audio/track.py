@@ -245,7 +245,7 @@ class Track:
         while self._anchors and self._anchors[0][0] < synced.frames:
             anchors.append(self._anchors.popleft())
         self.emit(
-            AudioBlock(self.name, synced.first_frame, synced.frames, synced.crc32, tuple(anchors))
+            AudioBlock(self.name, synced.first_frame, synced.frames, synced.sha256, tuple(anchors))
         )
 
     def _write_failed(self, error: OSError) -> None:

@@ -7,9 +7,9 @@ never closed says how much sound it holds; what comes after that is found by `re
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import struct
-import zlib
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,11 +43,11 @@ def wav_header(rate: int, data_bytes: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What one sync made safe: frames [first_frame, frames) and their CRC32."""
+    """What one sync made safe: frames [first_frame, frames) and the SHA-256 of their bytes."""
 
     first_frame: int
     frames: int
-    crc32: int
+    sha256: str
 
 
 class WavWriter:
@@ -70,7 +70,7 @@ class WavWriter:
         self._waiting: deque[bytes | int] = deque()
         self._held_frames = 0
         self._written = 0
-        self._crc = 0
+        self._digest = hashlib.sha256()
         self._synced = 0
         self._fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | _O_BINARY, 0o644)
         try:
@@ -135,8 +135,8 @@ class WavWriter:
             return None
         self._put(wav_header(self.rate, self._written), 0)
         os.fsync(self._fd)
-        done = Synced(self._synced, self.on_disk, self._crc)
-        self._synced, self._crc = self.on_disk, 0
+        done = Synced(self._synced, self.on_disk, self._digest.hexdigest())
+        self._synced, self._digest = self.on_disk, hashlib.sha256()
         return done
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class WavWriter:
         """Write whole frames at the end of the data; returns the bytes that are in the file."""
         put = self._put(data, HEADER_BYTES + self._written)
         put -= put % FRAME_BYTES
-        self._crc = zlib.crc32(data[:put], self._crc)
+        self._digest.update(memoryview(data)[:put])
         self._written += put
         self.on_disk += put // FRAME_BYTES
         return put

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from typing import Any
+
+from labapp.events.registry import Body, kind, migration
 
 
 @kind("audio.started", durable=True)
@@ -25,17 +27,25 @@ class AudioOff(Body):
     planned: bool = False
 
 
-@kind("audio.block")
+@kind("audio.block", version=2)
 class AudioBlock(Body):
     """About a second of sound is on disk (fsynced). frames: frames in the file after this block;
-    crc32 of the block's PCM bytes as written; anchors: triples (frame index, ADC time in s on the
-    stream's clock, session time in ns of that ADC time) taken in the callbacks of this block."""
+    sha256 of the block's PCM bytes as written; anchors: triples (frame index, ADC time in s on the
+    stream's clock, session time in ns of that ADC time) taken in the callbacks of this block.
+    crc32 instead of sha256: a block written by an earlier version; null in new ones."""
 
     file: str
     first_frame: int
     frames: int
-    crc32: int
+    sha256: str
     anchors: tuple[tuple[int, float, int], ...]
+    crc32: int | None = None
+
+
+@migration("audio.block", 1)
+def _block_with_crc32(payload: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 has a CRC-32 alone, which is kept: the sound's SHA-256 is not known."""
+    return {**payload, "sha256": ""}
 
 
 @kind("audio.gap", durable=True)

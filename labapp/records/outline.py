@@ -67,7 +67,7 @@ class Pause:
 @dataclass(frozen=True, slots=True)
 class AudioFile:
     """A sound file as the journal knows it. frames: on disk by the last block; lost_frames: filled
-    with silence; stopped: closed in an orderly way."""
+    with silence; stopped_at: frames in it when it was closed, null when the run was killed."""
 
     file: str
     segment: int
@@ -79,7 +79,12 @@ class AudioFile:
     subtype: str
     blocks: tuple[AudioBlock, ...] = ()
     lost_frames: int = 0
-    stopped: bool = False
+    stopped_at: int | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was closed in an orderly way."""
+        return self.stopped_at is not None
 
     @property
     def frames(self) -> int:
@@ -212,4 +217,4 @@ def _heard(sound: AudioFile, body: AudioBlock | AudioGap | AudioStopped) -> Audi
             return replace(sound, blocks=(*sound.blocks, body))
         case AudioGap():
             return replace(sound, lost_frames=sound.lost_frames + body.frames)
-    return replace(sound, stopped=True)
+    return replace(sound, stopped_at=body.frames)

@@ -25,8 +25,17 @@ from labapp.events.lifecycle import (
     SegmentStarted,
     SessionPlanned,
 )
-from labapp.events.voice import AudioOff
-from labapp.session import allotment, environment, folder, outputs, private, resuming, stimuli
+from labapp.events.voice import AudioBlock, AudioOff
+from labapp.session import (
+    allotment,
+    environment,
+    folder,
+    outputs,
+    private,
+    recovery,
+    resuming,
+    stimuli,
+)
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
@@ -305,7 +314,9 @@ def resume(
 
         journal = Journal.reopen(home.journal, clock_from)
         undo.callback(journal.close)
-        opened = _assemble(loaded, planned, home, journal, clocks[0], past, around, lock, kept)
+        tails = recovery.tails(path, past)
+        clock = clocks[0]
+        opened = _assemble(loaded, planned, home, journal, clock, past, around, lock, kept, tails)
         undo.pop_all()
     return opened
 
@@ -338,6 +349,7 @@ def _assemble(
     around: Surroundings,
     lock: FileLock,
     kept: Sequence[StimuliKept],
+    tails: Sequence[AudioBlock] = (),
 ) -> OpenSession:
     machine = machine_of(loaded, planned, around.decoders)
     runner = Runner(
@@ -368,7 +380,7 @@ def _assemble(
             past[-1].t_ns if past else None,
         )
     )
-    opening += [EnvironmentRecorded(record), *around.warmed, *kept]
+    opening += [EnvironmentRecorded(record), *around.warmed, *kept, *tails]
     if runner.recorder is None:
         opening.append(AudioOff(around.no_sound, loaded.study.recording.audio == "off"))
     return OpenSession(

@@ -7,11 +7,11 @@ with their length.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labapp.audio.repair import repair_wav
+from labapp.audio.repair import repair_wav, tail
 from labapp.errors import RecordError
 from labapp.events import Event, body_of
 from labapp.events.voice import AudioBlock, AudioStarted
@@ -58,12 +58,30 @@ def recover(path: Path) -> Recovery:
     return Recovery(path, len(events), last.kind, last.t_ns / 1e9, finished(events), sound)
 
 
+def tails(folder: Path, events: Sequence[Event]) -> tuple[AudioBlock, ...]:
+    """Blocks for the sound that earlier runs left behind the last one, so that the journal of a
+    resumed session covers all of it. A file that is missing or too short has none."""
+    made = []
+    for started, blocks in _sound_files(events):
+        end = max((block.frames for block in blocks), default=0)
+        if (block := tail(folder / started.file, started.file, end)) is not None:
+            made.append(block)
+    return tuple(made)
+
+
+def _sound_files(events: Sequence[Event]) -> Iterator[tuple[AudioStarted, list[AudioBlock]]]:
+    bodies = [body_of(event) for event in events if event.kind.startswith("audio.")]
+    for started in (body for body in bodies if isinstance(body, AudioStarted)):
+        yield (
+            started,
+            [b for b in bodies if isinstance(b, AudioBlock) and b.file == started.file],
+        )
+
+
 def repair_sound(folder: Path, events: Sequence[Event]) -> tuple[str, ...]:
     """Make every sound file of the session whole; a line for each, for people."""
-    bodies = [body_of(event) for event in events if event.kind.startswith("audio.")]
     lines = []
-    for started in (body for body in bodies if isinstance(body, AudioStarted)):
-        blocks = [b for b in bodies if isinstance(b, AudioBlock) and b.file == started.file]
+    for started, blocks in _sound_files(events):
         try:
             report = repair_wav(folder / started.file, started.nominal_rate, blocks)
         except RecordError as error:

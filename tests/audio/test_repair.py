@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import hashlib
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labapp.audio.repair import read_wav_info, repair_wav
+from labapp.audio.repair import read_wav_info, repair_wav, tail
 from labapp.audio.writer import HEADER_BYTES, WavWriter, wav_header
 from labapp.errors import RecordError
 from labapp.events.voice import AudioBlock
@@ -25,7 +27,7 @@ def recording(path: Path, blocks: int = 3, beyond: bytes = b"") -> list[AudioBlo
         wav.flush()
         synced = wav.sync()
         assert synced is not None
-        made.append(AudioBlock(NAME, synced.first_frame, synced.frames, synced.crc32, ()))
+        made.append(AudioBlock(NAME, synced.first_frame, synced.frames, synced.sha256, ()))
     wav.close()
     with path.open("ab") as file:
         file.write(beyond)
@@ -99,6 +101,38 @@ def test_another_file_is_not_touched(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be repaired"):
-        repair_wav(tmp_path / "a.wav", RATE, [AudioBlock(NAME, 0, 5, zlib.crc32(b""), ())])
+        repair_wav(tmp_path / "a.wav", RATE, [AudioBlock(NAME, 0, 5, "?", ())])
     with pytest.raises(RecordError, match="cannot be read"):
         read_wav_info(tmp_path / "a.wav")
+
+
+def test_a_block_of_an_earlier_version_is_checked_by_its_crc32(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    new = recording(path)
+    data = path.read_bytes()[HEADER_BYTES:]
+    blocks = [
+        replace(b, sha256="", crc32=zlib.crc32(data[2 * b.first_frame : 2 * b.frames]))
+        for b in new[:2]
+    ]
+    assert repair_wav(path, RATE, [*blocks, new[2]]).whole
+    wrong = replace(blocks[1], crc32=5)
+    assert repair_wav(path, RATE, [blocks[0], wrong, new[2]]).damaged == (1000,)
+
+
+def test_a_block_without_any_hash_covers_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    blocks = recording(path, blocks=1)
+    assert repair_wav(path, RATE, [replace(blocks[0], sha256="")]).damaged == (0,)
+
+
+def test_the_sound_behind_the_last_block_gets_a_block_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    blocks = recording(path, beyond=b"\5\0" * 300 + b"\5")
+    block = tail(path, NAME, 3000)
+    assert block is not None
+    assert (block.first_frame, block.frames) == (3000, 3300)
+    assert block.sha256 == hashlib.sha256(b"\5\0" * 300).hexdigest()
+    report = repair_wav(path, RATE, [*blocks, block])
+    assert (report.whole, report.beyond) == (True, 0)
+    assert tail(path, NAME, 3300) is None
+    assert tail(tmp_path / "none.wav", NAME, 0) is None

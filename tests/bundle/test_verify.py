@@ -12,15 +12,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from labapp.audio.writer import wav_header
 from labapp.bundle.export import export
 from labapp.bundle.manifest import FileEntry, manifest_text
 from labapp.bundle.verify import VerifyReport, verify
 from labapp.errors import RecordError
+from labapp.events.voice import AudioBlock
 from labapp.records.arrow import parquet_bytes
 from labapp.records.layout import JOURNAL, MANIFEST, SOURCEDATA
 from labapp.records.opening import open_record
 from labapp.records.rows import Row
 from labapp.session.folder import SessionFolder
+from tests.helpers.forging import keep_crc32
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
 from tests.helpers.trees import flip, snapshot
@@ -195,7 +198,7 @@ def test_a_session_with_changed_sound(session: Path) -> None:
     path = session / "audio/segment-01.wav"
     flip(path, 44 + 2 * 10_500)
     assert problems(session) == (
-        "audio/segment-01.wav: the sound from 10.0 to 11.0 s was changed (CRC-32)"
+        "audio/segment-01.wav: the sound from 10.0 to 11.0 s was changed (SHA-256)"
     )
     flip(path, 44 + 2 * 10_500)
     flip(path, 24)
@@ -209,6 +212,63 @@ def test_a_session_with_changed_sound(session: Path) -> None:
     assert "6.0 s of sound lie behind the last block of the journal" in problems(session)
     path.unlink()
     assert problems(session) == "audio/segment-01.wav: missing"
+
+
+@pytest.mark.parametrize("extra", [b"!", bytes(2), bytes(2000)])
+def test_no_byte_can_be_put_behind_a_file_that_was_closed(session: Path, extra: bytes) -> None:
+    path = session / "audio/segment-02.wav"
+    sound = path.read_bytes()[44:] + extra
+    path.write_bytes(wav_header(1000, len(sound)) + sound)
+    assert f"it has {44 + len(sound)} bytes, and had 40044 when it was closed" in problems(session)
+
+
+def test_any_byte_of_the_header_counts_also_where_a_crash_left_an_older_one(
+    tmp_path: Path,
+) -> None:
+    folder = killed(tmp_path)
+    path = folder / "audio/segment-01.wav"
+    sound = path.read_bytes()[44:]
+    path.write_bytes(wav_header(1000, len(sound) - 2000) + sound)
+    assert any("older than its last sound" in note for note in verify(folder).notes)
+    for at in range(44):
+        flip(path, at)
+        report = verify(folder)
+        length = at >= 40 or 4 <= at < 8
+        assert not report.ok or (length and any("older" in note for note in report.notes)), at
+        flip(path, at)
+
+
+def test_sound_with_its_crc32_forged_is_noticed_unless_an_earlier_version_wrote_it(
+    tmp_path: Path,
+) -> None:
+    """CRC-32 is linear: four bytes make up for any change. SHA-256 is not."""
+    for crc32 in (False, True):
+        builder = golden_builder()
+        file = "audio/segment-02.wav"
+        builder.rows = [
+            row
+            for row in builder.rows
+            if getattr(row[2].body, "file", "") != file or not isinstance(row[2].body, AudioBlock)
+        ]
+        for t, block in builder.sound(file, 103.0, 20, ppm=100.0, crc32=crc32):
+            builder.at(t, block)
+        folder = builder.write(tmp_path / str(crc32))
+        path = folder / file
+        content = bytearray(path.read_bytes())
+        second = bytes(content[44 + 2000 : 44 + 4000])
+        forged = keep_crc32(second, bytes(reversed(second[:1000])) + second[1000:])
+        assert forged != second
+        content[44 + 2000 : 44 + 4000] = forged
+        path.write_bytes(content)
+        report = verify(folder)
+        if crc32:
+            assert report.ok
+            (note,) = [note for note in report.notes if file in note]
+            assert note.startswith(
+                f"{file}: 20 of its 20 blocks were written by an earlier version"
+            )
+        else:
+            assert report.problems == [f"{file}: the sound from 1.0 to 2.0 s was changed (SHA-256)"]
 
 
 @settings(max_examples=40, suppress_health_check=FIXTURE, deadline=None)
@@ -254,19 +314,26 @@ def test_a_session_whose_journal_has_a_gap_or_is_no_database(session: Path) -> N
     assert JOURNAL in problems(session)
 
 
-def test_a_killed_session_is_whole_but_noted(tmp_path: Path) -> None:
+def killed(tmp_path: Path) -> Path:
+    """The golden session, killed at 72.25 s."""
     builder = golden_builder()
     builder.rows = [row for row in builder.rows if row[0] <= 72_250_000_000]
     builder.sounds.pop("audio/segment-02.wav")
-    folder = builder.write(tmp_path, wal=True)
+    builder.environment.pop()
+    return builder.write(tmp_path, wal=True)
+
+
+def test_a_killed_session_is_whole_but_noted(tmp_path: Path) -> None:
+    folder = killed(tmp_path)
     path = folder / "audio/segment-01.wav"
     # The header is a second behind, and half a second of sound came after the last block.
-    flip(path, 41)
-    path.write_bytes(path.read_bytes() + bytes(1000))
+    sound = path.read_bytes()[44:]
+    path.write_bytes(wav_header(1000, len(sound) - 2000) + sound + bytes(1000))
     report = verify(folder)
     assert report.ok, report.problems
     assert any("stops at event" in note for note in report.notes)
     assert any("header" in note for note in report.notes)
+    assert any("0.5 s of sound lie behind the last block" in note for note in report.notes)
     with SessionFolder(folder).lock():
         assert any("running" in note for note in verify(folder).notes)
 

@@ -7,6 +7,7 @@ contract and not against themselves.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sqlite3
@@ -154,12 +155,13 @@ class SessionBuilder:
         self.at(seconds, SegmentStarted(number, utc, f"boot-{number}", "0.1.0", sha256, gap))
 
     def sound(
-        self, file: str, start: float, blocks: int, *, ppm: float = 0.0
+        self, file: str, start: float, blocks: int, *, ppm: float = 0.0, crc32: bool = False
     ) -> list[tuple[float, AudioBlock]]:
         """One-second blocks of a tone for `file`, heard from session time `start`.
 
         The true rate is off by `ppm`; the first two seconds' times are 200 ms off, as
-        PulseAudio's are. Returns (session seconds, block) to be added where they fall.
+        PulseAudio's are. crc32: hashed as an earlier version did. Returns (session seconds,
+        block) to be added where they fall.
         """
         true = self.rate * (1 + ppm * 1e-6)
         count = self.rate * blocks
@@ -172,7 +174,9 @@ class SessionBuilder:
             for frame in (first, first + self.rate // 2):
                 at = start + frame / true + (0.2 if frame < 2 * self.rate else 0.0)
                 anchors.append((frame, round(5000 + at, 9), round(at * NS)))
-            block = AudioBlock(file, first, first + self.rate, zlib.crc32(data), tuple(anchors))
+            sha256 = "" if crc32 else hashlib.sha256(data).hexdigest()
+            old = zlib.crc32(data) if crc32 else None
+            block = AudioBlock(file, first, first + self.rate, sha256, tuple(anchors), old)
             out.append((start + (first + self.rate) / true, block))
         return out
 

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from labapp.audio.writer import WavWriter
+from labapp.bundle.verify import verify
 from labapp.errors import RecordError, SessionError, StudyError
 from labapp.events import Source
 from labapp.events.commands import EndSession, MoveDial, Resume, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import DecoderWarmed
+from labapp.events.voice import AudioBlock, AudioStarted
 from labapp.records.integrity import check_journal
+from labapp.records.opening import open_record
 from labapp.records.sessions import list_sessions
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
@@ -23,6 +27,7 @@ from labapp.session.recovery import recover
 from labapp.session.runner import SoundRecorder
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.state import Trial
+from tests.helpers.trees import flip
 from tests.session.sessions import opened, surroundings, trial_of
 
 
@@ -86,6 +91,33 @@ def test_a_session_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     assert pauses.working_ns(events[-1].t_ns) < clock_ns + 60 * 10**9
     (gap,) = (e.payload["gap_from_ns"] for e in events if e.payload.get("gap_from_ns") is not None)
     assert gap == next(e for e in reversed(events) if e.segment == 1).t_ns
+
+
+def test_the_sound_behind_the_last_block_is_covered_from_the_next_run_on(tmp_path: Path) -> None:
+    killed = at_stage_one(tmp_path)
+    file = "audio/segment-01.wav"
+    wav = WavWriter(killed.folder.path / file, 1000)
+    killed.runner.emit(AudioStarted(file, "Test Mic", "ALSA", 1000, 1, "PCM_16"))
+    wav.append(bytes(range(200)) * 10)
+    wav.flush()
+    synced = wav.sync()
+    assert synced is not None
+    killed.runner.emit(AudioBlock(file, 0, synced.frames, synced.sha256, ()))
+    wav.append(b"\1\2" * 300)
+    wav.flush()
+    wav.close()
+    path = drop(killed)
+    assert any("behind the last block" in note for note in verify(path).notes)
+    recover(path)
+    session = go_on(tmp_path, path)
+    session.close("test over")
+    (sound,) = open_record(path).audio
+    assert (sound.segment, sound.frames, len(sound.blocks)) == (1, 1300, 2)
+    report = verify(path)
+    assert report.ok
+    assert not any("behind the last block" in note for note in report.notes)
+    flip(path / file, 44 + 2 * 1200)
+    assert not verify(path).ok
 
 
 def test_a_movement_whose_picture_was_lost_is_decoded_after_the_gap(tmp_path: Path) -> None:
