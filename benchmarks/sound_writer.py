@@ -1,7 +1,8 @@
 """What a second of sound costs the writer's thread: hash, header and sync.
 
 `python benchmarks/sound_writer.py [--seconds 120] [--rate 48000] [--folder DIR]` writes that much
-sound through `WavWriter`, as the recorder does, in pieces of 50 ms, and times each part of a second.
+sound through `WavWriter`, as the recorder does, in pieces of 50 ms, and times the parts of a
+second.
 """
 
 from __future__ import annotations

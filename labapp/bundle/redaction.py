@@ -71,7 +71,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "description.opened": frozenset({"what"}),
     "description.closed": frozenset({"what"}),
     "audio.started": frozenset({"file", "subtype"}),
-    "audio.block": frozenset({"file"}),
+    "audio.block": frozenset({"file", "sha256"}),
     "audio.gap": frozenset({"file", "cause"}),
     "audio.stopped": frozenset({"file"}),
     "audio.state": frozenset({"state"}),

@@ -371,3 +371,12 @@ def test_the_report_for_people(bundle: Path, copy: Path) -> None:
     first, last = verify(copy).lines()
     assert first == "README: missing"
     assert last.startswith(f"{copy} is NOT whole (1 problem; ")
+
+
+def test_the_sound_of_a_de_identified_bundle_is_checked_too(session: Path, tmp_path: Path) -> None:
+    made = export([session], tmp_path / "bundle", deidentify=True, audio=True)
+    assert verify(made).problems == []
+    path = made / SOURCE / "audio/segment-01.wav"
+    flip(path, 44 + 2 * 10_500)
+    reseal(made)
+    assert "10.0 to 11.0 s was changed (SHA-256)" in problems(made)
