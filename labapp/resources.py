@@ -78,6 +78,13 @@ def cache_root() -> Path:
     return Path(platformdirs.user_cache_dir("labapp", appauthor=False))
 
 
+def log_root() -> Path:
+    """Folder of the details of mistakes of labapp itself: $LABAPP_LOG, else the user log folder."""
+    if named := os.environ.get("LABAPP_LOG"):
+        return Path(named)
+    return Path(platformdirs.user_log_dir("labapp", appauthor=False))
+
+
 def data_root(option: Path | None = None) -> Path:
     """Data root: the option, else $LABAPP_DATA, else ./sessions in a checkout, else user data."""
     if option is not None:

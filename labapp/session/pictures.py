@@ -21,7 +21,7 @@ from labapp.session.decoding import (
 )
 from labapp.session.machine import SessionState
 from labapp.study.judging import WarmUpPart
-from labapp.study.plan import PlannedPart, ReconstructionPart, TutorialPart
+from labapp.study.plan import PlannedPart, ReconstructionPart, TrialsPart, TutorialPart
 from labapp.study.single_dimension import ExamplePart, Rows, SingleDimensionPart, Z
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.reconstruction.state import StageState, Trial
@@ -46,7 +46,8 @@ class Examples:
 
 
 class Shown:
-    """What is on show: pictures and examples are None where the part has none, or none yet.
+    """What is on show: pictures and examples are None where the part has none, or none yet; boxes
+    are empty then.
 
     slow: ids of models that decode in the worker; post: calls a function in the runner's thread;
     came(command): the worker is done, and this follows (None: other pictures, nothing to ask).
@@ -79,14 +80,32 @@ class Shown:
         stage, trial = self._trial()
         if stage is not None and trial is not None:
             self._follow_trial(stage, trial)
-        elif isinstance(part, TutorialPart):
+        else:
+            self.pictures, self._pictures_of = None, None
+        if isinstance(part, TutorialPart):
             self.boxes = tuple(
                 decode_one(self.decoders[box.model], dials)
                 for box, dials in zip(part.boxes, state.part_state.dials, strict=True)
             )
         else:
-            self.pictures, self._pictures_of = None, None
+            self.boxes = ()
         self._follow_examples()
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to show of the present part: its question was drawn, and its
+        pictures are there. A screen or a mirror of a part is made when it is, not before: a
+        resumed session, for one, has a part long before it has pictures."""
+        part, state = self._part, self._state.part_state if self._state is not None else None
+        if part is None:
+            return False
+        if isinstance(part, TrialsPart) and (state is None or state.trial is None):
+            return False
+        if isinstance(part, ReconstructionPart):
+            return self.pictures is not None
+        if isinstance(part, SingleDimensionPart | ExamplePart):
+            return self.examples is not None
+        return not isinstance(part, TutorialPart) or len(self.boxes) == len(part.boxes)
 
     def due(self) -> Command | None:
         """What the pictures ask of a session that is not paused: to begin a question whose pictures

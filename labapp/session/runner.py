@@ -134,6 +134,11 @@ class Runner:
         return self._shown.examples
 
     @property
+    def ready(self) -> bool:
+        """Whether there is something to show of the present part (see `pictures.Shown.ready`)."""
+        return self._shown.ready
+
+    @property
     def stalled(self) -> bool:
         """Whether the disk keeps the session waiting; screens stand still until it is over."""
         return self._stalled

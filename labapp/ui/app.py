@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labapp import resources
 from labapp.records.layout import LEAVING
+from labapp.ui import mistakes
 from labapp.ui.qtapp import make_app
 from labapp.ui.starting import RunOptions, open_again, open_new
 
@@ -33,8 +35,8 @@ def open_home(data: Path | None, private: Path | None) -> int:
 def run_session(study: str, participant: str, session: str, options: RunOptions) -> int:
     """`labapp run`: 0 when the debrief is done, 1 when the session was ended early."""
     make_app()
-    opened = open_new(study, participant, session, options, painted=_tell_painted)
-    return drive(opened, options)
+    with _worded():
+        return drive(open_new(study, participant, session, options, painted=_tell_painted), options)
 
 
 def _tell_painted(done: int, of: int) -> None:
@@ -47,7 +49,17 @@ def _tell_painted(done: int, of: int) -> None:
 def resume_session(path: Path, options: RunOptions) -> int:
     """`labapp sessions resume`: like `run_session`, from the last event on."""
     make_app()
-    return drive(open_again(path, options), options)
+    with _worded():
+        return drive(open_again(path, options), options)
+
+
+def _worded() -> AbstractContextManager[None]:
+    """For a mistake of labapp while a session is opened or shown; it is closed by then."""
+    return mistakes.worded(
+        "The session could not be opened.",
+        "It is closed again. What was recorded is untouched.",
+        "Go on with `labapp sessions resume`; `labapp sessions list` shows what there is.",
+    )
 
 
 def drive(opened: OpenSession, options: RunOptions) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -18,7 +19,9 @@ from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import AlarmRaised
 from labapp.session.opening import OpenSession
 from labapp.simulation.driver import FAST, Driver, Pace
+from labapp.ui import mistakes
 from labapp.ui.bridge import Bridge
+from labapp.ui.language import tr
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
 from labapp.ui.participant.window import ParticipantWindow
@@ -72,6 +75,34 @@ class SessionController(QObject):
         self._signal = ""
         runner = opened.runner
         self.bridge = Bridge(runner, self)
+        self._driver: Driver | None = None
+        self._reason = "could not be shown"
+        self._signals = QTimer(self)
+        self._signals.timeout.connect(_let_python_run)
+        self._before: dict[int, Any] = {}
+        self._hook_before: Any = None
+        self._thread_hook_before: Any = None
+        with ExitStack() as down:
+            # Whatever goes wrong, and wherever: the session is closed, and no window stays.
+            down.callback(self._close_session)
+            self._make_windows(down, blind=blind)
+            if options.simulate is not None:
+                self._driver = Driver(
+                    runner,
+                    opened.give_consent,
+                    options.simulate,
+                    opened.planned.seed,
+                    opened.planned.participant,
+                    pace,
+                    careless=options.careless,
+                    language=opened.planned.language,
+                )
+                down.callback(self._driver.stop)
+            self._down = down.pop_all()
+
+    def _make_windows(self, down: ExitStack, *, blind: bool) -> None:
+        """Both windows and the watcher of screens, and how each is taken down again."""
+        opened, runner = self.opened, self.opened.runner
         self.participant = ParticipantWindow(
             self.bridge,
             opened.loaded,
@@ -79,6 +110,8 @@ class SessionController(QObject):
             opened.loaded.study.presentation,
             self._consent,
         )
+        down.callback(self.participant.deleteLater)
+        down.callback(self.participant.close_for_good)
         self.console = ConsoleWindow(
             self.bridge,
             opened.loaded,
@@ -88,45 +121,40 @@ class SessionController(QObject):
             past_peaks=_past_peaks(opened),
             blind=blind,
         )
+        down.callback(self.console.deleteLater)
+        down.callback(self.console.shut)
         self.watcher = ScreenWatcher(runner.emit, parent=self)
+        down.callback(self.watcher.detach)
         self.participant.moderator_requested.connect(self.watcher.toggle_console)
         self.console.toggle_requested.connect(self.watcher.toggle_console)
         self.console.done_requested.connect(self._end)
         self.bridge.changed.connect(self._changed)
-        self._driver: Driver | None = None
-        if options.simulate is not None:
-            self._driver = Driver(
-                runner,
-                opened.give_consent,
-                options.simulate,
-                opened.planned.seed,
-                opened.planned.participant,
-                pace,
-                careless=options.careless,
-                language=opened.planned.language,
-            )
-        self._signals = QTimer(self)
-        self._signals.timeout.connect(_let_python_run)
-        self._before: dict[int, Any] = {}
-        self._hook_before: Any = None
-        self._thread_hook_before: Any = None
 
     def start(self) -> None:
-        """Show the windows and begin. Raises LabappError when the session cannot be begun; it is
-        closed then."""
+        """Show the windows and begin. Where that fails the session is closed, the windows are gone,
+        and what went wrong is raised."""
+        try:
+            self._begin()
+        except BaseException:
+            self._gone = True
+            self._take_down("could not be begun")
+            raise
+
+    def _begin(self) -> None:
+        self._down.callback(self._release_signals)
+        self._catch_signals()
         self.watcher.attach(
             self.participant,
             self.console,
             self.options.screen,
             fullscreen=not self.options.windowed,
         )
-        try:
-            self.opened.begin()
-        except LabappError:
-            self._take_down("could not be begun")
-            raise
+        self.opened.begin()
+        # They were told by a signal, and what they raise then goes nowhere.
+        self.participant.refresh()
+        self.console.refresh()
         self._show_recording()
-        self._catch_signals()
+        self._down.callback(unsettle_memory)
         settle_memory()
         if self._driver is not None:
             # A resumed session waits for a person to say that everybody is ready; here nobody is.
@@ -164,17 +192,20 @@ class SessionController(QObject):
             QTimer.singleShot(0, self._finish)
 
     def _finish(self) -> None:
-        self._close_session(self.opened.runner.state.ended or "ended")
+        self._reason = self.opened.runner.state.ended or "ended"
+        self._close_session()
         self._show_recording()
         if not self._stay:
             QTimer.singleShot(LINGER_MS, self._end)
 
-    def _close_session(self, reason: str) -> None:
-        try:
-            self.opened.close(reason)
-        except LabappError as error:
-            self._failure = error
-            self.failed.emit(error)
+    def _close_session(self) -> None:
+        what = tr("The session could not be closed as it should.")
+        with mistakes.caught(self._fail, what, tr("What was recorded until then is kept.")):
+            self.opened.close(self._reason)
+
+    def _fail(self, error: LabappError) -> None:
+        self._failure = error
+        self.failed.emit(error)
 
     def _end(self) -> None:
         """Take the windows down and tell how it went; once, whoever asks for it first."""
@@ -182,7 +213,9 @@ class SessionController(QObject):
             return
         self._gone = True
         ended = self.opened.runner.state.ended
-        self._take_down(ended or "interrupted")
+        what = tr("The windows of the session could not be closed as they should.")
+        with mistakes.caught(self._fail, what, tr("What was recorded is stored.")):
+            self._take_down(ended or "interrupted")
         whole = self._failure is None
         if self._signal:
             stored = "Everything is stored; go on" if whole else "When there is room, go on"
@@ -194,16 +227,9 @@ class SessionController(QObject):
         self.closed.emit(COMPLETED if whole and ended == "completed" else ENDED_EARLY)
 
     def _take_down(self, reason: str) -> None:
-        if self._driver is not None:
-            self._driver.stop()
-        self._release_signals()
-        self.watcher.detach()
-        self.console.shut()
-        self.participant.close_for_good()
-        self._close_session(reason)
-        self.console.deleteLater()
-        self.participant.deleteLater()
-        unsettle_memory()
+        """Close the windows and the session: everything, though one of them goes wrong."""
+        self._reason = reason
+        self._down.close()
 
     # --- Ctrl+C and kill: the session stays whole and can be resumed ------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from PySide6.QtGui import QGuiApplication
 from labapp.audio import devices
 from labapp.audio.check import MicrophoneProbe
 from labapp.audio.devices import Device
-from labapp.errors import AudioError, LabappError, ModelError
+from labapp.errors import AudioError, LabappError, ModelError, ProgramError
 from labapp.records.journal import last_utc
 from labapp.records.sessions import list_sessions
 from labapp.representations.sheets import Sheet
@@ -31,6 +32,7 @@ from labapp.study.overview import prior_of, space_of
 from labapp.study.pictures import pictures_of
 from labapp.study.schema import Study
 from labapp.study.unmasking import UnmaskingPart
+from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
@@ -133,11 +135,16 @@ class HomeController(QObject):
     def _begin_checks(self) -> None:
         # The windows of a session are half of all imports; the home is on the screen by now.
         importlib.import_module("labapp.ui.controller")
-        self._slow_checks()
-        self._find_devices()
         self._levels.start()
         self._slow.start()
-        self._warm_next()
+        self._warming.start(0)
+        for check in (self._slow_checks, self._find_devices):
+            with self._caught():
+                check()
+
+    def _caught(self) -> AbstractContextManager[None]:
+        """Tells what goes wrong in a check, so that the others go on."""
+        return mistakes.caught(self.view.show_error, tr("Something could not be checked."))
 
     def close(self) -> None:
         """The person closed the home: the program ends."""
@@ -159,7 +166,8 @@ class HomeController(QObject):
     def choose_study(self, study: str) -> None:
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
         try:
-            self._loaded = loading.load(study)
+            with mistakes.worded(tr("This study file cannot be used.")):
+                self._loaded = loading.load(study)
         except LabappError as error:
             self._loaded = None
             self.view.show_error(error)
@@ -185,22 +193,22 @@ class HomeController(QObject):
         if self._loaded is None:
             return
         participant, session = self.view.participant()
+        realise = partial(
+            planner.realise,
+            self._loaded,
+            participant,
+            session,
+            space_of=space_of,
+            prior_of=prior_of,
+            stimuli_of=stimuli_of,
+        )
         try:
-            drawn = allotment.preview(self.data, self._loaded, participant)
-            realise = partial(
-                planner.realise,
-                self._loaded,
-                participant,
-                session,
-                space_of=space_of,
-                prior_of=prior_of,
-                stimuli_of=stimuli_of,
-                drawn=drawn,
-            )
-            made = realise()
+            with mistakes.worded(tr("The plan cannot be made.")):
+                drawn = allotment.preview(self.data, self._loaded, participant)
+                made = realise(drawn=drawn)
         except LabappError as error:
             self.view.set_plan((), error.what)
-            if isinstance(error, ModelError):  # its last part says where models are looked up
+            if isinstance(error, ModelError | ProgramError):  # their last part says where to look
                 self.view.show_error(error)
             return
         self.view.set_plan(made.parts, drawn=drawn)
@@ -212,7 +220,7 @@ class HomeController(QObject):
                 self._warming.start(0)
         # Its answers are kept for the session: what takes seconds is not left to its start.
         asks = any(isinstance(part, UnmaskingPart) for part in made.parts)
-        ask = partial(realise, outputs_of=outputs_of) if asks else None
+        ask = partial(realise, outputs_of=outputs_of, drawn=drawn) if asks else None
         self._pictures.want(pictures_of(made.parts), ask)
         self._show_decoders()
 
@@ -223,7 +231,8 @@ class HomeController(QObject):
         missing = [model for model in self._needed if model not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
             try:
-                one = load_warm(missing[:1])
+                with mistakes.worded(tr("A model cannot be loaded.")):
+                    one = load_warm(missing[:1])
             except LabappError as error:
                 self._warm_problem = error.what
                 self.view.show_error(error)
@@ -261,8 +270,11 @@ class HomeController(QObject):
         except AudioError as error:
             self._devices = []
             self._sound_problem = error.what
-        chosen = next((d for d in self._devices if d.is_default), None)
-        self._use(chosen or next(iter(self._devices), None))
+        before = self._device.spec if self._device is not None else None
+        same = next((d for d in self._devices if d.spec == before), None)
+        usual = next((d for d in self._devices if d.is_default), None)
+        found = same or usual or next(iter(self._devices), None)
+        self._use(None if self._sound_off else found)
 
     def _choose_device(self, spec: str | None) -> None:
         self._sound_off = spec is None
@@ -399,37 +411,50 @@ class HomeController(QObject):
         if self.session is not None:
             return
         self.view.set_starting(True)
-        self._stop_probe()
-        self._sheets.close()  # the decoders are the session's now
-        self._pictures.close()
-        self.researcher.stop()
+        worded = mistakes.worded(
+            tr("The session could not be opened."),
+            tr("It is closed again. What was recorded is untouched."),
+            tr("Go on with it from the list of sessions, or start another one."),
+        )
         try:
-            opened = make()
-            self.session = SessionController(opened, options, blind=blind, stay=True)
-            self.session.failed.connect(self.view.show_error)
-            self.session.closed.connect(self._session_closed)
-            self.session.start()
+            with worded:
+                self._stop_probe()
+                self._sheets.close()  # the decoders are the session's now
+                self._pictures.close()
+                self.researcher.stop()
+                # What cannot be shown is closed by the controller itself.
+                self.session = SessionController(make(), options, blind=blind, stay=True)
+                self.session.failed.connect(self.view.show_error)
+                self.session.closed.connect(self._session_closed)
+                self.session.start()
         except LabappError as error:
-            self.session = None
-            self.view.set_starting(False)
+            self._back()
             self.view.show_error(error)
-            self._use(self._device)
             return
         self._levels.stop()
         self._slow.stop()
         self.window.hide()
 
     def _session_closed(self, status: int) -> None:
-        """Back to the home, with everything looked at afresh."""
+        """The moderator leaves a session."""
+        self._back()
+
+    def _back(self) -> None:
+        """To the home, with everything looked at afresh."""
         self.session = None
         self.view.set_starting(False)
-        if self._loaded is not None:
-            study = self._loaded.study
-            self._show_participants(study)
-            self._show_plan()
         self.window.show()
-        self.researcher.set_shown(self.view.results_shown)
-        self._find_devices()
-        self._slow_checks()
         self._levels.start()
         self._slow.start()
+        self._warming.start(0)
+        for check in (self._show_study, self._show_results, self._find_devices, self._slow_checks):
+            with self._caught():
+                check()
+
+    def _show_study(self) -> None:
+        if self._loaded is not None:
+            self._show_participants(self._loaded.study)
+            self._show_plan()
+
+    def _show_results(self) -> None:
+        self.researcher.set_shown(self.view.results_shown)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from labapp.errors import LabappError
 from labapp.representations.decoders import Decoder
 from labapp.representations.sheets import Sheet, traversals
+from labapp.ui import mistakes
 from labapp.ui.language import tr
 
 
@@ -57,9 +58,10 @@ class SheetMaker(QObject):
         if done.cancelled():
             return
         try:
-            sheet = done.result()
-        except (LabappError, RuntimeError, ValueError) as error:
-            self.failed.emit(model, tr("Its pictures cannot be made: {error}", error=error))
+            with mistakes.worded(tr("The pictures of {model} cannot be made.", model=model)):
+                sheet = done.result()
+        except LabappError as error:
+            self.failed.emit(model, error.what)
             return
         self._kept[model] = sheet
         self.made.emit(model, sheet)

@@ -214,7 +214,7 @@ class QuietMirror(QWidget):
         bits.set_text(self.headline, headline)
         bits.set_text(self.text, text)
         part = runner.part
-        boxes = runner.box_pictures if isinstance(part, TutorialPart) else ()
+        boxes = runner.box_pictures
         if part is not self._of or len(boxes) != len(self._boxes):
             self._begin(part, boxes)
         for view, picture in zip(self._boxes, boxes, strict=True):
@@ -227,9 +227,9 @@ class QuietMirror(QWidget):
             if widget is not None:
                 discard(widget)
         self._boxes = []
-        if isinstance(part, TutorialPart):
+        if isinstance(part, TutorialPart) and boxes:
             name = tr("Tutorial box")
-            for box, picture in zip(part.boxes, boxes, strict=bool(boxes)):
+            for box, picture in zip(part.boxes, boxes, strict=True):
                 view = view_of(box.display, picture, self._palette, name, improved=True)
                 view.set_side(view.side_for(BOX_SIDE))
                 self._boxes.append(view)
@@ -256,7 +256,7 @@ def describe(runner: Runner) -> tuple[str, str]:
     if state.pauses.paused:
         text = tr("The participant sees a quiet screen. Continue goes on where it was.")
         return tr("Paused"), text
-    if part is None:
+    if part is None or not runner.ready:
         return tr("One moment"), tr("The next part is being made ready.")
     progress = progress_of(runner.machine, state)
     task = runner.machine.tasks[state.index]
@@ -311,30 +311,30 @@ class MirrorPanel(QFrame):
     def show_session(self, runner: Runner) -> None:
         """Called when the runner's state or pictures changed."""
         part, now = runner.part, runner.state.part_state
-        paused, front = runner.state.pauses.paused, QUIET
+        front = QUIET
         title = "" if part is None else wording.part_title(part.title)
-        match part:
-            case ReconstructionPart() if isinstance(now, StageState) and now.trial and not paused:
+        match part if runner.ready and not runner.state.pauses.paused else None:
+            case ReconstructionPart() as part if isinstance(now, StageState) and now.trial:
                 front = TRIAL
                 self.trial.show_trial(part, now, now.trial, runner)
                 title = _place(title, now.trial.number, part.trials)
-            case SingleDimensionPart() if isinstance(now, SingleState) and now.trial and not paused:
+            case SingleDimensionPart() as part if isinstance(now, SingleState) and now.trial:
                 front = QUESTION
                 self.question.show_question(part, now.trial, runner)
                 title = _place(title, now.trial.number, part.trials)
-            case JudgingPart() if isinstance(now, JudgingState) and now.trial and not paused:
+            case JudgingPart() as part if isinstance(now, JudgingState) and now.trial:
                 front = PHOTO
                 self.photo.show_trial(part, now.trial, runner)
                 number, of = now.trial.number, part.trials
                 title = tr("{part} · photo {number} of {all}", part=title, number=number, all=of)
                 if now.description:
                     title = tr("{place} · reads the description", place=title)
-            case UnmaskingPart() if isinstance(now, UnmaskingState) and now.trial and not paused:
+            case UnmaskingPart() as part if isinstance(now, UnmaskingState) and now.trial:
                 front = STIMULUS
                 self.stimulus.show_trial(part, now.trial, runner)
                 number, of = part.first + now.trial.number, part.total
                 title = tr("{part} · picture {number} of {all}", part=title, number=number, all=of)
-            case WarmUpPart() if isinstance(now, JudgingState) and now.trial and not paused:
+            case WarmUpPart() as part if isinstance(now, JudgingState) and now.trial:
                 front = WARM_UP
                 self.warm_up.show_trial(part, now.trial)
                 if now.trial.started_ns is not None:

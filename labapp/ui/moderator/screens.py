@@ -136,6 +136,7 @@ class ScreenWatcher(QObject):
         self._console: QWidget | None = None
         self._fullscreen = True
         self._on: dict[QWidget, QScreen] = {}
+        self._detached = False
         self._source.screenRemoved.connect(self._removed)
         self._source.screenAdded.connect(self._added)
 
@@ -155,9 +156,10 @@ class ScreenWatcher(QObject):
 
     def detach(self) -> None:
         """Watch no more; the windows stay where they are."""
-        if self._participant is not None:
+        if not self._detached:
             self._source.screenRemoved.disconnect(self._removed)
             self._source.screenAdded.disconnect(self._added)
+        self._detached = True
         self._participant = self._console = None
         self._on.clear()
 

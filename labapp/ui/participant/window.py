@@ -7,6 +7,7 @@ whoever leaves it is asked gently, and the moderator is told by an event.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import assert_never
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
@@ -38,10 +39,6 @@ from labapp.study.schema import Presentation
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
-from labapp.tasks.judging.state import JudgingState
-from labapp.tasks.reconstruction.state import StageState
-from labapp.tasks.single_dimension.state import SingleState
-from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.images import Images
@@ -154,9 +151,9 @@ class ParticipantWindow(QWidget):
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
         shortcut.activated.connect(self.moderator_requested)
         self.show_recording(False)
-        bridge.changed.connect(self._changed)
+        bridge.changed.connect(self.refresh)
         bridge.runner.ask_before_leaving(self._unsent)
-        self._changed()
+        self.refresh()
 
     @property
     def screen_shown(self) -> Screen | None:
@@ -195,14 +192,17 @@ class ParticipantWindow(QWidget):
 
     def close_for_good(self) -> None:
         """Close; only the controller calls this, before it closes the runner."""
-        for command in self._unsent():
-            self._runner.send(command)
-        self._runner.ask_before_leaving(None)
-        self._may_close = True
-        self.close()
+        try:
+            for command in self._unsent():
+                self._runner.send(command)
+        finally:
+            self._runner.ask_before_leaving(None)
+            self._may_close = True
+            self.close()
 
-    def _changed(self) -> None:
-        """Render; what changes meanwhile is rendered after it, not inside it."""
+    def refresh(self) -> None:
+        """Bring the window in step with the session; what changes meanwhile is rendered after it,
+        not inside it. A screen that cannot be shown is covered, and what it raised goes on."""
         if self._rendering:
             self._again = True
             return
@@ -212,13 +212,17 @@ class ParticipantWindow(QWidget):
             while self._again:
                 self._again = False
                 self._render()
+        except Exception:
+            words = self.setting.words
+            self._show_cover(words("problem_title"), words("problem_text"))
+            raise
         finally:
             self._rendering = False
 
     def _render(self) -> None:
         state, part = self._runner.state, self._runner.part
         title, text = self._cover_words(part)
-        if part is not None and self._ready(part) and state.index != self._shown_part:
+        if part is not None and self._runner.ready and state.index != self._shown_part:
             self._replace(part)
             self._shown_part = state.index
         screen = self._screen
@@ -247,27 +251,9 @@ class ParticipantWindow(QWidget):
             return words("ended_title"), words("ended_declined" if declined else "ended_text")
         if runner.state.pauses.paused and not isinstance(part, BreakPart):
             return words("paused_title"), words("paused_text")
-        if part is None or not self._ready(part):
+        if part is None or not runner.ready:
             return words("waiting_title"), words("waiting_text")
         return "", ""
-
-    def _ready(self, part: PlannedPart) -> bool:
-        """Whether there is something to show of a part."""
-        if isinstance(part, ReconstructionPart):
-            state = self._runner.state.part_state
-            started = isinstance(state, StageState) and state.trial is not None
-            return started and self._runner.pictures is not None
-        if isinstance(part, SingleDimensionPart):
-            state = self._runner.state.part_state
-            drawn = isinstance(state, SingleState) and state.trial is not None
-            return drawn and self._runner.examples is not None
-        if isinstance(part, WarmUpPart | JudgingPart):
-            state = self._runner.state.part_state
-            return isinstance(state, JudgingState) and state.trial is not None
-        if isinstance(part, UnmaskingPart):
-            state = self._runner.state.part_state
-            return isinstance(state, UnmaskingState) and state.trial is not None
-        return not isinstance(part, ExamplePart) or self._runner.examples is not None
 
     def _replace(self, part: PlannedPart) -> None:
         """Build the screen of a part and let the last one go."""
@@ -309,6 +295,8 @@ class ParticipantWindow(QWidget):
             case ExamplePart():
                 assert self._runner.examples is not None
                 return ExampleScreen(self.setting, part, self._runner.examples)
+            case _:
+                assert_never(part)
 
     def _show_cover(self, title: str, text: str) -> None:
         self.cover.say(title, text)

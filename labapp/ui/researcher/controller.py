@@ -19,6 +19,7 @@ from PySide6.QtGui import QDesktopServices
 
 from labapp.errors import LabappError
 from labapp.records.sessions import SessionSummary
+from labapp.ui import mistakes
 from labapp.ui.language import counted, tr
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.page import ExportRequest, ResearcherPage
@@ -212,7 +213,8 @@ class Researcher(QObject):
         results = self._earlier(study)
         if ended.ok:
             try:
-                results = read_results(self._out)
+                with mistakes.worded(tr("The results cannot be shown.")):
+                    results = read_results(self._out)
             except LabappError as error:
                 problem = str(error)
         state = problem or tr("As of {time}", time=f"{datetime.now():%H:%M}")

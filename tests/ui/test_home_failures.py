@@ -1,0 +1,186 @@
+"""Whatever goes wrong while a session is opened or shown: the home tells it and can be used again,
+the session is closed, and nobody holds its lock."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from labapp.audio import devices
+from labapp.errors import LabappError, NoMicrophone, ProgramError
+from labapp.events import Source
+from labapp.events.commands import EndSession, Resume, SkipStage
+from labapp.events.lifecycle import DecoderWarmed
+from labapp.records.sessions import list_sessions
+from labapp.resources import log_root
+from labapp.session.folder import SessionFolder
+from labapp.session.models import WarmDecoders
+from labapp.session.opening import OpenSession
+from labapp.study.plan import TutorialPart
+from labapp.ui import app, controller, home
+from labapp.ui.home import HomeController
+from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.starting import RunOptions
+from tests.helpers.formulas import formula_decoder
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No microphone, and decoders that are there at once."""
+
+    def no_microphone(**_: object) -> list[devices.Device]:
+        raise NoMicrophone("No microphone was found.")
+
+    def load_warm(ids: Sequence[str]) -> WarmDecoders:
+        measured = [DecoderWarmed(model, "cpu", 1, 1, 0.1, 0.1) for model in ids]
+        return WarmDecoders({model: formula_decoder(model) for model in ids}, measured)
+
+    monkeypatch.setattr(devices, "list_devices", no_microphone)
+    monkeypatch.setattr(home, "load_warm", load_warm)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path) -> Iterator[HomeController]:
+    shown = HomeController(tmp_path / "data", tmp_path / "private")
+    shown.show()
+    qtbot.waitUntil(shown.view.ready.start_button.isEnabled, timeout=30_000)
+    yield shown
+    leave(shown)
+    shown.window.close()
+    shown.window.deleteLater()
+
+
+def leave(shown: HomeController) -> None:
+    if shown.session is not None:
+        shown.session.opened.runner.send(EndSession("test over"), Source.MODERATOR)
+        shown.session.console.done_requested.emit()
+
+
+def start(shown: HomeController, qtbot: QtBot) -> None:
+    qtbot.mouseClick(shown.view.ready.start_button, Qt.MouseButton.LeftButton)
+
+
+def breaking(*_: Any, **__: Any) -> Any:
+    raise ValueError("zip() argument 2 is shorter than argument 1")
+
+
+Break = Callable[[pytest.MonkeyPatch], None]
+PLACES: dict[str, Break] = {
+    "before it is opened": lambda patch: patch.setattr(home, "open_new", breaking),
+    "the participant's window": lambda patch: patch.setattr(
+        controller, "ParticipantWindow", breaking
+    ),
+    "the console": lambda patch: patch.setattr(controller, "ConsoleWindow", breaking),
+    "the watcher of screens": lambda patch: patch.setattr(controller, "ScreenWatcher", breaking),
+    "its beginning": lambda patch: patch.setattr(OpenSession, "begin", breaking),
+    "its first screen": lambda patch: patch.setattr(ParticipantWindow, "_make", breaking),
+    "the console's first look": lambda patch: patch.setattr(
+        ConsoleWindow, "_look_at_disk", breaking
+    ),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_session_that_cannot_be_shown_is_closed_and_told(
+    window: HomeController, qtbot: QtBot, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What a slot raises goes to the hook, and pytest-qt would fail the test for it.
+    monkeypatch.setattr(sys, "excepthook", lambda *_: None)
+    with monkeypatch.context() as patch:
+        PLACES[place](patch)
+        start(window, qtbot)
+    assert window.session is None
+    assert window.window.isVisible()
+    said = f"{window.view.error.title.text()} {window.view.error.text.text()}"
+    assert "The session could not be opened" in said
+    assert "zip() argument 2 is shorter" in said
+    assert "untouched" in said
+    assert "mistake-" in said
+    (details,) = log_root().glob("mistake-*.txt")
+    assert "ValueError: zip()" in details.read_text()
+    assert details.stat().st_mode & 0o077 == 0
+    details.unlink()
+    for session in list_sessions(window.data):
+        SessionFolder(session.path).lock().release()  # raises where somebody holds it
+        assert session.state == "interrupted"
+    qtbot.waitUntil(window.view.ready.start_button.isEnabled, timeout=30_000)
+    start(window, qtbot)
+    assert window.session is not None, "another session can be started"
+    assert not window.window.isVisible()
+
+
+def test_what_goes_wrong_while_a_session_is_closed_is_told_on_the_home(
+    window: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(window, qtbot)
+    session = window.session
+    assert session is not None
+    monkeypatch.setattr(session.participant, "_unsent", breaking)
+    session._down.callback(breaking)
+    session._end()
+    assert window.session is None
+    assert window.window.isVisible()
+    assert "could not be closed as they should" in window.view.error.title.text()
+    (interrupted,) = list_sessions(window.data)
+    SessionFolder(interrupted.path).lock().release()
+    window.view.resume_requested.emit(interrupted.path)
+    assert window.session is not None
+
+
+@pytest.mark.parametrize("place", ["the participant's window", "its beginning"])
+def test_labapp_run_says_it_in_words(
+    qapp: object, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = RunOptions(data=tmp_path / "data", private=tmp_path / "private", audio="off")
+    with monkeypatch.context() as patch:
+        PLACES[place](patch)
+        with pytest.raises(ProgramError, match="could not be opened") as said:
+            app.run_session("quickstart", "P01", "1", options)
+    assert "untouched" in said.value.safe
+    assert "labapp sessions resume" in said.value.todo
+    assert isinstance(said.value, LabappError)
+    assert list_sessions(tmp_path / "data") == [], "nothing had been stored"
+
+
+def test_one_check_that_breaks_keeps_no_other_from_being_made(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home, "list_sessions", breaking)
+    monkeypatch.setattr(sys, "excepthook", lambda *_: None)
+    opened = HomeController(tmp_path / "data", tmp_path / "private")
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(home, "list_sessions", lambda data: [])
+            opened.show()
+        rows = opened.view.ready.rows
+        qtbot.waitUntil(lambda: rows["decoders"].icon.state == "ok", timeout=30_000)
+        assert "could not be checked" in opened.view.error.title.text()
+        assert rows["disk"].icon.state == "ok"
+    finally:
+        opened.window.close()
+        opened.window.deleteLater()
+
+
+def test_a_session_broken_off_in_the_tutorial_goes_on(window: HomeController, qtbot: QtBot) -> None:
+    start(window, qtbot)
+    session = window.session
+    assert session is not None
+    runner = session.opened.runner
+    session.opened.give_consent("Somebody")
+    while not isinstance(runner.part, TutorialPart):
+        runner.send(SkipStage(), Source.MODERATOR)
+    session._end()  # as Ctrl+C does
+    (interrupted,) = list_sessions(window.data)
+    window.view.resume_requested.emit(interrupted.path)
+    again = window.session
+    assert again is not None
+    again.opened.runner.send(Resume("here"), Source.MODERATOR)
+    assert not again.participant.covered
+    assert len(again.participant.screen_shown.boxes) == len(runner.part.boxes)
