@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import zipfile
 from typing import IO
 
 from labapp.bundle.folder import write_zip
@@ -24,6 +25,14 @@ def archive_problem(tree: ZipTree) -> list[str]:
         return []
     what = "the archive around the files was changed or packed by another program"
     return [f"{tree.path.name}: {what}; the files in it are as exported"]
+
+
+def beside_top(tree: ZipTree) -> list[str]:
+    """What lies in the archive beside the bundle's folder, where no file of a bundle lies."""
+    with zipfile.ZipFile(tree.path) as archive:
+        names = archive.namelist()
+    beside = sorted({name for name in names if not name.startswith(tree.prefix)})
+    return [f"{tree.path.name}: {name} lies beside the bundle's folder" for name in beside]
 
 
 class _Compared(io.RawIOBase):

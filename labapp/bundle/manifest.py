@@ -51,8 +51,9 @@ def _own_hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json_text(content).encode()).hexdigest()
 
 
-def read_manifest(text: bytes) -> dict[str, FileEntry]:
-    """The files by name. Raises BundleError unless it is, byte for byte, as it was written."""
+def read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, FileEntry]]:
+    """The facts, and the files by name. Raises BundleError unless it is, byte for byte, as it was
+    written."""
     try:
         content = json.loads(text)
         own = content.pop(_SELF)
@@ -65,7 +66,7 @@ def read_manifest(text: bytes) -> dict[str, FileEntry]:
         raise _damaged(f"it cannot be read ({error})") from error
     if not whole:
         raise _damaged("it was changed since the export")
-    return files
+    return {name: content[name] for name in content if name != "files"}, files
 
 
 def _damaged(why: str) -> BundleError:

@@ -13,6 +13,7 @@ from labapp.events.lifecycle import DecoderWarmed
 from labapp.explanations import card as classifier_card
 from labapp.records.layout import SOURCEDATA
 from labapp.records.record import Record
+from labapp.records.rows import bodies
 from labapp.representations import card, package
 
 ABSENT = "not installed here at export"
@@ -25,16 +26,12 @@ def add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
     A session knows the hashes of its decoders' cards; where it has none, equal dials must do. Of
     explained classifiers it knows the hash of the weights.
     """
-    hashes = {
-        body.model: body.card_sha256
-        for _, body in record.bodies()
-        if isinstance(body, DecoderWarmed)
-    }
+    hashes = stated_hashes(record)
     found = {
         model: (card.CARD, *_decoder_now(model, dimensions, hashes.get(model)))
-        for model, dimensions in _decoders(record).items()
+        for model, dimensions in decoders_of(record).items()
     }
-    for model, weights in _classifiers(record).items():
+    for model, weights in classifiers_of(record).items():
         found[model] = (classifier_card.CARD, *_classifier_now(model, weights))
     for model, (file, _, content) in found.items():
         name = f"{SOURCEDATA}/models/{model}/{file}"
@@ -83,7 +80,15 @@ def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
     return said, None
 
 
-def _decoders(record: Record) -> dict[str, list[dict[str, Any]]]:
+def stated_hashes(record: Record) -> dict[str, str]:
+    """The hash of each decoder's card, as the session noted it; empty where there was no card."""
+    rows = [row for row in record.rows if row.kind == DecoderWarmed.kind]
+    return {
+        body.model: body.card_sha256 for _, body in bodies(rows) if isinstance(body, DecoderWarmed)
+    }
+
+
+def decoders_of(record: Record) -> dict[str, list[dict[str, Any]]]:
     """The dimensions of each decoder of the plan."""
     found = {}
     for row in record.planned.plan:
@@ -93,7 +98,7 @@ def _decoders(record: Record) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _classifiers(record: Record) -> dict[str, str | None]:
+def classifiers_of(record: Record) -> dict[str, str | None]:
     """The hash of the weights of each classifier that the plan explains."""
     shared = [row.get("explained") or row.get("unmasked") for row in record.planned.plan]
     return {

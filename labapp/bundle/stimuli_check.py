@@ -20,7 +20,8 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
     """How many pictures were checked, and what is wrong, by the file's name in the folder.
 
     A file has to be there for every picture that the journal says was kept, and to have the
-    SHA-256 it is named by; a file that the journal does not name does not belong there.
+    SHA-256 it is named by; a file that the journal does not name does not belong there. Of hidden
+    files in a session's folder `records.session_files` tells.
     """
     kept: set[str] = set()
     for _, body in bodies([row for row in record.rows if row.kind == StimuliKept.kind]):
@@ -29,7 +30,8 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
     there = {
         name
         for name in record.tree.names()
-        if name.startswith(f"{STIMULI}/") and not PurePosixPath(name).name.startswith(".")
+        if name.startswith(f"{STIMULI}/")
+        and (record.kind == "bundle" or not PurePosixPath(name).name.startswith("."))
     }
     problems = [f"{name}: missing" for name in sorted(kept - there)]
     problems += [f"{name}: the journal does not name it" for name in sorted(there - kept)]

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from labapp.bundle.archive import archive_problem
+from labapp.bundle.archive import archive_problem, beside_top
+from labapp.bundle.facts_check import (
+    check_cards,
+    check_manifest_facts,
+    check_session_facts,
+    check_session_files,
+)
 from labapp.bundle.manifest import FileEntry, hash_stream, read_manifest
 from labapp.bundle.sound_check import check_sound
 from labapp.bundle.stimuli_check import check_stimuli, split_manifests
@@ -25,8 +31,21 @@ from labapp.records.opening import (
     session_prefixes,
 )
 from labapp.records.record import Record
+from labapp.records.session_files import check_files
 from labapp.records.tree import Tree, ZipTree
 from labapp.study.loading import files_digest
+
+LIMITS = {
+    "session": (
+        "somebody who computes the hashes anew after a change",
+        "an end that was cut off the journal of a session without an end",
+    ),
+    "bundle": (
+        "somebody who computes the hashes and the manifest anew after a change",
+        "cells of the tables, beyond how many rows there are, after such a change",
+    ),
+}
+"""What a check without keys cannot notice."""
 
 
 @dataclass
@@ -59,6 +78,7 @@ class VerifyReport:
             "problems": self.problems,
             "notes": self.notes,
             "checked": self.checked,
+            "not_noticed": list(LIMITS[self.kind]),
         }
 
     def lines(self) -> list[str]:
@@ -71,7 +91,10 @@ class VerifyReport:
         found = f"{count} problem{'' if count == 1 else 's'}; " if count else ""
         verdict = "is whole" if self.ok else "is NOT whole"
         last = f"{self.path} {verdict} ({found}checked: {checked or 'nothing'})."
-        return [*self.problems, *self.notes, last]
+        limits = (
+            f"Not noticed would be: {'; '.join(LIMITS[self.kind])}. Nothing is sealed by a key."
+        )
+        return [*self.problems, *self.notes, *([limits] if self.ok else []), last]
 
 
 def verify(path: Path) -> VerifyReport:
@@ -95,6 +118,9 @@ def _check_session(report: VerifyReport, folder: Path) -> None:
     with _reported(report):
         report.problems += [str(problem) for problem in check_journal(folder)]
         record = open_record(folder)
+        problems, notes = check_files(record)
+        report.problems += problems
+        report.notes += notes
         report.count("sessions")
         _note_state(report, record)
         _check_contents(report, record, "", sound=True)
@@ -106,7 +132,8 @@ def _note_state(report: VerifyReport, record: Record) -> None:
     elif record.state == "interrupted":
         report.notes.append(
             f"The session was interrupted: its journal stops at event {record.rows[-1].seq} "
-            "without an end. `labapp sessions recover` makes it whole."
+            "without an end. `labapp sessions recover` makes it whole. Whether more was there and "
+            "was taken away cannot be told."
         )
     elif record.segments and record.segments[-1].ended is None:
         report.notes.append("The session is over, but its last run came to no orderly end.")
@@ -145,26 +172,50 @@ def _check_environment(report: VerifyReport, record: Record, place: str) -> None
     except RecordError as error:
         report.problems.append(f"{name}: {error.what}")
         return
+    left = list(entries)
     for row in record.rows:
         if row.kind != EnvironmentRecorded.kind:
             continue
         recorded = {"segment": row.segment, **row.event().payload["environment"]}
-        if recorded not in entries:
+        if recorded in left:
+            left.remove(recorded)
+        else:
             what = f"the entry of segment {row.segment} was changed or lost"
             report.problems.append(f"{name}: {what}")
+    last = record.segments[-1].number if record.segments else 0
+    for entry in left:
+        segment = entry.get("segment")
+        # It is written before the journal has the event: a run that ended there leaves its entry.
+        if isinstance(segment, int) and 1 < segment <= last + 1:
+            what = "the journal does not have; a run that ended at its start leaves one"
+            report.notes.append(f"{name}: it has an entry of segment {segment} that {what}")
+        else:
+            report.problems.append(f"{name}: it has an entry that the journal does not have")
 
 
 def _check_bundle(report: VerifyReport, tree: Tree) -> None:
+    stated: dict[str, Any] = {}
     with _reported(report):
-        _check_manifest(report, tree)
+        stated = _check_manifest(report, tree)
+    sessions: list[tuple[Record, dict[str, object]]] = []
     for prefix in session_prefixes(tree):
         with _reported(report):
-            _check_bundled(report, tree, prefix)
+            sessions.append(_check_bundled(report, tree, prefix))
+    if stated:
+        problems = check_manifest_facts(stated, [facts for _, facts in sessions])
+        report.problems += [f"{SOURCEDATA}/{MANIFEST}: it {problem}" for problem in problems]
+    with _reported(report):
+        cards, problems = check_cards(tree, sessions)
+        report.problems += problems
+        if cards:
+            report.count("model cards", cards)
     with _reported(report):
         report.problems += check_people(tree, _labels(session_prefixes(tree)))
-    if isinstance(tree, ZipTree) and report.ok:
-        # Only now: where a file was changed, that file is named instead.
-        report.problems += archive_problem(tree)
+    if isinstance(tree, ZipTree):
+        report.problems += beside_top(tree)
+        if report.ok:
+            # Only now: where a file was changed, that file is named instead.
+            report.problems += archive_problem(tree)
 
 
 @contextmanager
@@ -182,19 +233,21 @@ def _reported(report: VerifyReport) -> Iterator[None]:
         report.notes.append(f"Not everything could be checked because of the damage ({error}).")
 
 
-def _check_manifest(report: VerifyReport, tree: Tree) -> None:
+def _check_manifest(report: VerifyReport, tree: Tree) -> dict[str, Any]:
+    """Check every file by the manifest; what it says besides of the bundle."""
     name = f"{SOURCEDATA}/{MANIFEST}"
     present = set(tree.names()) - {name}
     if not tree.has(name):
         report.problems.append(f"{name}: missing")
-        return
-    listed = read_manifest(tree.read(name))
+        return {}
+    facts, listed = read_manifest(tree.read(name))
     report.problems += [f"{n}: missing" for n in sorted(listed.keys() - present)]
     report.problems += [f"{n}: not part of the export" for n in sorted(present - listed.keys())]
     for file in sorted(listed.keys() & present):
         report.count("files")
         with _reported(report):
             _check_file(report, tree, file, listed[file])
+    return facts
 
 
 def _check_file(report: VerifyReport, tree: Tree, name: str, entry: FileEntry) -> None:
@@ -206,21 +259,25 @@ def _check_file(report: VerifyReport, tree: Tree, name: str, entry: FileEntry) -
         report.problems.append(f"{name}: changed since the export (SHA-256)")
 
 
-def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> None:
+def _check_bundled(
+    report: VerifyReport, tree: Tree, prefix: str
+) -> tuple[Record, dict[str, object]]:
+    """Check one session of a bundle; the session and its session.json."""
     below = tree.below(prefix)
     facts = session_facts(below, prefix)
     record = bundled_record(below, prefix)
     report.count("sessions")
     journal = f"{prefix}/{JOURNAL_PARQUET}"
     report.problems += [str(problem) for problem in check_rows(record.rows, journal)]
-    if (facts.get("events"), facts.get("head")) != (len(record.rows), record.rows[-1].hash):
-        report.problems.append(f"{journal}: it does not end where the session ended")
+    problems = [*check_session_facts(facts, record), *check_session_files(facts, record)]
+    report.problems += [f"{prefix}/{problem}" for problem in problems]
     if facts.get("deidentified"):
         report.notes.append(f"{prefix}: de-identified; its hash chain was made at the export.")
     if record.state == "interrupted":
         report.notes.append(f"{prefix}: the session was interrupted and is not complete.")
     _check_contents(report, record, f"{prefix}/", sound=bool(facts.get("sound")))
     report.problems += check_tables(tree, record)
+    return record, facts
 
 
 def _labels(prefixes: Sequence[str]) -> list[tuple[str, str]]:

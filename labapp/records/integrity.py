@@ -8,7 +8,8 @@ from pathlib import Path
 
 from labapp.errors import RecordError
 from labapp.events import GENESIS
-from labapp.records.journal import read_rows, sqlite_problems
+from labapp.records.database import database_problems, value_problems
+from labapp.records.journal import opened, read_rows
 from labapp.records.layout import JOURNAL
 from labapp.records.rows import Row, bodies
 
@@ -29,8 +30,16 @@ def check_journal(folder: Path) -> list[Problem]:
 
     Raises RecordError when it cannot be read at all.
     """
-    damage = [Problem(JOURNAL, f"SQLite finds {said}") for said in sqlite_problems(folder)]
-    return damage + check_rows(read_rows(folder, lenient=True), JOURNAL)
+    with opened(folder, lenient=True) as connection:
+        said = connection.execute("PRAGMA integrity_check(20)").fetchall()
+        damage = [f"SQLite finds {text}" for (text,) in said if text != "ok"]
+        damage += database_problems(connection, folder)
+        unreadable = value_problems(connection)
+    problems = [Problem(JOURNAL, what) for what in damage]
+    if unreadable:
+        # Nothing is to be computed from such a row; it is named already.
+        return problems
+    return problems + check_rows(read_rows(folder, lenient=True), JOURNAL)
 
 
 def check_rows(rows: Sequence[Row], place: str) -> list[Problem]:

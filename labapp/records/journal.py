@@ -118,10 +118,3 @@ def last_utc(folder: Path) -> str:
     with opened(folder) as connection:
         found = connection.execute("SELECT utc FROM events ORDER BY seq DESC LIMIT 1").fetchone()
         return str(found[0]) if found else ""
-
-
-def sqlite_problems(folder: Path) -> list[str]:
-    """What SQLite's own integrity check says; empty when it is content."""
-    with opened(folder) as connection:
-        said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
-    return [] if said == ["ok"] else said

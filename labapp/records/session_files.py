@@ -1,0 +1,59 @@
+"""Whether a session folder holds the files of a session, and nothing besides.
+
+Pictures and the study's files are looked at one by one elsewhere; here it is their places that
+count. Links, pipes and devices are no part of a session: its files are its own.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from labapp.records.layout import ENVIRONMENT, JOURNAL, LOCK, STIMULI, STUDY
+from labapp.records.record import Record
+
+_OWN = frozenset({JOURNAL, f"{JOURNAL}-wal", f"{JOURNAL}-shm", LOCK, ENVIRONMENT})
+_UNFINISHED = re.compile(
+    rf"(environment|journal)\.partial(-wal|-shm|-journal)?|{STIMULI}/\..+-[0-9a-f]{{32}}"
+)
+"""Files that a run was writing when it was killed; another run writes its own."""
+_DAMAGED = f"{STIMULI}/.damaged-"
+_KINDS = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
+
+
+def check_files(record: Record) -> tuple[list[str], list[str]]:
+    """Problems and notes about the files of a session folder, each by its name."""
+    problems, notes = [], []
+    sounds = {sound.file for sound in record.audio}
+    for name, mode in _below(Path(record.source)):
+        odd = next((what for is_kind, what in _KINDS if is_kind(mode)), "")
+        if odd:
+            problems.append(f"{name}: {odd}, and a session holds its own files")
+        elif name in _OWN or name in sounds:
+            continue
+        elif _UNFINISHED.fullmatch(name):
+            if not record.running:
+                notes.append(f"{name}: left by a run that was killed while it wrote it")
+        elif name.startswith(_DAMAGED):
+            notes.append(f"{name}: a damaged picture, put aside when the session was resumed")
+        elif name.startswith(f"{STIMULI}/."):
+            problems.append(f"{name}: the journal does not name it")
+        elif not name.startswith((f"{STUDY}/", f"{STIMULI}/")):
+            problems.append(f"{name}: not part of the session")
+    return problems, notes
+
+
+def _below(folder: Path) -> Iterator[tuple[str, int]]:
+    """Name and mode of all that is no folder, hidden files too; links are not followed."""
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        if not stat.S_ISDIR(mode):
+            yield path.relative_to(folder).as_posix(), mode
