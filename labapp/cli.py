@@ -340,6 +340,26 @@ def studies_check(file: Annotated[str, typer.Argument(help="A study file or id."
         typer.echo(notice)
 
 
+@studies_app.command("consent")
+def studies_consent(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
+) -> None:
+    """The consent form as a PDF, to print and sign by hand.
+
+    Example: labapp studies consent quickstart --out consent.pdf
+    """
+    from labapp.study.loading import load
+    from labapp.ui.qtapp import make_app
+
+    loaded = load(study)
+    make_app()
+    from labapp.ui.consent_pdf import write_blank
+
+    write_blank(out, loaded)
+    typer.echo(f"form: {out}")
+
+
 @studies_app.command("schema")
 def studies_schema() -> None:
     """The JSON Schema of study files. Example: labapp studies schema > study.schema.json"""

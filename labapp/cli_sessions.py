@@ -135,6 +135,29 @@ def sessions_withdraw(
         typer.echo(line)
 
 
+@sessions_app.command("consent")
+def sessions_consent(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """The consent form as the participant signed it, as a PDF that only you can read.
+
+    It names the participant: keep it apart from the data.
+    Example: labapp sessions consent sub-P01_ses-1_20260102T030405Z --out P01.pdf
+    """
+    from labapp.resources import private_root
+    from labapp.ui.qtapp import make_app
+
+    path = session_path(session, data)
+    make_app()
+    from labapp.ui.consent_pdf import write_signed
+
+    write_signed(out, path, private_root(private))
+    typer.echo(f"form: {out}")
+
+
 @sessions_app.command("resume")
 def sessions_resume(
     session: Annotated[str, typer.Argument(help="A session's name or folder.")],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from labapp.clock import NS
@@ -10,6 +10,7 @@ from labapp.errors import RecordError
 from labapp.events import Body, Event, Source
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
+    ConsentGiven,
     PartEnded,
     ParticipantSimulated,
     PartRestarted,
@@ -47,6 +48,8 @@ class Course:
     duration_s working time (without pauses and gaps). sound_s is the length of the sound files,
     sound_lost_s the part of it that was lost and filled with silence. breaks: session time in s of
     each planned break, by its id; None while it has no end. strategy: of a simulated participant.
+    consent_signed: how the form was signed, None without consent; agreed: to which uses of the
+    data, of those that were asked one by one.
     """
 
     planned: SessionPlanned
@@ -65,6 +68,8 @@ class Course:
     sound_s: float = 0.0
     sound_lost_s: float = 0.0
     no_sound_because: str = ""
+    consent_signed: str | None = None
+    agreed: Mapping[str, bool] = field(default_factory=dict)
 
 
 def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
@@ -110,6 +115,8 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
                 declined = any(span.outcome == "declined" for span in course.spans.values())
                 course.outcome = "declined" if declined else "ended_early"
                 course.ended_reason = body.reason
+            case ConsentGiven():
+                course.consent_signed, course.agreed = body.signed, body.uses
             case AudioStarted():
                 rates[body.file] = body.nominal_rate
             case AudioBlock():

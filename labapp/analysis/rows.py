@@ -38,6 +38,7 @@ from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
 from labapp.events import Body, Event
 from labapp.events.judging import PerformanceComputed
 from labapp.events.trials import MOVEMENTS
+from labapp.study.consent import USES
 
 Row = dict[str, Any]
 Attempt = TrialRecord | QuestionRecord | PhotoRecord | StimulusRecord
@@ -258,6 +259,8 @@ class SessionRecords:
             "strategy": course.strategy,
             "models": ", ".join(model for _, model in models),
             **practice_row(self.questions),
+            "consent_signed": course.consent_signed,
+            **{f"consent_{use}": course.agreed.get(use) for use in USES},
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
             "seed": planned.seed,
             "presentation": planned.presentation,

@@ -47,7 +47,7 @@ def add_session(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
     """Write the BIDS tables and the sourcedata of one session."""
     events = list(record.bodies())
     _add_tables(bundle, record, events)
-    _add_sourcedata(bundle, record, audio=audio)
+    _add_sourcedata(bundle, record, audio=audio and record.may("share_audio"))
 
 
 def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, Body]]) -> None:

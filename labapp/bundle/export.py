@@ -91,12 +91,15 @@ def _fill(
     folders = []
     title = ""
     reduced = False
+    unshared: list[str] = []
     for path, record in records:
         _refuse(record, lines)
         if deidentify:
             record = deidentified(record)
         reduced |= record.redacted
         add_session(bundle, record, audio=audio)
+        if record.audio and not record.may("share_audio"):
+            unshared.append(str(record.name.bids))
         phenotypes.add(record, _instruments(record))
         lines.append(session_line(record))
         title = title or _title(record)
@@ -117,6 +120,7 @@ def _fill(
         participants=people,
         audio=audio,
         deidentified=reduced,
+        unshared=unshared,
     )
     bundle.add_text("README", text)
     bundle.add_text("dataset_description.json", json_text(_description(title)))

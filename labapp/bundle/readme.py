@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from labapp import __version__
 from labapp.bundle.redaction import AGREED_LIST
 
@@ -55,6 +57,10 @@ _SOUND = """\
 the timeline of the events: `t = offset + frame / rate`, with the rate fitted to the clock of the
 computer, and the residual of that fit."""
 
+_UNSHARED = """
+The sound of these sessions was left out, for their participants did not agree that it is passed
+on: {names}."""
+
 _NO_SOUND = "The sound was left out of this bundle."
 
 _IDENTIFIED = """\
@@ -75,16 +81,26 @@ _VOICE = " A voice can be recognised: the sound in this bundle identifies the pe
 
 
 def readme(
-    *, study: str, title: str, sessions: int, participants: int, audio: bool, deidentified: bool
+    *,
+    study: str,
+    title: str,
+    sessions: int,
+    participants: int,
+    audio: bool,
+    deidentified: bool,
+    unshared: Sequence[str] = (),
 ) -> str:
-    """The text of the README."""
+    """The text of the README. unshared: sessions whose sound may not be passed on."""
+    sound = _SOUND if audio else _NO_SOUND
+    if audio and unshared:
+        sound += _UNSHARED.format(names=", ".join(unshared))
     privacy = _DEIDENTIFIED if deidentified else _IDENTIFIED
     return _BODY.format(
         title=title,
         study=study,
         sessions=_count(sessions, "session"),
         participants=_count(participants, "participant"),
-        sound=_SOUND if audio else _NO_SOUND,
+        sound=sound,
         privacy=privacy + (_VOICE if deidentified and audio else ""),
         version=__version__,
     )

@@ -46,7 +46,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "inclusion.decided": frozenset({"failed"}),
     "payment.computed": frozenset({"currency"}),
     "part.ended": frozenset({"outcome"}),
-    "consent.given": frozenset({"document_sha256"}),
+    "consent.given": frozenset({"document_sha256", "signed"}),
     "consent.declined": frozenset({"document_sha256"}),
     "response.changed": frozenset({"instrument", "item"}),
     "questionnaire.submitted": frozenset({"instrument"}),

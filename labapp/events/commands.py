@@ -5,6 +5,7 @@ A command is a wish; only the events that `decide` answers with are facts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +103,12 @@ class MoveTutorialDial(Command):
 
 @dataclass(frozen=True, slots=True)
 class GiveConsent(Command):
-    """The participant agrees. What was typed goes to the private table, never into an event."""
+    """The participant agrees. A name or signature goes to the private table, never into an event.
+
+    uses: whether they agree to each use that is asked one by one; None: to all of them.
+    """
+
+    uses: Mapping[str, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from labapp.events.registry import Body, kind
@@ -138,9 +139,13 @@ class PartEnded(Body):
 
 @kind("consent.given", durable=True)
 class ConsentGiven(Body):
-    """The participant agreed to the text with this hash; what was typed is stored apart."""
+    """The participant agreed to the text with this hash. signed: how, by a click, a name or a drawn
+    signature; names and drawings are stored apart. uses: whether they agreed to each use of the
+    data that was asked one by one (audio, transcript, quote, share_audio, video)."""
 
     document_sha256: str
+    signed: str = "name"
+    uses: dict[str, bool] = field(default_factory=dict)
 
 
 @kind("consent.declined", durable=True)

@@ -21,7 +21,8 @@ class AudioStarted(Body):
 
 @kind("audio.off", durable=True)
 class AudioOff(Body):
-    """The session is recorded without sound, and why. planned: its study asks for none."""
+    """The session is recorded without sound, and why. planned: it is as it should be, for the study
+    asks for none or the participant did not agree to a recording."""
 
     reason: str
     planned: bool = False

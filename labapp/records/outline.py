@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
+    ConsentGiven,
     SegmentEnded,
     SegmentStarted,
     SessionCompleted,
@@ -23,6 +24,7 @@ State = Literal["complete", "ended_early", "interrupted", "running"]
 
 BRIEF_KINDS = (
     "session.planned",
+    "consent.given",
     "segment.started",
     "segment.ended",
     "session.paused",
@@ -94,7 +96,8 @@ class AudioFile:
 @dataclass(frozen=True, slots=True)
 class Outline:
     """Folded from the journal; last_ns and working_ns at its last event. withdrawal: keep or delete
-    where the participant withdrew in the session, and what is to become of the data."""
+    where the participant withdrew in the session, and what is to become of the data. agreed:
+    whether the participant agreed to each use of the data that was asked one by one."""
 
     segments: tuple[Segment, ...] = ()
     audio: tuple[AudioFile, ...] = ()
@@ -105,6 +108,7 @@ class Outline:
     withdrawal: str = ""
     last_ns: int = 0
     working_ns: int = 0
+    agreed: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def gap_ns(self) -> int:
@@ -157,6 +161,8 @@ def _apply(found: Outline, event: Event, body: Body) -> Outline:
         case SessionResumed() if _open(found):
             closed = replace(found.pauses[-1], end_ns=event.t_ns)
             return replace(found, pauses=(*found.pauses[:-1], closed))
+        case ConsentGiven():
+            return replace(found, agreed=body.uses)
         case SessionCompleted():
             return replace(found, state="complete")
         case SessionEnded():

@@ -113,6 +113,11 @@ class Record:
         """Sound files as the journal knows them; a bundle may have left the sound out."""
         return self.outline.audio
 
+    def may(self, use: str) -> bool:
+        """Whether the participant's consent allows a use of the data: they agreed to it, or the
+        consent form did not ask about it by itself (see `labapp.study.consent.Use`)."""
+        return self.outline.agreed.get(use, True)
+
     @property
     def working_s(self) -> float:
         """Length without pauses and gaps, in seconds."""

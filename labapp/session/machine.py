@@ -24,6 +24,7 @@ from labapp.events.commands import (
 from labapp.events.durations import Pauses
 from labapp.events.judging import PerformanceComputed
 from labapp.events.lifecycle import (
+    ConsentGiven,
     DeviationNoted,
     FlagAdded,
     NoteAdded,
@@ -79,7 +80,8 @@ class SessionState:
     tally: what was achieved so far. ended: None, `completed`, or why it was ended early.
     withdrawal: keep or delete, as a participant who withdrew wants done with the data.
     broken_off: a run of the program ended before its session did, and nobody has gone on since.
-    performed: in the last stage that judged explanations, for the texts behind it."""
+    performed: in the last stage that judged explanations, for the texts behind it.
+    agreed: whether the participant agreed to each use of the data that was asked one by one."""
 
     records: tuple[PartRecord, ...]
     segment: int = 0
@@ -91,6 +93,7 @@ class SessionState:
     withdrawal: str = ""
     broken_off: bool = False
     performed: Performed | None = None
+    agreed: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def running(self) -> bool:
@@ -280,6 +283,8 @@ class SessionMachine:
                 state = replace(state, segment=body.segment, broken_off=broken_off)
             case SessionResumed():
                 state = replace(state, broken_off=False)
+            case ConsentGiven():
+                state = replace(state, agreed=body.uses)
             case SessionCompleted():
                 state = replace(state, ended="completed")
             case SessionEnded():

@@ -57,6 +57,7 @@ MakeScheduler = Callable[[Clock], Scheduler]
 
 
 BEGAN_WITHOUT = "the session began without sound"
+NOT_AGREED = "the participant did not agree to a sound recording"
 
 
 @dataclass(frozen=True)
@@ -118,13 +119,19 @@ class OpenSession:
         return self._recording
 
     def _record_with_consent(self) -> None:
-        """Start the recorder as soon as nobody has to agree to it any more.
+        """Start the recorder as soon as nobody has to agree to it any more; never where the
+        participant was asked and did not agree to a recording.
 
         A microphone that does not open is an alarm; the session goes on without sound where that
         is optional, and is ended where the study requires it.
         """
         recorder = self.runner.recorder
         if self._recording or recorder is None or self.runner.finished or not self._agreed():
+            return
+        if not self.runner.state.agreed.get("audio", True):
+            self.runner.recorder = None
+            self.no_sound = NOT_AGREED
+            self.runner.emit(AudioOff(NOT_AGREED, planned=True))
             return
         self._recording = True
         try:
@@ -149,20 +156,28 @@ class OpenSession:
         ]
         return all(record.outcome == "completed" for record in asked)
 
-    def give_consent(self, name: str) -> None:
-        """Store the typed name apart, then let the session go on."""
+    def give_consent(
+        self, name: str = "", drawing: str = "", uses: Mapping[str, bool] | None = None
+    ) -> None:
+        """Store the name or the drawn signature apart, then let the session go on.
+
+        uses: whether the participant agrees to each use that the form asks one by one; None: to
+        all. A form that is signed by a click stores nothing but the event. Raises DataFolderError.
+        """
         part = self.runner.part
         if not isinstance(part, ConsentPart) or self.runner.state.pauses.paused:
             return
-        record = private.Consent(
-            self.planned.participant,
-            self.planned.session,
-            " ".join(name.split()),
-            utc_text(self.runner.clock.utc()),
-            part.document_sha256,
-        )
-        private.store_consent(self._private, self.planned.study, record)
-        self.runner.send(GiveConsent())
+        if part.sign != "click":
+            record = private.Consent(
+                self.planned.participant,
+                self.planned.session,
+                " ".join(name.split()),
+                utc_text(self.runner.clock.utc()),
+                part.document_sha256,
+                drawing,
+            )
+            private.store_consent(self._private, self.planned.study, record)
+        self.runner.send(GiveConsent(uses))
 
     def close(self, reason: str) -> None:
         """End this run in an orderly way; the lock is let go whatever happens.

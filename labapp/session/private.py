@@ -20,20 +20,35 @@ CREATE TABLE IF NOT EXISTS consent (
     session TEXT NOT NULL,
     name TEXT NOT NULL,
     utc TEXT NOT NULL,
-    document_sha256 TEXT NOT NULL
+    document_sha256 TEXT NOT NULL,
+    drawing TEXT NOT NULL DEFAULT ''
 ) STRICT
 """
+_COLUMNS = "participant, session, name, utc, document_sha256, drawing"
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make the table, or give one that an older version made the columns it lacks."""
+    connection.execute(_SCHEMA)
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(consent)")}
+    if "drawing" not in columns:
+        connection.execute("ALTER TABLE consent ADD COLUMN drawing TEXT NOT NULL DEFAULT ''")
 
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """A consent record: the pseudonym (participant) beside the typed name."""
+    """A consent record: the pseudonym (participant) beside the typed name or the drawn signature.
+
+    drawing: the signature's strokes as JSON, each a list of points [x, y] with x from 0 to 1 and y
+    in the same unit; empty where none was drawn.
+    """
 
     participant: str
     session: str
     name: str
     utc: str
     document_sha256: str
+    drawing: str = ""
 
 
 def store_consent(private: Path, study: str, consent: Consent) -> Path:
@@ -48,15 +63,16 @@ def store_consent(private: Path, study: str, consent: Consent) -> Path:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA synchronous=FULL")
-            connection.execute(_SCHEMA)
+            _prepare(connection)
             connection.execute(
-                "INSERT INTO consent VALUES (?, ?, ?, ?, ?)",
+                f"INSERT INTO consent ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
                 (
                     consent.participant,
                     consent.session,
                     consent.name,
                     consent.utc,
                     consent.document_sha256,
+                    consent.drawing,
                 ),
             )
     except (OSError, sqlite3.Error) as error:
@@ -74,8 +90,10 @@ def consents(private: Path, study: str) -> list[Consent]:
     if not path.is_file():
         return []
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        # A table that an older version made may lack the last columns.
+        connection.row_factory = sqlite3.Row
         rows = connection.execute("SELECT * FROM consent ORDER BY rowid").fetchall()
-    return [Consent(*row) for row in rows]
+    return [Consent(**dict(row)) for row in rows]
 
 
 def forget_consent(private: Path, study: str, participant: str, session: str) -> int:
@@ -90,7 +108,7 @@ def forget_consent(private: Path, study: str, participant: str, session: str) ->
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA secure_delete=ON")
-            connection.execute(_SCHEMA)  # a program killed before its first record leaves none
+            _prepare(connection)  # a program killed before its first record leaves none
             found = connection.execute(
                 "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
             )

@@ -9,7 +9,7 @@ from labapp import __version__
 from labapp.errors import LabappError, SessionError
 from labapp.events import Event, body_of
 from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
-from labapp.records.layout import study_files_of
+from labapp.records.layout import STUDY, study_files_of
 from labapp.records.withdrawn import withdrawal_of
 from labapp.session.folder import SessionFolder
 from labapp.session.past import finished
@@ -21,7 +21,7 @@ def forbids_resume(path: Path) -> bool:
     """Whether the study of a session forbids to go on with it, by the copy in its folder. A study
     that cannot be read forbids nothing here: `resume` tells what is wrong with it."""
     try:
-        file = _study_file(SessionFolder(path), path.parent.name)
+        file = _study_file(path, path.parent.name)
         if b"when_interrupted" not in file.read_bytes():  # most say nothing: the home asks often
             return False
         return loading.load(file).study.when_interrupted == "block"
@@ -64,26 +64,32 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
             safe="It is complete as it is.",
             todo="Export it, or start a new session.",
         )
-    loaded = loading.load(_study_file(home, planned.study))
+    return planned, recorded_study(home.path, planned)
+
+
+def recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
+    """The study as the session folder keeps it. Raises SessionError where it is another by now."""
+    loaded = loading.load(_study_file(session, planned.study))
     if loaded.sha256 != planned.study_sha256:
         raise SessionError(
-            f"The study folder of {home.path.name} is not the one the session began with.",
+            f"The study folder of {session.name} is not the one the session began with.",
             safe="What was recorded is untouched.",
             todo="Put the original files back into its study folder, or export it as it is.",
         )
-    return planned, loaded
+    return loaded
 
 
-def _study_file(home: SessionFolder, study: str) -> Path:
-    names = [path.name for path in home.study.iterdir()] if home.study.is_dir() else []
+def _study_file(session: Path, study: str) -> Path:
+    folder = session / STUDY
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     files = study_files_of(names)
     if len(files) != 1:
         raise SessionError(
-            f"The study file of {home.path.name} ({study}) is missing from its study folder.",
+            f"The study file of {session.name} ({study}) is missing from its study folder.",
             safe="What was recorded is untouched.",
             todo="Put it back, or export the session as it is.",
         )
-    return home.study / files[0]
+    return folder / files[0]
 
 
 def check_version(past: Sequence[Event], accept_version: bool) -> None:

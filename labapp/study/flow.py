@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from labapp.documents import Strict
 from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
+from labapp.study.consent import ConsentSetting
 from labapp.study.stages import (
     JudgingStages,
     SingleDimensionStages,
@@ -34,10 +35,10 @@ class Item(Strict):
 
 
 class ConsentItem(Item):
-    consent: str
+    consent: ConsentSetting
 
     def texts(self) -> tuple[str, ...]:
-        return (self.consent,)
+        return (self.consent.text,)
 
 
 class TutorialItem(Item):

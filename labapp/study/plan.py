@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from labapp.documents import Strict
 from labapp.errors import SessionError
 from labapp.events.lifecycle import SessionPlanned
+from labapp.study.consent import Asked, Sign, Use
 from labapp.study.defaults import Display
 from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
@@ -30,6 +31,8 @@ class ConsentPart(Strict):
     title: str
     document: str
     document_sha256: str
+    sign: Sign = "name"
+    items: dict[Use, Asked] = Field(default_factory=dict)
 
 
 class PagesPart(Strict):

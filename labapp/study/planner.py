@@ -10,6 +10,7 @@ from labapp.errors import SessionError, StudyError
 from labapp.stimuli import library
 from labapp.study import assignment, conditions, single_dimension, warm_up
 from labapp.study.conditions import Scope
+from labapp.study.consent import ConsentForm
 from labapp.study.explained import StimuliOf
 from labapp.study.flow import (
     BreakItem,
@@ -146,10 +147,13 @@ class _Planner:
         return f"{kind}-{count}" if numbered or count > 1 else kind
 
     def parts(self) -> Iterator[PlannedPart]:
+        asks_consent = any(isinstance(item, ConsentItem) for item, _ in self.flow)
+        if self.flow and not asks_consent:
+            yield from self._incentive(self.flow[0][1], 0)
         for place, (item, scope) in enumerate(self.flow):
             match item:
                 case ConsentItem():
-                    yield self._consent(self._text(item.consent, scope))
+                    yield self._consent(item.consent, self._text(item.consent.text, scope))
                     yield from self._incentive(scope, place)
                 case TutorialItem():
                     yield self._tutorial(item, scope)
@@ -191,12 +195,20 @@ class _Planner:
             todo="Give the introduction the same only_if as the stages.",
         )
 
-    def _consent(self, name: str) -> ConsentPart:
+    def _consent(self, form: ConsentForm, name: str) -> ConsentPart:
         digest = hashlib.sha256(self.loaded.files[name]).hexdigest()
-        return ConsentPart(id="consent", title="Consent", document=name, document_sha256=digest)
+        return ConsentPart(
+            id="consent",
+            title="Consent",
+            document=name,
+            document_sha256=digest,
+            sign=form.sign,
+            items=form.items,
+        )
 
     def _incentive(self, scope: Scope, place: int) -> Iterator[PagesPart]:
-        """What is paid is told before anything is done for it."""
+        """What is paid is told before anything is done for it: behind the consent, or first of all
+        in a study that asks for none."""
         if (paid := self.study.incentive) is not None:
             judged = self.stimuli.judged_near(place, ahead=True)
             guessed = {} if judged is None else {n: judged.values[n] for n in ("options", "chance")}

@@ -139,6 +139,30 @@ class Study(Strict):
 
     @field_validator("flow")
     @classmethod
+    def _agreed_recording(
+        cls, flow: tuple[FlowItem, ...], info: ValidationInfo
+    ) -> tuple[FlowItem, ...]:
+        """What the consent form asks about sound must be what the study does with it."""
+        recording = info.data.get("recording")
+        for item in flow:
+            if not isinstance(item, ConsentItem) or recording is None:
+                continue
+            items = item.consent.items
+            if recording.audio == "required" and items.get("audio") == "optional":
+                raise ValueError(
+                    "recording.audio is required, so nobody can take part without agreeing to it: "
+                    "consent.items.audio is required too"
+                )
+            heard = [use for use in items if use in ("audio", "transcript", "share_audio")]
+            if recording.audio == "off" and heard:
+                raise ValueError(
+                    f"recording.audio is off: there is no sound for which {heard[0]!r} could be "
+                    "asked in consent.items"
+                )
+        return flow
+
+    @field_validator("flow")
+    @classmethod
     def _order(cls, flow: tuple[FlowItem, ...]) -> tuple[FlowItem, ...]:
         at = [index for index, item in enumerate(flow) if isinstance(item, ConsentItem)]
         if at not in ([], [0]):

@@ -54,9 +54,15 @@ class ConsentTask:
             return ()
         sha256 = self.part.document_sha256
         match command:
-            case GiveConsent():
+            case GiveConsent(uses):
+                agreed: dict[str, bool] = {
+                    use: uses is None or bool(uses.get(use, False)) for use in self.part.items
+                }
+                required = (use for use, asked in self.part.items.items() if asked == "required")
+                if not all(agreed[use] for use in required):
+                    return ()
                 return (
-                    Draft(ConsentGiven(sha256), self.part.id),
+                    Draft(ConsentGiven(sha256, self.part.sign, agreed), self.part.id),
                     Draft(PartEnded(self.index, "completed"), self.part.id),
                 )
             case DeclineConsent():

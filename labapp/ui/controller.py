@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
@@ -170,10 +171,10 @@ class SessionController(QObject):
         recorder = self.opened.runner.recorder
         return recorder.level() if recorder is not None and self.opened.recording else None
 
-    def _consent(self, name: str) -> None:
-        """Store the typed name apart; if that fails, the session waits and an alarm says why."""
+    def _consent(self, name: str, drawing: str, uses: Mapping[str, bool]) -> None:
+        """Store the signature apart; if that fails, the session waits and an alarm says why."""
         try:
-            self.opened.give_consent(name)
+            self.opened.give_consent(name, drawing, uses)
         except LabappError as error:
             self.opened.runner.send(Pause("consent not stored"), Source.SYSTEM)
             self.opened.runner.emit(_alarm("consent_not_stored", error))

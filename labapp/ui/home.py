@@ -177,7 +177,7 @@ class HomeController(QObject):
         study_ = self._loaded.study
         self.view.set_study(study_)
         self._show_participants(study_)
-        consent = [item.consent for item in study_.flow if isinstance(item, ConsentItem)]
+        consent = [item.consent.text for item in study_.flow if isinstance(item, ConsentItem)]
         text = self._loaded.text(consent[0]) if consent else None
         self.view.set_consent(tr("Consent text"), text)
         self.view.set_checklist([checklist.consent_row(text)])

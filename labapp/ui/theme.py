@@ -155,16 +155,16 @@ def stylesheet(p: Palette) -> str:
         background: transparent; border: {RING}px solid transparent; border-radius: {RADIUS}px;
     }}
     QTextBrowser[role="text"]:focus {{ border-color: {p.accent}; }}
-    QTextBrowser[role="text"] QScrollBar:vertical {{
+    QScrollBar:vertical {{
         background: transparent; width: {SPACE_L}px; margin: {SPACE_XS}px 0;
     }}
-    QTextBrowser[role="text"] QScrollBar::handle:vertical {{
+    QScrollBar::handle:vertical {{
         background: {p.secondary}; border-radius: {RING}px; min-height: {TARGET_HEIGHT}px;
         margin: 0 {RING}px 0 {SPACE_S}px;
     }}
-    QTextBrowser[role="text"] QScrollBar::add-line:vertical,
-    QTextBrowser[role="text"] QScrollBar::sub-line:vertical {{ height: 0; }}
-    QTextBrowser[role="text"] QScrollBar::add-page:vertical,
-    QTextBrowser[role="text"] QScrollBar::sub-page:vertical {{ background: transparent; }}
+    QScrollBar::add-line:vertical,
+    QScrollBar::sub-line:vertical {{ height: 0; }}
+    QScrollBar::add-page:vertical,
+    QScrollBar::sub-page:vertical {{ background: transparent; }}
     QToolTip {{ background: {p.card}; color: {p.ink}; border: 1px solid {p.hairline}; }}
     """

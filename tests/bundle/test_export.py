@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from labapp import resources
+from labapp.analysis.tables import load
 from labapp.bundle import folder as bundle_folder
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.errors import BundleError, ExportExists, RecordError
+from labapp.events.lifecycle import ConsentGiven
 from labapp.records.layout import EXPORTS, JOURNAL
 from labapp.records.opening import open_record
 from labapp.records.sessions import exports_of
@@ -298,3 +300,20 @@ def test_a_bundle_can_be_exported_again_without_sound(tmp_path: Path) -> None:
     second = export([first], tmp_path / "second", audio=False)
     assert verify(second).ok
     assert list(open_record(second).rows) == list(open_record(first).rows)
+
+
+@pytest.mark.parametrize("agreed", [True, False])
+def test_sound_that_may_not_be_passed_on_stays_in_the_lab(tmp_path: Path, agreed: bool) -> None:
+    builder = golden_builder()
+    at = next(i for i, row in enumerate(builder.rows) if isinstance(row[2].body, ConsentGiven))
+    t_ns, source, draft = builder.rows[at]
+    body = replace(draft.body, uses={"share_audio": agreed})
+    builder.rows[at] = (t_ns, source, replace(draft, body=body))
+    folder = builder.write(tmp_path / "data")
+    bundle = export([folder], tmp_path / "bundle")
+    assert bool(list(bundle.rglob("*.wav"))) is agreed
+    assert ("did not agree" in (bundle / "README").read_text()) is not agreed
+    assert verify(bundle).ok
+    (row,) = load([bundle], workers=1).participants.to_dict("records")
+    assert row["consent_share_audio"] is agreed
+    assert row["consent_signed"] == "name"

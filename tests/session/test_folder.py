@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import stat
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -231,6 +233,22 @@ def test_consents_are_added_never_replaced(tmp_path: Path) -> None:
     for record in records:
         store_consent(tmp_path / "private", "quickstart", record)
     assert consents(tmp_path / "private", "quickstart") == records
+
+
+def test_a_table_of_names_that_an_older_labapp_made_is_read_and_added_to(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    with closing(sqlite3.connect(private / "quickstart.sqlite")) as connection, connection:
+        connection.execute(
+            "CREATE TABLE consent (participant TEXT NOT NULL, session TEXT NOT NULL, "
+            "name TEXT NOT NULL, utc TEXT NOT NULL, document_sha256 TEXT NOT NULL) STRICT"
+        )
+        connection.execute("INSERT INTO consent VALUES ('P01', '1', 'Ada', '2026', '0')")
+    old = Consent("P01", "1", "Ada", "2026", "0")
+    assert consents(private, "quickstart") == [old]
+    drawn = Consent("P02", "1", "", "2027", "0", drawing="[[[0,0],[1,1]]]")
+    store_consent(private, "quickstart", drawn)
+    assert consents(private, "quickstart") == [old, drawn]
 
 
 def test_two_programs_cannot_both_take_a_participant(tmp_path: Path) -> None:

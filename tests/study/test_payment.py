@@ -9,9 +9,10 @@ from pydantic import ValidationError
 
 from labapp import resources
 from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next, SkipStage
-from labapp.study import inclusion, texts
+from labapp.study import inclusion, loading, planner, texts
 from labapp.study.inclusion import Achieved
 from labapp.study.judging import AGREEMENT, DISTINCTION, OUTPUT
+from labapp.study.overview import space_of
 from labapp.study.payment import earned
 from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive
@@ -138,3 +139,17 @@ def test_the_shipped_text_tells_what_can_be_earned_and_nothing_else(language: st
     assert len(both.split("\n\n")) == len(alone.split("\n\n")) + 2
     assert "$0.10" in both
     assert "$0.05" in both
+
+
+@pytest.mark.parametrize("consent", ["  - consent: consent.md\n", ""])
+def test_what_is_paid_is_told_with_and_without_a_consent_form(tmp_path: Path, consent: str) -> None:
+    for name in ("consent.md", "paid.md"):
+        (tmp_path / name).write_text("# Words\n\n{base}\n")
+    path = tmp_path / "paid.yaml"
+    path.write_text(
+        "id: paid\ntitle: Paid\nversion: 1\nincentive: {text: paid.md, base: 5}\n"
+        f"flow:\n{consent}  - questionnaire: seq\n"
+    )
+    plan = planner.realise(loading.load(path), "P01", space_of=space_of)
+    expected = ["consent"] * bool(consent) + ["incentive", "questionnaire-1"]
+    assert [part.id for part in plan.parts] == expected

@@ -288,3 +288,21 @@ def test_a_wrong_instrument(tmp_path: Path, old: str, new: str, parts: list[str]
     said = refused(tmp_path, study)
     for part in ("own.yaml", "line", *parts):
         assert part in said, said
+
+
+@pytest.mark.parametrize(
+    ("audio", "items", "said"),
+    [
+        ("required", "{audio: optional}", "consent.items.audio is required too"),
+        ("off", "{share_audio: optional}", "there is no sound for which 'share_audio'"),
+        ("optional", "{photos: optional}", "photos"),
+        ("optional", "{quote: perhaps}", "quote"),
+    ],
+)
+def test_a_form_that_does_not_fit_the_recording_is_refused(
+    tmp_path: Path, audio: str, items: str, said: str
+) -> None:
+    form = f"{{text: 'texts/{{language}}/consent.md', sign: click, items: {items}}}"
+    wrong = GOOD.replace("texts/{language}/consent.md", form, 1)
+    wrong = wrong.replace("flow:", f"recording: {{audio: {audio}}}\nflow:")
+    assert said in refused(tmp_path, wrong)

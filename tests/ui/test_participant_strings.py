@@ -16,6 +16,7 @@ from labapp.ui.strings import Strings, strings_of
 NAME = "texts/en/participant.yaml"
 COMPOSED = (
     "task_text",
+    "consent_use_",
     *(f"judging_{what}_" for what in ("hot", "cold", "scale_text", "things")),
 )
 """Beginnings of keys that are made of parts: by a screen, or by the planner for the texts."""
@@ -61,7 +62,7 @@ def test_a_wrong_translation_is_refused(loaded, old, new, says):
 def test_every_word_that_screens_ask_for_exists_and_is_used(loaded):
     words = strings_of(loaded)
     root = Path(labapp.ui.__file__).parent
-    sources = [root / "strings.py"]
+    sources = [root / "strings.py", root / "consent_pdf.py"]
     sources += [*(root / "participant").glob("*.py"), *(root / "widgets").glob("*.py")]
     code = "\n".join(path.read_text() for path in sources)
     asked = set(re.findall(r"""words\(\s*["'](\w+)["']""", code))

@@ -1,37 +1,72 @@
-"""Consent: the text, a tick and a typed name, and a way out."""
+"""Consent: the text, a tick, the uses that are asked one by one, a signature, and a way out."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.events.commands import DeclineConsent
+from labapp.study.consent import Sign
 from labapp.study.plan import ConsentPart
 from labapp.ui import theme
 from labapp.ui.participant.panels import Question
 from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.widgets.bars import Foot
+from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.checkbox import CheckBox
 from labapp.ui.widgets.markdown import MarkdownView
+from labapp.ui.widgets.signature import SignatureField
 
 CARD_WIDTH = 400
 NAME_LIMIT = 120
+MISSING: dict[Sign, str] = {
+    "name": "consent_missing",
+    "click": "consent_missing_click",
+    "drawn": "consent_missing_drawn",
+}
+"""The words for what is still to do, by how the form is signed."""
 
 
 class ConsentScreen(Screen):
-    """What was typed goes to `on_consent` and nowhere else."""
+    """A name or a signature goes to `on_consent` and nowhere else.
+
+    Attributes
+    ----------
+    tick
+        That the text was read and is agreed to.
+    uses
+        A tick for each use of the data that the form asks one by one.
+    name
+        Where the name is typed. With a drawn signature it stands below the field, for whoever
+        cannot draw: everything works by keyboard. None where a click signs.
+    field
+        Where the signature is drawn; None where none is.
+    """
 
     def __init__(self, setting: Setting, part: ConsentPart) -> None:
         super().__init__(setting, part)
         words = setting.words
+        self._part = part
         self.text = MarkdownView()
         self.text.show_text("\n\n".join(setting.pages(part.document, {})))
         self.tick = CheckBox(words("consent_agree"), setting.palette)
-        self.name = QLineEdit()
-        self.name.setPlaceholderText(words("consent_name_hint"))
-        self.name.setAccessibleName(words("consent_name"))
-        self.name.setMaxLength(NAME_LIMIT)
-        self.name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
+        self.uses = {
+            use: CheckBox(words(f"consent_use_{use}_{asked}"), setting.palette)
+            for use, asked in part.items.items()
+        }
+        self.name = self._name_field() if part.sign != "click" else None
+        self.field: SignatureField | None = None
+        if part.sign == "drawn":
+            self.field = SignatureField(words("consent_draw_hint"), setting.palette)
+            self.field.altered.connect(self._changed)
         self.leave = Question(
             words("decline_title"),
             words("decline_text"),
@@ -40,35 +75,52 @@ class ConsentScreen(Screen):
         )
         self._asked = False
         self._given = False
-        self._lay_out(words("consent_name"))
-        self.tick.toggled.connect(self._typed)
-        self.name.textChanged.connect(self._typed)
-        self.name.returnPressed.connect(self.right)
+        self._lay_out()
+        for box in (self.tick, *self.uses.values()):
+            box.toggled.connect(self._changed)
         self.leave.stayed.connect(self._stay)
         self.leave.went.connect(lambda: setting.runner.send(DeclineConsent()))
 
-    def _lay_out(self, name_words: str) -> None:
+    def _name_field(self) -> QLineEdit:
+        words = self.setting.words
+        name = QLineEdit()
+        drawn = self._part.sign == "drawn"
+        name.setPlaceholderText(words("consent_name_instead" if drawn else "consent_name_hint"))
+        name.setAccessibleName(words("consent_name"))
+        name.setMaxLength(NAME_LIMIT)
+        name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
+        name.textChanged.connect(self._changed)
+        name.returnPressed.connect(self.right)
+        return name
+
+    def _lay_out(self) -> None:
         card = QFrame()
         card.setProperty("role", "card")
         inside = QVBoxLayout(card)
         inside.setContentsMargins(*(theme.SPACE_L,) * 4)
         inside.setSpacing(theme.SPACE_M)
-        label = QLabel(name_words)
-        label.setProperty("role", "heading")
-        label.setBuddy(self.name)
         inside.addWidget(self.tick)
-        inside.addSpacing(theme.SPACE_S)
-        inside.addWidget(label)
-        inside.addWidget(self.name)
+        for box in self.uses.values():
+            inside.addWidget(box)
+        if self.name is not None:
+            inside.addSpacing(theme.SPACE_S)
+            self._lay_out_signature(inside, self.name)
         side = QVBoxLayout()
         side.setSpacing(theme.SPACE_L)
         side.addWidget(card)
         side.addWidget(self.leave)
         side.addStretch(1)
-        holder = QWidget()
-        holder.setFixedWidth(CARD_WIDTH)
-        holder.setLayout(side)
-        side.setContentsMargins(0, 0, 0, 0)
+        inner = QWidget()
+        inner.setProperty("role", "ground")
+        inner.setLayout(side)
+        side.setContentsMargins(0, 0, theme.SPACE_S, 0)
+        holder = QScrollArea()  # a form of many ticks is higher than a small window
+        holder.setWidgetResizable(True)
+        holder.setFrameShape(QFrame.Shape.NoFrame)
+        holder.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        holder.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        holder.setFixedWidth(CARD_WIDTH + theme.SPACE_S)
+        holder.setWidget(inner)
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_XXL)
         text = QVBoxLayout()
@@ -81,11 +133,38 @@ class ConsentScreen(Screen):
         column.addLayout(row)
         column.addStretch(2)
 
+    def _lay_out_signature(self, inside: QVBoxLayout, name: QLineEdit) -> None:
+        words = self.setting.words
+        label = QLabel(words("consent_signature" if self.field else "consent_name"))
+        label.setProperty("role", "heading")
+        head = QHBoxLayout()
+        head.addWidget(label, 1)
+        inside.addLayout(head)
+        if self.field is None:
+            label.setBuddy(name)
+        else:
+            again = Button(words("consent_draw_again"), "compact")
+            again.clicked.connect(self.field.clear)
+            head.addWidget(again)
+            inside.addWidget(self.field)
+        inside.addWidget(name)
+
+    @property
+    def _refused(self) -> bool:
+        """Whether a use without which nobody can take part is not ticked."""
+        required = (use for use, asked in self._part.items.items() if asked == "required")
+        return not all(self.uses[use].isChecked() for use in required)
+
+    @property
+    def _signed(self) -> bool:
+        drawn = self.field is not None and self.field.signed
+        return self.name is None or drawn or bool(self.name.text().strip())
+
     @property
     def complete(self) -> bool:
-        return self.tick.isChecked() and bool(self.name.text().strip())
+        return self.tick.isChecked() and not self._refused and self._signed
 
-    def _typed(self) -> None:
+    def _changed(self) -> None:
         if self.complete:
             self._asked = False
         self.altered.emit()
@@ -96,9 +175,16 @@ class ConsentScreen(Screen):
             left=words("consent_decline"),
             right=words("consent_start"),
             ready=self.complete,
-            note="" if self.complete else words("consent_missing"),
+            note="" if self.complete else words(self._missing),
             warn=self._asked,
         )
+
+    @property
+    def _missing(self) -> str:
+        """The words for what is still missing."""
+        if self.tick.isChecked() and self._refused:
+            return "consent_missing_use"
+        return MISSING[self._part.sign]
 
     def left(self) -> None:
         self.leave.ask()
@@ -111,12 +197,21 @@ class ConsentScreen(Screen):
         if not self.complete:
             self._asked = True
             self.altered.emit()
-            (self.name if self.tick.isChecked() else self.tick).setFocus()
+            self._first_missing().setFocus()
         elif not self._given:
             self._given = True
-            name = self.name.text().strip()
-            self.name.clear()
-            self.setting.on_consent(name)
+            name = "" if self.name is None else self.name.text().strip()
+            drawing = "" if self.field is None else self.field.drawing
+            if self.name is not None:
+                self.name.clear()
+            uses: dict[str, bool] = {use: box.isChecked() for use, box in self.uses.items()}
+            self.setting.on_consent(name, drawing, uses)
+
+    def _first_missing(self) -> QWidget:
+        for use, asked in self._part.items.items():
+            if self.tick.isChecked() and asked == "required" and not self.uses[use].isChecked():
+                return self.uses[use]
+        return self.name if self.tick.isChecked() and self.name is not None else self.tick
 
     def entrance(self) -> QWidget:
         return self.text if self.text.focusPolicy() else self.tick

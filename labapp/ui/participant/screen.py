@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,6 +21,10 @@ from labapp.ui.images import Images
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import Foot, Head
 
+OnConsent = Callable[[str, str, Mapping[str, bool]], None]
+"""Stores the typed name or the drawn signature apart (as JSON, see `private.Consent`) and sends the
+consent, with whether the participant agrees to each use that is asked."""
+
 Wish = Literal["", "content", "right"]
 
 
@@ -28,7 +32,7 @@ Wish = Literal["", "content", "right"]
 class Setting:
     """The session behind a window, its words and its look.
 
-    on_consent: takes the typed name, stores it apart and sends the consent. images: the pictures of
+    on_consent: takes the consent, see `OnConsent`. images: the pictures of
     photos to judge, where the session shows any.
     """
 
@@ -37,7 +41,7 @@ class Setting:
     words: Strings
     palette: theme.Palette
     presentation: Presentation
-    on_consent: Callable[[str], None]
+    on_consent: OnConsent
     images: Images | None = None
 
     @property

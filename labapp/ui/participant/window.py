@@ -6,7 +6,7 @@ whoever leaves it is asked gently, and the moderator is told by an event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -63,7 +63,7 @@ from labapp.ui.participant.prototypes import (
 )
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.reconstruction import ReconstructionScreen
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.screen import OnConsent, Screen, Setting
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from labapp.ui.participant.tutorial import TutorialScreen
 from labapp.ui.participant.unmasking import UnmaskingScreen
@@ -88,7 +88,7 @@ JUDGING: dict[JudgingTask, type[JudgingScreen]] = {
 class ParticipantWindow(QWidget):
     """moderator_requested: the moderator's shortcut was pressed in this window.
 
-    on_consent: takes the typed name when consent is given (OpenSession.give_consent).
+    on_consent: takes the consent when it is given (OpenSession.give_consent).
     """
 
     moderator_requested = Signal()
@@ -99,7 +99,7 @@ class ParticipantWindow(QWidget):
         loaded: LoadedStudy,
         words: Strings,
         presentation: Presentation,
-        on_consent: Callable[[str], None],
+        on_consent: OnConsent,
         *,
         palette: theme.Palette = theme.LIGHT,
     ) -> None:

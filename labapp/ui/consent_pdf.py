@@ -1,0 +1,213 @@
+"""The consent form as a PDF: blank, to print or to hand out, or as a participant signed it."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QUrl
+from PySide6.QtGui import (
+    QFont,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QTextCursor,
+    QTextDocument,
+)
+
+from labapp.errors import DataFolderError, SessionError, StudyError
+from labapp.events.lifecycle import ConsentGiven
+from labapp.records.opening import open_record
+from labapp.records.rows import bodies
+from labapp.session import private, resuming
+from labapp.study import texts
+from labapp.study.consent import ConsentForm
+from labapp.study.flow import ConsentItem
+from labapp.study.loading import LoadedStudy
+from labapp.ui.strings import Strings, strings_of
+from labapp.ui.theme import LIGHT
+from labapp.ui.widgets.painting import color, pen
+from labapp.ui.widgets.signature import path_of, strokes_of
+
+MARGIN_MM = 6.0
+"""Besides the two centimetres that Qt leaves around the text."""
+POINTS = 11
+DRAWING = (900, 300)
+"""Pixels of a drawn signature's picture, which is printed a third as large."""
+LINE = "_" * 42
+TICKED, UNTICKED = "☑", "☐"
+
+
+@dataclass(frozen=True)
+class Signed:
+    """Who agreed, when and to what.
+
+    Attributes
+    ----------
+    participant, session
+        The labels under which the data are kept.
+    utc
+        When, as the journal says it.
+    name
+        The typed name; empty where none was asked.
+    drawing
+        The drawn signature, see `labapp.session.private.Consent`; empty where there is none.
+    uses
+        Whether the participant agreed to each use that was asked one by one.
+    """
+
+    participant: str
+    session: str
+    utc: str
+    name: str = ""
+    drawing: str = ""
+    uses: Mapping[str, bool] = field(default_factory=dict)
+
+
+def form_of(loaded: LoadedStudy) -> ConsentForm:
+    """The consent form of a study. Raises StudyError where it has none."""
+    for item in loaded.study.flow:
+        if isinstance(item, ConsentItem):
+            return item.consent
+    raise StudyError(
+        f"The study {loaded.study.id!r} asks for no consent: it has no form.",
+        todo="Put `consent: TEXT` first in the study's flow.",
+    )
+
+
+def write_blank(out: Path, loaded: LoadedStudy) -> None:
+    """Write a study's form with lines to fill in by hand. Raises StudyError, DataFolderError."""
+    _write(out, loaded, None)
+
+
+def write_signed(out: Path, session: Path, private_root: Path) -> None:
+    """Write the form as the participant of a session signed it.
+
+    The text is the one of the session's own copy of its study; the name or signature comes from
+    the private folder. Raises SessionError where no consent was given, or where the name is not in
+    the private folder of this user.
+    """
+    record = open_record(session)
+    planned = record.planned
+    consents = list(bodies(row for row in record.rows if row.kind == ConsentGiven.kind))
+    if not consents:
+        raise SessionError(
+            f"No consent was given in {record.name}.",
+            safe="Nothing was written.",
+            todo="A blank form: labapp studies consent STUDY --out FILE.pdf",
+        )
+    event, given = consents[-1]
+    assert isinstance(given, ConsentGiven)
+    name = drawing = ""
+    if given.signed != "click":
+        signature = _signature(private_root, planned.study, planned.participant, planned.session)
+        name, drawing = signature.name, signature.drawing
+    signed = Signed(planned.participant, planned.session, event.utc, name, drawing, given.uses)
+    _write(out, resuming.recorded_study(session, planned), signed)
+
+
+def _signature(root: Path, study: str, participant: str, session: str) -> private.Consent:
+    for consent in reversed(private.consents(root, study)):
+        if (consent.participant, consent.session) == (participant, session):
+            return consent
+    raise SessionError(
+        f"The private folder {root} holds no signature of {participant}, session {session}.",
+        safe="Nothing was written.",
+        todo="Name the private folder that was used at the session (--private), or sign in as the "
+        "user who ran it.",
+    )
+
+
+def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
+    if out.exists():
+        raise DataFolderError(
+            f"There is already something at {out}.",
+            safe="It was not touched.",
+            todo="Give another place with --out.",
+        )
+    form = form_of(loaded)
+    words = strings_of(loaded, begun=signed is not None)
+    document = QTextDocument()
+    document.setDefaultFont(QFont(document.defaultFont().family(), POINTS))
+    document.setMarkdown("\n\n".join(texts.pages(loaded.text(form.text))))
+    cursor = QTextCursor(document)
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    cursor.insertBlock()
+    if signed is not None and signed.drawing:
+        document.addResource(
+            QTextDocument.ResourceType.ImageResource.value, QUrl("signature"), _picture(signed)
+        )
+    cursor.insertHtml(_bottom(loaded, form, words, signed))
+    content = _pdf(document, loaded.study.title)
+    try:
+        # Whoever may read the private folder may read this, and nobody else.
+        with os.fdopen(os.open(out, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise DataFolderError(
+            f"{out} could not be written ({error.strerror}).",
+            safe="Nothing was changed.",
+            todo="Give another place with --out.",
+        ) from error
+
+
+def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Signed | None) -> str:
+    """What is ticked, and who signs."""
+    ticks = [(words("consent_agree"), signed is not None)]
+    for use, asked in form.items.items():
+        agreed = signed is not None and signed.uses.get(use, False)
+        ticks.append((words(f"consent_use_{use}_{asked}"), agreed))
+    lines = [f"{TICKED if on else UNTICKED} {html.escape(text)}" for text, on in ticks]
+    rows = [("consent_study", loaded.study.title)]
+    if signed is None:
+        if form.sign != "click":
+            rows += [("consent_name", LINE), ("consent_signature", LINE)]
+        rows.append(("consent_date", LINE))
+    else:
+        rows.append(("consent_participant", f"{signed.participant} ({signed.session})"))
+        if signed.name:
+            rows.append(("consent_name", signed.name))
+        rows.append(("consent_date", f"{signed.utc[:19].replace('T', ' ')} UTC"))
+    table = "".join(
+        f"<tr><td><b>{html.escape(words(key))}</b>&nbsp;&nbsp;</td><td>{html.escape(text)}</td></tr>"
+        for key, text in rows
+    )
+    drawn = ""
+    if signed is not None and signed.drawing:
+        width, height = (side // 3 for side in DRAWING)
+        drawn = f'<p><img src="signature" width="{width}" height="{height}"></p>'
+    ticked = f"<p>&nbsp;</p><p>{'<br>'.join(lines)}</p><p>&nbsp;</p>"
+    return f"{ticked}<table cellpadding=4>{table}</table>{drawn}"
+
+
+def _picture(signed: Signed) -> QImage:
+    width, height = DRAWING
+    picture = QImage(width, height, QImage.Format.Format_ARGB32)
+    picture.fill(0xFFFFFFFF)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(pen(LIGHT.ink, 5.0))
+    painter.drawPath(path_of(strokes_of(signed.drawing), width))
+    painter.setPen(pen(color(LIGHT.hairline).name(), 2.0))
+    painter.drawRect(0, 0, width - 1, height - 1)
+    painter.end()
+    return picture
+
+
+def _pdf(document: QTextDocument, title: str) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setTitle(title)
+    writer.setCreator("labapp")
+    writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
+    writer.setPageMargins(margins, QPageLayout.Unit.Millimeter)
+    document.print_(writer)
+    del writer  # the file is whole only then
+    return bytes(buffer.data().data())
