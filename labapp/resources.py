@@ -78,6 +78,13 @@ def cache_root() -> Path:
     return Path(platformdirs.user_cache_dir("labapp", appauthor=False))
 
 
+def settings_root() -> Path:
+    """Folder of what the home remembers: $LABAPP_SETTINGS, else the user's settings folder."""
+    if named := os.environ.get("LABAPP_SETTINGS"):
+        return Path(named)
+    return Path(platformdirs.user_config_dir("labapp", appauthor=False))
+
+
 def log_root() -> Path:
     """Folder of the details of mistakes of labapp itself: $LABAPP_LOG, else the user log folder."""
     if named := os.environ.get("LABAPP_LOG"):

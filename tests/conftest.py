@@ -23,6 +23,8 @@ _STIMULI = tempfile.TemporaryDirectory(prefix="labapp-tests-stimuli-")
 os.environ["LABAPP_STIMULI"] = _STIMULI.name
 _CACHE = tempfile.TemporaryDirectory(prefix="labapp-tests-cache-")
 os.environ["LABAPP_CACHE"] = _CACHE.name
+_SETTINGS = tempfile.TemporaryDirectory(prefix="labapp-tests-settings-")
+os.environ["LABAPP_SETTINGS"] = _SETTINGS.name
 _LOG = tempfile.TemporaryDirectory(prefix="labapp-tests-log-")
 os.environ["LABAPP_LOG"] = _LOG.name
 
@@ -37,7 +39,7 @@ def _kept_is_not_collected() -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     gc.unfreeze()  # else the interpreter ends with all of it, which some libraries call a leak
-    for folder in (_MODELS, _STIMULI, _CACHE, _LOG):
+    for folder in (_MODELS, _STIMULI, _CACHE, _SETTINGS, _LOG):
         folder.cleanup()
 
 

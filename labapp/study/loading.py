@@ -212,6 +212,11 @@ def _resolve(study_path: Path, name: str) -> Path:
     return beside if beside.is_file() else resources.assets() / name
 
 
+def sources(loaded: LoadedStudy) -> list[Path]:
+    """The files on disk from which a study was read."""
+    return [_resolve(loaded.path, name) for name in loaded.files]
+
+
 def _read(study_path: Path, name: str, line: int | None) -> bytes:
     where = _place(study_path, line)
     if Path(name).is_absolute() or ".." in Path(name).parts:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QTime, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
 from labapp.audio import devices
@@ -36,14 +36,16 @@ from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
-from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
+from labapp.ui.moderator.choices import Interrupted, StartRequest
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import facts_of
 from labapp.ui.picture_warmer import PictureWarmer
+from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.starting import RunOptions, open_again, open_new
+from labapp.ui.study_shelf import StudyShelf
 
 if TYPE_CHECKING:
     from labapp.ui.controller import SessionController
@@ -75,6 +77,7 @@ class HomeController(QObject):
         self._sound_problem = ""
         self._screen: str | None = None
         self._left: set[Path] = set()
+        self.shelf = StudyShelf()
         self._cards = NumberCards(self)
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
@@ -105,6 +108,7 @@ class HomeController(QObject):
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
         view.leave_requested.connect(self._leave)
+        view.blind_changed.connect(lambda blind: self._remember(blind=blind))
         view.study_opened.connect(self._want_sheets)
         view.results_opened.connect(self.researcher.set_shown)
         self._sheets.made.connect(self._show_sheet)
@@ -114,10 +118,13 @@ class HomeController(QObject):
 
     def show(self) -> None:
         """Paint first; sound, decoders and disk are looked at right after."""
-        studies = [StudyChoice(path.stem, self._title(path)) for path in loading.shipped()]
-        first = "quickstart" if any(s.study == "quickstart" for s in studies) else ""
-        self.view.set_studies(studies, first or (studies[0].study if studies else ""))
-        self.choose_study(first or (studies[0].study if studies else ""))
+        last = self.shelf.choices
+        self._screen = last.screen or None
+        self._sound_off = last.microphone == NO_MICROPHONE
+        self.view.set_blind(last.blind)
+        self.choose_study(self.shelf.first)
+        if self.shelf.problem is not None:
+            self.view.show_error(self.shelf.problem)
         self._show_screens()
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -125,12 +132,6 @@ class HomeController(QObject):
         application.screenRemoved.connect(self._show_screens)
         self.window.show()
         self._first.start(FIRST_PAINT_MS)
-
-    def _title(self, path: Path) -> str:
-        try:
-            return loading.load(path.stem).study.title
-        except LabappError:
-            return path.stem
 
     def _begin_checks(self) -> None:
         # The windows of a session are half of all imports; the home is on the screen by now.
@@ -165,15 +166,20 @@ class HomeController(QObject):
 
     def choose_study(self, study: str) -> None:
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
+        self.view.set_study_note("")
         try:
             with mistakes.worded(tr("This study file cannot be used.")):
                 self._loaded = loading.load(study)
         except LabappError as error:
             self._loaded = None
+            self.shelf.choose(study, None)
+            self.view.set_studies(self.shelf.offered(), study)
             self.view.show_error(error)
             self.view.set_plan((), tr("This study file cannot be used."))
             return
         self.view.forget_error()
+        self._keep(lambda: self.shelf.choose(study, self._loaded))
+        self.view.set_studies(self.shelf.offered(), self.shelf.chosen)
         study_ = self._loaded.study
         self.view.set_study(study_)
         self._show_participants(study_)
@@ -184,6 +190,24 @@ class HomeController(QObject):
         self._show_plan()
         self._show_devices()
         self._show_sessions()
+
+    def _keep(self, remember: Callable[[], None]) -> None:
+        """What cannot be remembered is told, and holds nothing up."""
+        try:
+            remember()
+        except LabappError as error:
+            self.view.show_error(error)
+
+    def _remember(self, **choice: object) -> None:
+        self._keep(lambda: self.shelf.keep(**choice))
+
+    def _look_at_study(self) -> None:
+        """Read the chosen study again where one of its files was changed."""
+        if self.shelf.changed():
+            self.choose_study(self.shelf.chosen)
+            if self._loaded is not None:
+                now = QTime.currentTime().toString("HH:mm")
+                self.view.set_study_note(tr("Its files changed: read again at {time}.", time=now))
 
     def _show_participants(self, study: Study) -> None:
         taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
@@ -270,7 +294,7 @@ class HomeController(QObject):
         except AudioError as error:
             self._devices = []
             self._sound_problem = error.what
-        before = self._device.spec if self._device is not None else None
+        before = self.shelf.choices.microphone if self._device is None else self._device.spec
         same = next((d for d in self._devices if d.spec == before), None)
         usual = next((d for d in self._devices if d.is_default), None)
         found = same or usual or next(iter(self._devices), None)
@@ -278,6 +302,7 @@ class HomeController(QObject):
 
     def _choose_device(self, spec: str | None) -> None:
         self._sound_off = spec is None
+        self._remember(microphone=spec or NO_MICROPHONE)
         self._use(next((d for d in self._devices if d.spec == spec), None))
 
     def _use(self, device: Device | None) -> None:
@@ -329,11 +354,13 @@ class HomeController(QObject):
 
     def _choose_screen(self, name: str) -> None:
         self._screen = name
+        self._remember(screen=name)
         self._show_screens()
 
     def _slow_checks(self) -> None:
         if self.session is not None:
             return
+        self._look_at_study()
         sound = self._device is not None
         try:
             free = folder.check_data_root(self.data)

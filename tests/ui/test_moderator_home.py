@@ -167,9 +167,9 @@ def test_a_file_that_was_opened_is_what_start_asks_for(window: HomeWindow, qtbot
     with qtbot.waitSignal(view.study_changed) as caught:
         view.session.choose_file(Path("/studies/mine.yaml"))
     assert caught.args == ["/studies/mine.yaml"]
-    assert view.session.study.currentText() == "mine.yaml"
-    view.session.choose_file(Path("/studies/mine.yaml"))
-    assert view.session.study.count() == 2
+    mine = StudyChoice("/studies/mine.yaml", "My study (mine.yaml)")
+    view.set_studies([mine, StudyChoice("quickstart", "Quick start")], mine.study)
+    assert view.session.study.currentText() == "My study (mine.yaml)"
     with qtbot.waitSignal(view.start_requested) as caught:
         qtbot.mouseClick(view.ready.start_button, Qt.MouseButton.LeftButton)
     assert caught.args[0].study == "/studies/mine.yaml"

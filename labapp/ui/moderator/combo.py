@@ -47,13 +47,6 @@ class Combo(QComboBox):
         self.blockSignals(False)
         self.setToolTip(self.currentText())
 
-    def add_choice(self, text: str, value: Any) -> None:
-        """One more choice, and the chosen one; tells nobody."""
-        known = [(self.itemText(i), self.itemData(i)) for i in range(self.count())]
-        if value not in [data for _, data in known]:
-            known.append((text, value))
-        self.set_choices(known, value)
-
     def paintEvent(self, event: QPaintEvent) -> None:
         # Qt cuts a long text off under a style sheet; an ellipsis says that there is more.
         option = QStyleOptionComboBox()

@@ -60,15 +60,16 @@ class HomeView(QWidget):
     screen_changed(str) : name of the participant's screen.
     show_cards() : show each screen's number on it (see screens.show_cards).
     resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
+    blind_changed(bool) : whether the moderator's windows are to name no representation.
     study_opened() : the study's page is looked at; `study_shown` says whether it still is.
     results_opened(bool) : whether the researcher's page is looked at.
 
     Setters
     -------
-    set_data, set_studies, set_study, set_participants, set_plan, set_sheet, set_sheet_problem,
-    set_audio, set_screens, set_level, set_checklist, set_consent, set_sessions, set_all_sessions,
-    set_interrupted, set_starting, show_error, forget_error. All may be called at any time and as
-    often as wanted; what did not change costs nothing.
+    set_data, set_studies, set_study_note, set_blind, set_study, set_participants, set_plan,
+    set_sheet, set_sheet_problem, set_audio, set_screens, set_level, set_checklist, set_consent,
+    set_sessions, set_all_sessions, set_interrupted, set_starting, show_error, forget_error.
+    All may be called at any time and as often as wanted; what did not change costs nothing.
     """
 
     start_requested = Signal(object)
@@ -79,6 +80,7 @@ class HomeView(QWidget):
     show_cards = Signal()
     resume_requested = Signal(object)
     leave_requested = Signal(object)
+    blind_changed = Signal(bool)
     study_opened = Signal()
     results_opened = Signal(bool)
 
@@ -218,6 +220,7 @@ class HomeView(QWidget):
         self.reader_back.clicked.connect(self._close_reader)
         self.pages.currentChanged.connect(self._page_changed)
         self.session.blind.toggled.connect(self.study.set_blind)
+        self.session.blind.toggled.connect(self.blind_changed)
         self.all_sessions.itemSelectionChanged.connect(self._selected)
         self.resume_selected.clicked.connect(self._resume_selected)
         self._selected()
@@ -232,6 +235,14 @@ class HomeView(QWidget):
     def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
         """The studies to choose from; a file that was opened is one more of them."""
         self.session.set_studies(choices, current)
+
+    def set_study_note(self, text: str) -> None:
+        """What there is to say of the chosen study's files; empty for nothing."""
+        self.session.set_study_note(text)
+
+    def set_blind(self, blind: bool) -> None:
+        """Tick or untick the box of a blind session."""
+        self.session.blind.setChecked(blind)
 
     def set_study(self, study: Study) -> None:
         """The chosen study, for its page."""

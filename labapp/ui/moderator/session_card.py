@@ -52,6 +52,8 @@ class SessionCard(QFrame):
 
         self.study = Combo(palette, tr("Study"))
         self.open_file = Button(tr("Open file…"))
+        self.study_note = bits.label(role="secondary", wrap=True)
+        self.study_note.hide()
         self.participant = QLineEdit()
         self.participant.setAccessibleName(tr("Participant"))
         self.participant.setMaxLength(40)
@@ -78,17 +80,18 @@ class SessionCard(QFrame):
         choose.addWidget(self.study, 1)
         choose.addWidget(self.open_file)
         grid.addLayout(choose, 0, 1)
-        grid.addWidget(self._name(tr("Participant"), self.participant), 1, 0)
+        grid.addWidget(self.study_note, 1, 1)
+        grid.addWidget(self._name(tr("Participant"), self.participant), 2, 0)
         who = QHBoxLayout()
         who.setSpacing(theme.SPACE_M)
         who.addWidget(self.participant, 1)
         who.addWidget(self._name(tr("Session"), self.session))
         who.addWidget(self.session)
-        grid.addLayout(who, 1, 1)
-        grid.addWidget(self.verdict, 2, 1)
-        grid.addWidget(self._name(tr("Order")), 3, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(self.order, 3, 1)
-        grid.addWidget(self.blind, 4, 1)
+        grid.addLayout(who, 2, 1)
+        grid.addWidget(self.verdict, 3, 1)
+        grid.addWidget(self._name(tr("Order")), 4, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self.order, 4, 1)
+        grid.addWidget(self.blind, 5, 1)
         layout.addLayout(grid)
 
         self.study.activated.connect(self._study_chosen)
@@ -163,9 +166,13 @@ class SessionCard(QFrame):
             self.choose_file(Path(path))
 
     def choose_file(self, path: Path) -> None:
-        """A study file of the lab's own is one more of the choices, and the chosen one."""
-        self.study.add_choice(path.name, str(path))
+        """Ask for a study file of the lab's own, which is then one more of the choices."""
         self.study_changed.emit(str(path))
+
+    def set_study_note(self, text: str) -> None:
+        """A line below the study; empty for none."""
+        bits.set_text(self.study_note, text)
+        self.study_note.setVisible(bool(text))
 
     def _participant_edited(self) -> None:
         self._show_verdict()

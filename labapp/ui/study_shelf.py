@@ -1,0 +1,114 @@
+"""The studies that the home offers: the shipped ones and one's own, and whether a file changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from labapp.errors import LabappError
+from labapp.study import loading
+from labapp.study.loading import LoadedStudy
+from labapp.ui import remembered
+from labapp.ui.language import tr
+from labapp.ui.moderator.choices import StudyChoice
+from labapp.ui.remembered import Remembered
+
+USUAL = "quickstart"
+"""The study that a first start shows."""
+
+Stamp = tuple[tuple[str, int, int], ...]
+"""Path, time of change in ns and size in bytes of each file; an unreadable file has -1 and -1."""
+
+
+class StudyShelf:
+    """Keeps what was chosen (`choices`), and watches the files of the chosen study."""
+
+    def __init__(self) -> None:
+        self.choices = Remembered()
+        self.problem: LabappError | None = None
+        self._chosen = ""
+        self._files: list[Path] = []
+        self._stamp: Stamp = ()
+        self._shipped = [StudyChoice(path.stem, _title(path)) for path in loading.shipped()]
+        try:
+            self.choices = remembered.read()
+        except LabappError as error:
+            self.problem = error
+
+    @property
+    def first(self) -> str:
+        """The study to begin with: the last one, if it is still there."""
+        known = [choice.study for choice in self._shipped]
+        last = self.choices.study
+        if last in known or Path(last).is_file():
+            return last
+        return USUAL if USUAL in known else next(iter(known), "")
+
+    def offered(self) -> list[StudyChoice]:
+        """Own studies first, by their titles; a file that is gone says so."""
+        studies = []
+        for path, title in self.choices.own.items():
+            name = f"{title} ({Path(path).name})"
+            if not Path(path).is_file():
+                name = tr("{study}: the file is gone", study=name)
+            studies.append(StudyChoice(path, name))
+        studies += self._shipped
+        if self._chosen not in [choice.study for choice in studies]:  # it could not be loaded yet
+            studies.insert(0, StudyChoice(self._chosen, Path(self._chosen).name))
+        return studies
+
+    def keep(self, **changed: object) -> None:
+        """Remember a choice besides the study. Raises DataFolderError."""
+        self._write(Remembered(**(vars(self.choices) | changed)))  # type: ignore[arg-type]
+
+    def choose(self, study: str, loaded: LoadedStudy | None) -> None:
+        """Watch the files of a study that was chosen; remember it where it could be loaded.
+
+        Raises DataFolderError where that cannot be kept.
+        """
+        self._chosen = study
+        own = study not in [choice.study for choice in self._shipped]
+        if loaded is None:
+            self._files = [Path(study)] if own else []
+        else:
+            self._files = loading.sources(loaded)
+        self._stamp = _stamp(self._files)
+        if loaded is not None:
+            path = str(loaded.path.resolve()) if own else study
+            self._chosen = path
+            self._write(self.choices.with_study(path, loaded.study.title, own=own))
+
+    @property
+    def chosen(self) -> str:
+        """The study that is looked at, whether or not it could be loaded."""
+        return self._chosen
+
+    def changed(self) -> bool:
+        """Whether a file of the chosen study is another by now; asked again, it says no."""
+        stamp = _stamp(self._files)
+        different, self._stamp = stamp != self._stamp, stamp
+        return different
+
+    def _write(self, choices: Remembered) -> None:
+        if choices != self.choices:
+            self.choices = choices
+            remembered.write(choices)
+
+
+def _title(path: Path) -> str:
+    try:
+        return loading.load(path.stem).study.title
+    except LabappError:
+        return path.stem
+
+
+def _stamp(files: Iterable[Path]) -> Stamp:
+    return tuple(_of(file) for file in files)
+
+
+def _of(file: Path) -> tuple[str, int, int]:
+    try:
+        known = file.stat()
+    except OSError:
+        return str(file), -1, -1
+    return str(file), known.st_mtime_ns, known.st_size

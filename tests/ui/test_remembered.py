@@ -1,0 +1,179 @@
+"""What the home remembers from one start to the next, and a study file that changes meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from labapp.audio import devices
+from labapp.audio.devices import Device
+from labapp.errors import AudioError, DataFolderError
+from labapp.ui import home as home_module
+from labapp.ui import remembered
+from labapp.ui.home import HomeController
+from labapp.ui.remembered import MOST_STUDIES, Remembered
+from tests.helpers.studies import write_study
+
+MICROPHONES = [
+    Device(0, "hw0", "ALSA", 1, 48_000, True),
+    Device(1, "hw1", "ALSA", 1, 44_100, False),
+]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LABAPP_SETTINGS", str(tmp_path / "settings"))
+    return tmp_path / "settings" / remembered.FILE
+
+
+OpenHome = Callable[[], HomeController]
+
+
+@pytest.fixture
+def open_home(
+    qtbot: QtBot, tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OpenHome]:
+    def no_probe(device: Device) -> None:
+        raise AudioError("It cannot be listened to here.")
+
+    monkeypatch.setattr(devices, "list_devices", lambda **_: MICROPHONES)
+    monkeypatch.setattr(home_module, "MicrophoneProbe", no_probe)
+    homes: list[HomeController] = []
+
+    def open_one() -> HomeController:
+        homes.append(HomeController(tmp_path / "data", tmp_path / "private"))
+        homes[-1].show()
+        homes[-1]._find_devices()
+        return homes[-1]
+
+    yield open_one
+    for home in homes:
+        home.window.close()
+        home.window.deleteLater()
+
+
+def own_study(folder: Path, title: str = "A study for tests") -> Path:
+    path = write_study(folder / "own", "sinelines/gt")
+    path.write_text(path.read_text().replace("A study for tests", title))
+    return path
+
+
+def offered(home: HomeController) -> list[str]:
+    combo = home.view.session.study
+    return [combo.itemText(i) for i in range(combo.count())]
+
+
+def test_the_next_start_begins_with_the_last_choices(
+    open_home: OpenHome, tmp_path: Path, qtbot: QtBot
+) -> None:
+    first = open_home()
+    assert first.view.session.study.currentData() == "quickstart"
+    path = own_study(tmp_path, "Wavy lines in Potsdam")
+    first.view.session.choose_file(path)
+    first.view.audio_device_changed.emit("hw1@ALSA")
+    first.view.session.blind.click()
+    again = open_home()
+    assert again.view.session.study.currentData() == str(path)
+    assert offered(again)[0] == f"Wavy lines in Potsdam ({path.name})"
+    assert again._device is not None
+    assert again._device.name == "hw1"
+    assert again.view.session.blind.isChecked()
+
+
+def test_no_microphone_is_a_choice_too(open_home: OpenHome) -> None:
+    open_home().view.audio_device_changed.emit(None)
+    assert open_home()._device is None
+
+
+def test_what_is_gone_gives_way_to_the_usual(open_home: OpenHome, tmp_path: Path) -> None:
+    first = open_home()
+    path = own_study(tmp_path)
+    first.view.session.choose_file(path)
+    first.view.audio_device_changed.emit("unplugged@ALSA")
+    first.view.screen_changed.emit("another room")
+    path.unlink()
+    again = open_home()
+    assert again.view.session.study.currentData() == "quickstart"
+    assert "the file is gone" in offered(again)[0]
+    assert again._device is not None
+    assert again._device.is_default
+    assert again._screen is not None
+    assert again._screen != "another room"
+
+
+def test_a_changed_study_is_read_again(open_home: OpenHome, tmp_path: Path) -> None:
+    home = open_home()
+    path = own_study(tmp_path)
+    home.view.session.choose_file(path)
+    note = home.view.session.study_note
+    home._slow_checks()
+    assert note.isHidden()
+    path.write_text(path.read_text().replace("trials: 3", "trials: 4"))
+    home._slow_checks()
+    assert "read again" in note.text()
+    assert home._loaded is not None
+    assert home._loaded.study.flow[0].stages.trials == 4
+    path.write_text("id: broken\n")
+    home._slow_checks()
+    assert home._loaded is None
+    assert not home.view.error.isHidden()
+    home._slow_checks()
+    own_study(tmp_path, "Mended")
+    home._slow_checks()
+    assert home._loaded is not None
+    assert home.view.error.isHidden()
+    assert offered(home)[0] == f"Mended ({path.name})"
+
+
+def test_a_changed_text_is_noticed_too(open_home: OpenHome, tmp_path: Path) -> None:
+    home = open_home()
+    path = own_study(tmp_path)
+    words = path.parent / "texts" / "en" / "stage-first.md"
+    words.parent.mkdir(parents=True)
+    words.write_text("# One\n")
+    home.view.session.choose_file(path)
+    os.utime(words, ns=(1, 1))
+    home._slow_checks()
+    assert "read again" in home.view.session.study_note.text()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{", b'{"own": []}', b'{"own": {"a": 1}}', b'{"blind": "yes"}', b"\xff\xfe"],
+)
+def test_a_damaged_file_is_told_and_nothing_of_it_is_used(
+    open_home: OpenHome, settings: Path, content: bytes
+) -> None:
+    settings.parent.mkdir(parents=True)
+    settings.write_bytes(content)
+    with pytest.raises(DataFolderError, match="last choices"):
+        remembered.read()
+    home = open_home()
+    assert not home.view.error.isHidden()
+    assert home.view.session.study.currentData() == "quickstart"
+    home.view.session.blind.click()
+    assert json.loads(settings.read_text())["blind"] is True
+
+
+def test_a_place_that_cannot_be_written_holds_nothing_up(
+    open_home: OpenHome, settings: Path, tmp_path: Path
+) -> None:
+    home = open_home()
+    settings.parent.rename(tmp_path / "moved") if settings.parent.exists() else None
+    settings.parent.write_text("a file in the way")
+    home.view.session.blind.click()
+    assert "could not be kept" in home.view.error.title.text()
+    assert home.shelf.choices.blind
+
+
+def test_the_oldest_of_many_studies_gives_way() -> None:
+    choices = Remembered()
+    for number in range(MOST_STUDIES + 5):
+        choices = choices.with_study(f"/{number}.yaml", str(number), own=True)
+    assert len(choices.own) == MOST_STUDIES
+    assert next(iter(choices.own)) == f"/{MOST_STUDIES + 4}.yaml"
