@@ -59,7 +59,7 @@ class StudyShelf:
 
     def keep(self, **changed: object) -> None:
         """Remember a choice besides the study. Raises DataFolderError."""
-        self._write(Remembered(**(vars(self.choices) | changed)))  # type: ignore[arg-type]
+        self._write(Remembered(**(vars(self.choices) | changed)))
 
     def choose(self, study: str, loaded: LoadedStudy | None) -> None:
         """Watch the files of a study that was chosen; remember it where it could be loaded.
