@@ -19,6 +19,7 @@ from labapp.analysis.judging.columns import (
 )
 from labapp.analysis.labels.columns import DIALS
 from labapp.analysis.movement import DEVICES
+from labapp.analysis.notes import KINDS as NOTE_KINDS
 from labapp.analysis.unmasking.columns import ANNOTATIONS, MASKED_PREDICTIONS, POOL
 
 WHERE = (
@@ -323,6 +324,18 @@ PARTICIPANTS = (
     whole("n_deviations", "rows of this session in the table of deviations"),
     whole("n_events", "events in the journal"),
     text("app_versions", "versions of labapp that recorded it"),
+    yes(
+        "blind",
+        "the console hid from the moderator which representation was on the screen, from the "
+        "beginning; empty where the journal does not say (an older labapp, or no console)",
+    ),
+    seconds(
+        "unblinded_s",
+        "session time from which the console named the representations all the same; empty where "
+        "it never did, or was not blind",
+    ),
+    whole("n_notes", "what the moderator noted (rows of the table notes that correct nothing)"),
+    seconds("interview_s", "working time of interviews; it is within duration_s"),
     yes("deidentified", "read from a copy without free text and demographics"),
     text("source", "file name of the session or bundle it was read from"),
 )
@@ -335,6 +348,32 @@ DEVIATIONS = (
     seconds("session_s", "session time (pauses included)"),
     seconds("duration_s", "how long it lasted, or how much sound was lost"),
     text("detail", "what was recorded about it"),
+    whole("seq", "number of its event in the journal; empty where no event tells of it"),
+)
+
+NOTES = (
+    *WHO,
+    seconds(
+        "onset_s",
+        "session time (pauses included) of the first key of a note, deviation or correction; of a "
+        "flag, prompt or question of its key",
+    ),
+    seconds("working_s", "the same in working time: without pauses and gaps"),
+    seconds("kept_s", "session time at which it was kept (Enter)"),
+    text("kind", "; ".join(f"{kind}: {meaning}" for kind, meaning in NOTE_KINDS.items())),
+    text("text", "its words as they were written; in a correction the new ones"),
+    text("text_now", "how it reads after all its corrections; empty where it was taken back"),
+    yes("taken_back", "it was taken back, and not given again"),
+    whole("number", "number of the flag, or of the question in the interview's guide"),
+    text("stage", "part that ran at its onset"),
+    *TRIAL,
+    text("source", "who wrote it: moderator, or simulated"),
+    whole("seq", "number of its event in the journal"),
+    whole(
+        "corrects",
+        "of a correction the seq of what it corrects; empty otherwise: rows without it are what "
+        "was noted, and text_now is how that reads",
+    ),
 )
 
 SNAPSHOTS = (
@@ -367,6 +406,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "pool": POOL,
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
+    "notes": NOTES,
     "snapshots": SNAPSHOTS,
 }
 """By table, in the order they are written."""

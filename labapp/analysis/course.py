@@ -20,11 +20,13 @@ from labapp.events.lifecycle import (
     SessionEnded,
     SessionPlanned,
 )
+from labapp.events.moderation import BlindingSet
 from labapp.events.trials import MOVEMENTS
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
 BREAK = "break"
+INTERVIEW = "interview"
 
 
 @dataclass(slots=True)
@@ -50,6 +52,8 @@ class Course:
     each planned break, by its id; None while it has no end. strategy: of a simulated participant.
     consent_signed: how the form was signed, None without consent; agreed: to which uses of the
     data, of those that were asked one by one.
+    blind: whether the moderator began blind, None where the journal does not say; unblinded_s:
+    session time from which representations were named to one who did.
     """
 
     planned: SessionPlanned
@@ -70,6 +74,14 @@ class Course:
     no_sound_because: str = ""
     consent_signed: str | None = None
     agreed: Mapping[str, bool] = field(default_factory=dict)
+    blind: bool | None = None
+    unblinded_s: float | None = None
+
+    @property
+    def interviews(self) -> list[Span]:
+        """When the interviews of the plan ran, as far as they did."""
+        ids = parts_of_kind(self.planned, INTERVIEW)
+        return [span for name, span in self.spans.items() if name in ids]
 
 
 def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
@@ -123,6 +135,11 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
                 frames[body.file] = body.frames
             case AudioGap() if body.file in rates:
                 course.sound_lost_s += body.frames / rates[body.file]
+            case BlindingSet():
+                if not course.spans and course.blind is None:
+                    course.blind = body.blind
+                elif course.blind and not body.blind and course.unblinded_s is None:
+                    course.unblinded_s = event.t_ns / NS
             case AudioOff():
                 course.no_sound_because = body.reason
     if course is None:
@@ -136,7 +153,12 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
 
 def breaks_of(planned: SessionPlanned) -> frozenset[str]:
     """The ids of the breaks of a plan."""
-    return frozenset(str(row["id"]) for row in planned.plan if row["part"] == BREAK)
+    return parts_of_kind(planned, BREAK)
+
+
+def parts_of_kind(planned: SessionPlanned, kind: str) -> frozenset[str]:
+    """The ids of the parts of one kind of a plan."""
+    return frozenset(str(row["id"]) for row in planned.plan if row["part"] == kind)
 
 
 def _opened(event: Event, body: Body) -> Course:

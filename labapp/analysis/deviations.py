@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from labapp.analysis.course import breaks_of
 from labapp.clock import NS
@@ -24,6 +24,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
+from labapp.events.moderation import BlindingSet, NoteCorrected
 from labapp.events.trials import TrialStarted
 from labapp.events.voice import (
     AudioDeviceBack,
@@ -42,7 +43,9 @@ MEANINGS = {
     "ended_early": "the session was ended before its plan was done",
     "unfinished": "the journal stops before the session was completed or ended",
     "withdrawn": "the participant withdrew; detail says what is to become of the data",
-    "noted": "the moderator wrote down a deviation",
+    "noted": "the moderator wrote down a deviation; detail is how it reads after its corrections",
+    "noted_taken_back": "the moderator wrote down a deviation and took it back",
+    "unblinded": "the console names the representations from here on to a moderator who was blind",
     "attempt_interrupted": "an attempt at a question has no end, or a pause broke it off",
     "aligned_at_start": "start and target of a question already agreed",
     "alarm": "an alarm was raised",
@@ -61,7 +64,8 @@ MEANINGS = {
 @dataclass(frozen=True, slots=True)
 class Deviation:
     """kind: one of MEANINGS; session_s: session time (pauses included); duration_s: how long it
-    lasted, or how much sound was lost, None where that has no meaning or no end was recorded."""
+    lasted, or how much sound was lost, None where that has no meaning or no end was recorded; seq:
+    of its event, None where none tells of it."""
 
     kind: str
     session_s: float
@@ -70,6 +74,7 @@ class Deviation:
     stage: str | None = None
     trial: int | None = None
     attempt: int | None = None
+    seq: int | None = field(default=None, compare=False)
 
 
 class Deviations:
@@ -83,6 +88,8 @@ class Deviations:
         self.found: list[Deviation] = []
         self._lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
         self._rates: dict[str, int] = {}
+        self._noted: dict[int, int] = {}  # seq of what was written down -> place in `found`
+        self._blind = False
         self._running: str | None = None
         self._breaks: frozenset[str] = frozenset()
 
@@ -112,8 +119,22 @@ class Deviations:
                 one = replace(one, duration_s=event.t_ns / NS - one.session_s)
             elif (name := _lasts(body)) is not None:
                 self._lasting.setdefault(name, len(self.found))
+            if isinstance(body, DeviationNoted):
+                self._noted[event.seq] = len(self.found)
             self.found.append(replace(one, stage=one.stage or self._running))
             changed = True
+        if isinstance(body, NoteCorrected) and body.seq in self._noted:
+            at, kind = self._noted[body.seq], "noted" if body.text else "noted_taken_back"
+            self.found[at] = replace(self.found[at], kind=kind, detail=body.text)
+            changed = True
+        if isinstance(body, BlindingSet):
+            if self._blind and not body.blind:
+                unblinded = Deviation(
+                    "unblinded", event.t_ns / NS, stage=self._running, seq=event.seq
+                )
+                self.found.append(unblinded)
+                changed = True
+            self._blind = body.blind
         if isinstance(body, PartEnded):
             self._running = None
         return changed
@@ -164,7 +185,8 @@ def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation 
         kind: str, detail: str = "", duration_s: float | None = None, at_ns: int | None = None
     ) -> Deviation:
         at_s = (event.t_ns if at_ns is None else at_ns) / NS
-        return Deviation(kind, at_s, detail, duration_s, event.stage, event.trial, event.attempt)
+        where = (event.stage, event.trial, event.attempt)
+        return Deviation(kind, at_s, detail, duration_s, *where, event.seq)
 
     match body:
         case SessionPaused():
@@ -180,7 +202,7 @@ def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation 
         case SessionEnded():
             return made("ended_early", body.reason)
         case DeviationNoted():
-            return made("noted", body.text)
+            return made("noted", body.text, at_ns=body.typing_began_ns)
         case TrialStarted(aligned_at_start=True):
             return made("aligned_at_start")
         case AlarmRaised():

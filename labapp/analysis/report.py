@@ -67,8 +67,8 @@ def _header(
             "part, not a person.",
             "note",
         )
-    for note in tables.notes:
-        yield paragraph(note, "note")
+    for remark in tables.remarks:
+        yield paragraph(remark, "note")
     links = [f'<a href="#s{n}">{text(study)}</a>' for n, study in enumerate(studies, start=1)]
     if len(studies) > IN_TITLE:
         # In print there is no navigation, and the page is to say what it is of.

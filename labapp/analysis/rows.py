@@ -20,6 +20,7 @@ from labapp.analysis.judging.rows import stage_row as judging_stage_row
 from labapp.analysis.judging.rows import trial_row as judging_trial_row
 from labapp.analysis.labels.rows import dial_rows, fold_cards
 from labapp.analysis.movement import DEVICES
+from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
 from labapp.analysis.scores import fold_scores
@@ -36,6 +37,7 @@ from labapp.analysis.unmasking.rows import stage_row as unmasking_stage_row
 from labapp.analysis.unmasking.rows import trial_row as unmasking_trial_row
 from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
 from labapp.events import Body, Event
+from labapp.events.durations import WorkingTime
 from labapp.events.judging import PerformanceComputed
 from labapp.events.trials import MOVEMENTS
 from labapp.study.consent import USES
@@ -58,6 +60,7 @@ class SessionRecords:
     stages: tuple[StageRecord, ...]
     answers: tuple[AnswerRecord, ...]
     deviations: tuple[Deviation, ...]
+    notes: tuple[Row, ...]
     labels: tuple[Row, ...]
     dials: tuple[Row, ...]
     marks: tuple[MarkRecord, ...]
@@ -125,6 +128,7 @@ class SessionRecords:
             tuple(stages),
             tuple(answers),
             tuple(deviations),
+            tuple(note_rows(fold_notes(events), WorkingTime(event for event, _ in events))),
             tuple(labels),
             tuple(dial_rows(course.planned.plan, parts.stages, fold_cards(events))),
             tuple(fold_marks(events, parts.stages)),
@@ -174,6 +178,7 @@ class SessionRecords:
             "pool": list(pool_rows(self.parts.unmasked.values())),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
+            "notes": list(self.notes),
         }
         for name in ("trials", "stages", "judgements", "similarities", "annotations"):
             tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
@@ -284,6 +289,10 @@ class SessionRecords:
             "n_deviations": len(self.deviations),
             "n_events": course.n_events,
             "app_versions": ", ".join(course.app_versions),
+            "blind": course.blind,
+            "unblinded_s": course.unblinded_s,
+            "n_notes": sum(row["corrects"] is None for row in self.notes),
+            "interview_s": fsum(span.duration_s or 0.0 for span in course.interviews),
             "deidentified": self.deidentified,
             "source": self.source,
         }

@@ -33,7 +33,7 @@ _DISTINCT = {
     "pool": (*_SET, "truth", "prediction"),
 }
 """Tables of what is the same for every session, and what tells their rows apart."""
-_OF_ALL = frozenset({"participants", "deviations", *_DISTINCT})
+_OF_ALL = frozenset({"participants", "deviations", "notes", *_DISTINCT})
 """Tables that tell of all sessions, or of no session."""
 
 
@@ -48,8 +48,9 @@ class Tables:
     annotations: one an attempt at a masked picture; masked_predictions: one a masked picture,
     whoever saw it; pool: one a pair of classes, of the photos from which masked pictures were
     chosen; participants: one a session; deviations: one a thing that did not go as planned;
-    snapshots: the published study's record of each question.
-    notes: what the reader should know about the sources (a session given twice).
+    notes: one a note, flag, prompt, deviation or interview question of the moderator, and one a
+    correction of these; snapshots: the published study's record of each question.
+    remarks: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
 
@@ -67,8 +68,9 @@ class Tables:
     pool: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
+    notes: pd.DataFrame
     snapshots: ReadWhenAsked = ReadWhenAsked()  # noqa: RUF009 - a descriptor, see there
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def by_name(self) -> dict[str, pd.DataFrame]:
         """The frames by their names, in the order they are written."""
@@ -78,17 +80,17 @@ class Tables:
         """The rows of one study, or of several."""
         own = {name: frame[frame["study"].isin(studies)] for name, frame in self.small().items()}
         snapshots = self._snapshots(lambda who: who[0] in studies)
-        return Tables(**own, snapshots=snapshots, notes=self.notes)
+        return Tables(**own, snapshots=snapshots, remarks=self.remarks)
 
     def included(self) -> Tables:
-        """The rows of the sessions that count; all of the sessions, of deviations and of what is
-        the same for every session."""
+        """The rows of the sessions that count; all of the sessions, of deviations, of
+        notes and of what is the same for every session."""
         kept = self.participants[self.participants["included"]]
         who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
         frames = self.small()
         for name in frames.keys() - _OF_ALL:
             frames[name] = _only(frames[name], who.__contains__)
-        return Tables(**frames, snapshots=self._snapshots(who.__contains__), notes=self.notes)
+        return Tables(**frames, snapshots=self._snapshots(who.__contains__), remarks=self.remarks)
 
     def snapshots_of(self, study: str, participant: str, session: str) -> pd.DataFrame:
         """The snapshots of one session, without unpacking those of the others."""
@@ -176,7 +178,7 @@ def _tables(sessions: Sequence[Read], notes: Sequence[str]) -> Tables:
             table = pa.Table.from_pylist(rows, table.schema)
         made[name] = frame(table, columns)
     snapshots = Snapshots([(one.who, one.snapshots) for one in ordered])
-    return Tables(**made, snapshots=snapshots, notes=tuple(notes))
+    return Tables(**made, snapshots=snapshots, remarks=tuple(notes))
 
 
 def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:

@@ -70,6 +70,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "performance.computed": frozenset({"ties"}),
     "description.opened": frozenset({"what"}),
     "description.closed": frozenset({"what"}),
+    "interview.question_asked": frozenset({"text"}),
     "audio.started": frozenset({"file", "subtype"}),
     "audio.block": frozenset({"file", "sha256"}),
     "audio.gap": frozenset({"file", "cause"}),
@@ -133,9 +134,10 @@ def redact_environment(environment: Any) -> Any:
 
 
 def withhold(value: Any) -> Any:
-    """The value with every text in it withheld; keys of objects stay."""
+    """The value with every text in it withheld; keys of objects stay, and that a text is empty (a
+    name or a note that was taken back)."""
     if isinstance(value, str):
-        return WITHHELD
+        return WITHHELD if value else value
     if isinstance(value, list):
         return [withhold(item) for item in value]
     if isinstance(value, dict):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from labapp.analysis.course import breaks_of
+from labapp.analysis.notes import Trail
 from labapp.bundle.task_timeline import (
     COMMON,
     JUDGING_KIND_TYPES,
@@ -21,6 +22,8 @@ from labapp.bundle.unmasking import UNMASKING_KIND_TYPES
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
+    DeviationNoted,
+    NoteAdded,
     PartEnded,
     PartStarted,
     SegmentEnded,
@@ -29,6 +32,7 @@ from labapp.events.lifecycle import (
     SessionPlanned,
     SessionResumed,
 )
+from labapp.events.moderation import NoteCorrected
 
 _OF_TASKS = (KIND_TYPES, SINGLE_KIND_TYPES, JUDGING_KIND_TYPES, UNMASKING_KIND_TYPES)
 KILLED = "killed"
@@ -37,7 +41,7 @@ KILLED = "killed"
 SESSION_TYPES = {
     "segment": "A run of the program on this session.",
     "part": "A part of the plan: consent, tutorial, practice, stage, questionnaire, break, "
-    "debrief.",
+    "interview, debrief.",
     "part.restarted": "A stage that was interrupted began again with its first question; value is "
     "the attempt at it.",
     "pause": "The session stood still; text says why.",
@@ -49,9 +53,16 @@ SESSION_TYPES = {
     "tutorial.dial_moved": "A dial of the tutorial was moved to value.",
     "response.changed": "An answer was given or changed; text is instrument and item.",
     "questionnaire.submitted": "A questionnaire was left; text is the instrument.",
-    "note.added": "A moderator's note; value is the session time in s at which its typing began.",
-    "deviation.noted": "What went otherwise than the study says, as the moderator wrote it down; "
-    "value is the session time in s at which the typing began.",
+    "note.added": "A moderator's note, from its first key; value is the session time in s at which "
+    "it was kept (Enter).",
+    "deviation.noted": "What went otherwise than the study says, as the moderator wrote it down, "
+    "from its first key; value is the session time in s at which it was kept (Enter).",
+    "note.corrected": "A note, deviation, flag, prompt or question reads text from now on; without "
+    "text it is taken back; value is the seq of what is corrected. Onset is the first key.",
+    "interview.question_asked": "The moderator asked a question of the interview's guide; value is "
+    "its number, text its words.",
+    "blinding.set": "The console hides (true) or names (false) the representations to the "
+    "moderator.",
     "flag.added": "A moderator's flag; value is its number, text its meaning.",
     "prompt.given": "The moderator prompted the participant.",
     "alarm.raised": "Something needed the moderator; text is its code and detail.",
@@ -97,12 +108,14 @@ class _Fold:
     def __init__(self) -> None:
         self.rows: list[Cells] = []
         self._pauses = Pauses()
+        self._trail = Trail()
         self._open: dict[str, Lasting] = {}
         self._breaks: frozenset[str] = frozenset()
         self._running: str | None = None
 
     def take(self, event: Event, body: Body) -> None:
         was_paused = self._pauses.paused
+        self._trail.apply(event, body)
         self._pauses = self._pauses.apply(event)
         match body:
             case SegmentStarted():
@@ -126,6 +139,11 @@ class _Fold:
                 self._begin("part", "part", event, event.t_ns)
             case PartEnded():
                 self._close("part", event.t_ns, body.outcome)
+            case NoteAdded() | DeviationNoted() | NoteCorrected():
+                # Written while somebody talked: it belongs to the moment it was begun in.
+                began_ns = body.typing_began_ns
+                row = self._add(event.kind, event, began_ns, duration="0", **_words(event))
+                row["stage"] = self._trail.at(began_ns)[0]
             case _ if event.kind in SESSION_TYPES:
                 self._add(event.kind, event, event.t_ns, duration="0", **_words(event))
 
@@ -164,7 +182,13 @@ def _words(event: Event) -> Cells:
         case "questionnaire.submitted":
             return {"text": payload["instrument"]}
         case "note.added" | "deviation.noted":
-            return {"value": seconds(payload["typing_began_ns"]), "text": payload["text"]}
+            return {"value": seconds(event.t_ns), "text": payload["text"]}
+        case "note.corrected":
+            return {"value": payload["seq"], "text": payload["text"] or None}
+        case "interview.question_asked":
+            return {"value": payload["question"], "text": payload["text"]}
+        case "blinding.set":
+            return {"value": payload["blind"]}
         case "session.ended":
             return {"value": payload.get("withdrawal") or None, "text": payload["reason"]}
         case "part.restarted":

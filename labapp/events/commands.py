@@ -260,3 +260,30 @@ class AddDeviation(Command):
 @dataclass(frozen=True, slots=True)
 class GivePrompt(Command):
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectNote(Command):
+    """What event seq says reads text from now on; empty text takes it back. See
+    `labapp.events.moderation.NoteCorrected`."""
+
+    seq: int
+    text: str
+    typing_began_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unblind(Command):
+    """The console names the representations from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuestion(Command):
+    """The moderator asks a question of the interview's guide, counted from 1."""
+
+    question: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndInterview(Command):
+    """The interview is over."""

@@ -77,6 +77,7 @@ def _load_all() -> None:
     from labapp.events import (  # noqa: F401
         judging,
         lifecycle,
+        moderation,
         single_dimension,
         trials,
         unmasking,

@@ -174,7 +174,7 @@ def _waiting(plan: Plan, drawn: dict[str, Plate]) -> Iterator[Html]:
 def _length(plan: Plan) -> Iterator[Html]:
     yield heading(2, "Length and completion")
     yield paragraph(
-        "Working time of a session without breaks and pauses. Reading and filling in "
+        "Working time of a session without breaks, pauses and interviews. Reading and filling in "
         "questionnaires take simulated people fixed times; add what greeting, consent and think-"
         "aloud talk take in your lab.",
         "quiet",

@@ -134,7 +134,7 @@ def people(
     from labapp.analysis.tables import Tables, frames
 
     every = frames({name: rows.get(name, ()) for name in COLUMNS})
-    tables = Tables(**every, notes=())
+    tables = Tables(**every, remarks=())
     trials = tables.trials.assign(
         **{BEST: pd.array([r.get(BEST) for r in rows["trials"]], "Float64")}
     )

@@ -41,7 +41,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Working time of a session in seconds: median and 90th percentile. strategy: None for the
+    """Working time of a session in seconds, interviews left out, for nobody can say how long people
+    talk: median and 90th percentile. strategy: None for the
     mixture; n: sessions."""
 
     strategy: str | None
@@ -120,7 +121,7 @@ def lengths(people: People) -> list[Length]:
 
 
 def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> Length:
-    seconds = sessions["duration_s"].to_numpy(np.float64)
+    seconds = (sessions["duration_s"] - sessions["interview_s"]).to_numpy(np.float64)
     weights = people.weights(list(sessions["participant"]))
     if strategy is not None:
         weights = np.ones(len(seconds))

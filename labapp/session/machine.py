@@ -14,12 +14,14 @@ from labapp.events.commands import (
     AddNote,
     Begin,
     Command,
+    CorrectNote,
     EndSession,
     GivePrompt,
     Next,
     Pause,
     Resume,
     SkipStage,
+    Unblind,
 )
 from labapp.events.durations import Pauses
 from labapp.events.judging import PerformanceComputed
@@ -39,6 +41,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
+from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
 from labapp.study import inclusion, payment, performance
 from labapp.study.inclusion import Achieved, Tally
 from labapp.study.judging import JudgingPart
@@ -75,13 +78,25 @@ class Performed:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """What the moderator noted: in which words, how it reads now, and whether it can be put into
+    other words; what cannot is the study's, and is taken back or given again."""
+
+    text: str
+    now: str
+    own_words: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
     tally: what was achieved so far. ended: None, `completed`, or why it was ended early.
     withdrawal: keep or delete, as a participant who withdrew wants done with the data.
     broken_off: a run of the program ended before its session did, and nobody has gone on since.
     performed: in the last stage that judged explanations, for the texts behind it.
-    agreed: whether the participant agreed to each use of the data that was asked one by one."""
+    agreed: whether the participant agreed to each use of the data that was asked one by one.
+    noted: by the seq of its event. blind: whether the console hides what is on the screen, None
+    where the journal does not say."""
 
     records: tuple[PartRecord, ...]
     segment: int = 0
@@ -94,6 +109,8 @@ class SessionState:
     broken_off: bool = False
     performed: Performed | None = None
     agreed: Mapping[str, bool] = field(default_factory=dict)
+    noted: Mapping[int, Noted] = field(default_factory=dict)
+    blind: bool | None = None
 
     @property
     def running(self) -> bool:
@@ -166,6 +183,10 @@ class SessionMachine:
                 return (self._keyed(state, FlagAdded(number, meaning)),) if meaning else ()
             case GivePrompt(text):
                 return (self._keyed(state, PromptGiven(text)),)
+            case CorrectNote():
+                return self._correct(state, command)
+            case Unblind():
+                return (Draft(BlindingSet(False)),) if state.blind else ()
         if state.ended is not None:
             return ()
         match command:
@@ -264,6 +285,15 @@ class SessionMachine:
                 return self._go_on(state, "break skipped", "skipped")
         return ()
 
+    def _correct(self, state: SessionState, wish: CorrectNote) -> Sequence[Draft]:
+        """A correction of what was noted, where it changes anything."""
+        noted, text = state.noted.get(wish.seq), wish.text.strip()
+        if noted is None or text == noted.now:
+            return ()
+        if text and text != noted.text and not noted.own_words:
+            return ()
+        return (self._keyed(state, NoteCorrected(wish.seq, text, wish.typing_began_ns)),)
+
     def _keyed(self, state: SessionState, body: Body) -> Draft:
         """A moderator's event carries the trial it falls into."""
         part = self.part(state)
@@ -289,6 +319,16 @@ class SessionMachine:
                 state = replace(state, ended="completed")
             case SessionEnded():
                 state = replace(state, ended=body.reason, withdrawal=body.withdrawal)
+            case BlindingSet():
+                state = replace(state, blind=body.blind)
+            case NoteAdded() | DeviationNoted():
+                state = _with_note(state, event.seq, Noted(body.text, body.text, True))
+            case FlagAdded():
+                state = _with_note(state, event.seq, Noted(body.meaning, body.meaning, False))
+            case PromptGiven() | QuestionAsked():
+                state = _with_note(state, event.seq, Noted(body.text, body.text, False))
+            case NoteCorrected() if (noted := state.noted.get(body.seq)) is not None:
+                state = _with_note(state, body.seq, replace(noted, now=body.text))
             case PartStarted():
                 record = PartRecord(started_ns=event.t_ns)
                 return replace(
@@ -315,3 +355,7 @@ class SessionMachine:
 
 def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tuple[PartRecord, ...]:
     return (*records[:index], record, *records[index + 1 :])
+
+
+def _with_note(state: SessionState, seq: int, noted: Noted) -> SessionState:
+    return replace(state, noted={**state.noted, seq: noted})

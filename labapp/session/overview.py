@@ -16,6 +16,7 @@ from labapp.study.judging import JudgingPart, WarmUpPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import (
+    InterviewPart,
     Plan,
     PlannedPart,
     QuestionnairePart,
@@ -127,6 +128,9 @@ def _flow_line(part: PlannedPart) -> str:
         return f"{part.title}: {part.trials} masked pictures ({within}), {of}"
     if isinstance(part, WarmUpPart):
         return f"{part.title}: {part.trials} exercises"
+    if isinstance(part, InterviewPart):
+        guide = f"a guide of {len(part.questions)} questions" if part.questions else "no guide"
+        return f"{part.title}: {guide}, until the moderator ends it"
     if isinstance(part, QuestionnairePart):
         return f"Questionnaire {part.instrument}"
     return part.title

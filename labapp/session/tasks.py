@@ -15,6 +15,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
     BreakPart,
     ConsentPart,
+    InterviewPart,
     PagesPart,
     PlannedPart,
     QuestionnairePart,
@@ -24,6 +25,7 @@ from labapp.study.plan import (
 from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.base import Task
+from labapp.tasks.interview import InterviewTask
 from labapp.tasks.judging.task import JudgingTask, WarmUpTask
 from labapp.tasks.pages import ConsentTask, PagesTask
 from labapp.tasks.questionnaire import QuestionnaireTask
@@ -68,6 +70,8 @@ def _task(
                 len(texts.pages(loaded.text(part.document))),
                 tuple(LatentSpace.from_json(box.dimensions) for box in part.boxes),
             )
+        case InterviewPart():
+            return InterviewTask(part, index)
         case WarmUpPart():
             return WarmUpTask(part, index)
         case JudgingPart():

@@ -10,9 +10,11 @@ from labapp.clock import NS
 from labapp.events import Source
 from labapp.events.commands import (
     Answer,
+    AskQuestion,
     CloseDescription,
     Command,
     EditLabel,
+    EndInterview,
     MoveTutorialDial,
     Next,
     OpenDescription,
@@ -38,6 +40,7 @@ from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.plan import (
     BreakPart,
     ConsentPart,
+    InterviewPart,
     QuestionnairePart,
     ReconstructionPart,
     TutorialPart,
@@ -178,6 +181,8 @@ class Driver:
             self._later(self._pace.read_s)
         elif isinstance(part, QuestionnairePart):
             self._answer(part)
+        elif isinstance(part, InterviewPart):
+            self._interview(part)
         elif isinstance(part, TutorialPart) and self._rng.random() < 0.7:
             self._play(part)
         else:
@@ -195,6 +200,12 @@ class Driver:
         row = part.boxes[box].dimensions[dimension]
         value = float(self._rng.uniform(row["low"], row["high"]))
         self._send(MoveTutorialDial(box, dimension, value), self._pace.stride_s)
+
+    def _interview(self, part: InterviewPart) -> None:
+        """Nobody moderates: each question is asked once, and then the interview is over."""
+        asked = len(self._runner.state.part_state.asked)
+        ask = asked < len(part.questions)
+        self._send(AskQuestion(asked + 1) if ask else EndInterview(), self._pace.read_s)
 
     def _answer(self, part: QuestionnairePart) -> None:
         runner = self._runner

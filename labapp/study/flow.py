@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
 from labapp.documents import Strict
 from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
@@ -17,6 +17,12 @@ from labapp.study.stages import (
     UnmaskingStages,
     Visualisation,
 )
+
+Guide = Annotated[
+    tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...],
+    Field(max_length=30),
+]
+"""Questions that a moderator asks, in their order."""
 
 
 class Item(Strict):
@@ -124,6 +130,24 @@ class BreakItem(Item):
         return (self.break_,)
 
 
+class InterviewItem(Item):
+    """An interview, which the moderator ends. The text is on the participant's screen meanwhile.
+
+    questions: the moderator's guide; where the study file is there in several languages, under
+    each language its own. The first nine have a key each that stamps when they were asked.
+    """
+
+    interview: str
+    questions: Guide | dict[str, Guide] = ()
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.interview,)
+
+    def guide(self, language: str) -> tuple[str, ...]:
+        """The questions in one language."""
+        return self.questions[language] if isinstance(self.questions, dict) else self.questions
+
+
 class DebriefItem(Item):
     debrief: str
 
@@ -148,6 +172,7 @@ KINDS: dict[str, type[Item]] = {
     "warm_up": WarmUpItem,
     "text": TextItem,
     "break": BreakItem,
+    "interview": InterviewItem,
     "debrief": DebriefItem,
     "each": EachItem,
 }
@@ -169,7 +194,8 @@ InnerItem = Annotated[
     | Annotated[MethodItem, Tag("method")]
     | Annotated[WarmUpItem, Tag("warm_up")]
     | Annotated[TextItem, Tag("text")]
-    | Annotated[BreakItem, Tag("break")],
+    | Annotated[BreakItem, Tag("break")]
+    | Annotated[InterviewItem, Tag("interview")],
     Discriminator(_flow_key),
 ]
 FlowItem = Annotated[
@@ -182,6 +208,7 @@ FlowItem = Annotated[
     | Annotated[WarmUpItem, Tag("warm_up")]
     | Annotated[TextItem, Tag("text")]
     | Annotated[BreakItem, Tag("break")]
+    | Annotated[InterviewItem, Tag("interview")]
     | Annotated[DebriefItem, Tag("debrief")]
     | Annotated[EachItem, Tag("each")],
     Discriminator(_flow_key),

@@ -55,6 +55,17 @@ class BreakPart(Strict):
     at_least_s: float
 
 
+class InterviewPart(Strict):
+    """An interview that lasts until the moderator ends it. document: the text on the participant's
+    screen; questions: the moderator's guide, in the order they are meant to be asked."""
+
+    part: Literal["interview"] = "interview"
+    id: str
+    title: str
+    document: str
+    questions: tuple[str, ...] = ()
+
+
 class TutorialBox(Strict):
     """One of the tutorial's boxes: a picture with live dials."""
 
@@ -128,6 +139,7 @@ PlannedPart = Annotated[
     ConsentPart
     | PagesPart
     | BreakPart
+    | InterviewPart
     | TutorialPart
     | ExamplePart
     | ReconstructionPart

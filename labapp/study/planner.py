@@ -16,6 +16,7 @@ from labapp.study.flow import (
     BreakItem,
     ConsentItem,
     DebriefItem,
+    InterviewItem,
     Item,
     MethodItem,
     PracticeItem,
@@ -31,6 +32,7 @@ from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.plan import (
     BreakPart,
     ConsentPart,
+    InterviewPart,
     PagesPart,
     Plan,
     PlannedPart,
@@ -176,6 +178,13 @@ class _Planner:
                     yield self._ask(item.questionnaire, part_id, None, place, item.above)
                 case BreakItem():
                     yield self._break(item.break_, item.at_least_s, scope)
+                case InterviewItem():
+                    yield InterviewPart(
+                        id=self._id("interview", numbered=True),
+                        title="Interview",
+                        document=self._document(item, scope),
+                        questions=item.guide(self.study.language),
+                    )
                 case TextItem() | DebriefItem():
                     yield self._pages(item, scope, place)
 

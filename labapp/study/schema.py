@@ -10,7 +10,14 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from labapp.documents import Strict
 from labapp.study import conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells
-from labapp.study.flow import ConsentItem, DebriefItem, FlowItem, MethodItem, items_of
+from labapp.study.flow import (
+    ConsentItem,
+    DebriefItem,
+    FlowItem,
+    InterviewItem,
+    MethodItem,
+    items_of,
+)
 from labapp.study.label import LABEL
 from labapp.study.rules import Incentive, Inclusion
 from labapp.study.stages import JudgingStages
@@ -174,6 +181,19 @@ class Study(Strict):
         judged = [isinstance(getattr(item, "stages", None), JudgingStages) for item in items]
         if any(isinstance(item, MethodItem) for item in items) and not any(judged):
             raise ValueError("method introduces stages that judge explanations; there are none")
+        return flow
+
+    @field_validator("flow")
+    @classmethod
+    def _guides(cls, flow: tuple[FlowItem, ...], info: ValidationInfo) -> tuple[FlowItem, ...]:
+        language = info.data.get("language")
+        for item in items_of(flow):
+            guides = item.questions if isinstance(item, InterviewItem) else ()
+            if isinstance(guides, dict) and language and language not in guides:
+                raise ValueError(
+                    f"the interview's questions are there in {', '.join(guides) or 'no language'}, "
+                    f"and not in the study's, {language}"
+                )
         return flow
 
     @field_validator("assignment")

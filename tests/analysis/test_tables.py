@@ -81,7 +81,7 @@ def test_several_sessions_come_by_study_and_participant(golden: Path, tmp_path: 
     tables = load([second, golden, other])
     assert list(tables.participants["study"]) == ["another", "golden", "golden"]
     assert list(tables.participants["participant"]) == ["P01", "P01", "P02"]
-    assert tables.notes == ()
+    assert tables.remarks == ()
     assert set(tables.of_study("another").trials["participant"]) == {"P01"}
 
 
@@ -98,13 +98,13 @@ def test_a_folder_of_bundles_is_all_of_them(tmp_path: Path) -> None:
         export([small(tmp_path / "data", label)], exports / label, zip=label == "P02")
     (exports / "notes.txt").write_text("not ours")
     assert load(exports).participants["participant"].tolist() == ["P01", "P02"]
-    assert not load(exports).notes
+    assert not load(exports).remarks
 
 
 def test_a_session_given_twice_is_read_once_with_a_note(golden: Path, bundle: Path) -> None:
     tables = load([bundle, golden])
     assert len(tables.participants) == 1
-    (note,) = tables.notes
+    (note,) = tables.remarks
     assert "given twice" in note
     assert len(tables.trials) == len(load(golden).trials)
 
@@ -119,7 +119,7 @@ def test_of_a_deidentified_copy_and_the_session_the_session_is_read(
     assert "slant" not in alone.labels["text"].tolist()
     both = load([copy, golden])
     assert not both.participants["deidentified"].item()
-    assert len(both.notes) == 1
+    assert len(both.remarks) == 1
 
 
 def test_the_longer_of_two_states_of_a_session_is_read(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_longer_of_two_states_of_a_session_is_read(tmp_path: Path) -> None:
     for order in ([early_folder, late_folder], [late_folder, early_folder]):
         tables = load(order)
         assert tables.participants["outcome"].tolist() == ["completed"]
-        assert "events earlier" in tables.notes[0]
+        assert "events earlier" in tables.remarks[0]
 
 
 def test_two_sessions_with_the_same_labels_are_refused(golden: Path, tmp_path: Path) -> None:

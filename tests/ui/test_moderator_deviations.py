@@ -94,7 +94,7 @@ def test_a_deviation_is_written_down_with_the_moment_its_typing_began(
     assert desk.room.last("deviation.noted") == noted
     assert desk.room.count("note.added") == 0
     desk.wait(1)
-    assert lines(notes.deviations) == [("0:15", "door opened")]
+    assert lines(notes.deviations) == [("0:10", "door opened")]
     mark = desk.console.state.timeline.marks[-1]
     assert (mark.kind, mark.at_ns, mark.text) == ("deviation", 10 * NS, "Deviation: door opened")
     qtbot.keyClick(desk.console.header.pause, Qt.Key.Key_1)

@@ -27,17 +27,24 @@ from PySide6.QtWidgets import (
 from labapp.audio.recorder import Level
 from labapp.errors import JournalError
 from labapp.events import Event, Source
-from labapp.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
+from labapp.events.commands import (
+    AddDeviation,
+    AddFlag,
+    AddNote,
+    AskQuestion,
+    EndInterview,
+    GivePrompt,
+)
 from labapp.session.opening import models_of
 from labapp.study.judging import JudgingPart
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import QuestionsPart
+from labapp.study.plan import InterviewPart, QuestionsPart
 from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.language import tr
-from labapp.ui.moderator import style
+from labapp.ui.moderator import interview_mirror, style
 from labapp.ui.moderator.alarm_bar import AlarmBar
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
@@ -194,6 +201,16 @@ class ConsoleWindow(QMainWindow):
         self._shortcut(PAUSE_KEY, self.header.press_pause)
         for place in range(len(self._study.recording.prompts)):
             self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
+        self.mirror.interview.asked.connect(self.ask_question)
+        self.mirror.interview.ended.connect(self.end_interview)
+        guides = [
+            len(part.questions)
+            for part in self._runner.machine.parts
+            if isinstance(part, InterviewPart)
+        ]
+        for number in range(1, min(interview_mirror.KEYS, max(guides, default=0)) + 1):
+            key = interview_mirror.key_of(number)
+            self._shortcut(key, partial(self.ask_question, number), anywhere)
         for number in self._study.flags:
             self._shortcut(f"Ctrl+{number}", partial(self.set_flag, number), anywhere)
 
@@ -215,6 +232,14 @@ class ConsoleWindow(QMainWindow):
     def give_prompt(self, place: int = 0) -> None:
         """Record that the moderator said one of the study's prompts, counted from 0."""
         self._runner.send(GivePrompt(self._study.recording.prompts[place]), Source.MODERATOR)
+
+    def ask_question(self, number: int) -> None:
+        """Stamp a question of the interview's guide, from 1, as asked now."""
+        self._runner.send(AskQuestion(number), Source.MODERATOR)
+
+    def end_interview(self) -> None:
+        """The interview is over; the plan goes on."""
+        self._runner.send(EndInterview(), Source.MODERATOR)
 
     def _keep_note(self, text: str, began_ns: int) -> None:
         self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
@@ -310,6 +335,9 @@ class ConsoleWindow(QMainWindow):
         self.mirror.trial.show_curve(state, now_ns, changed="curve" in changed)
         if dirty or "alarms" in changed:
             self._show_alarms()
+        if dirty or "notes" in changed:
+            part = runner.part
+            self.mirror.interview.show_asked(state.notes, part.id if part else None)
         if "notes" in changed:
             self.notes.show_notes(state.notes)
         if "deviations" in changed:

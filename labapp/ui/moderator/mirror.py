@@ -14,9 +14,16 @@ from labapp.representations.space import LatentSpace
 from labapp.session.decoding import Array
 from labapp.session.runner import Runner
 from labapp.study.judging import JudgingPart, WarmUpPart
-from labapp.study.plan import BreakPart, QuestionnairePart, ReconstructionPart, TutorialPart
+from labapp.study.plan import (
+    BreakPart,
+    InterviewPart,
+    QuestionnairePart,
+    ReconstructionPart,
+    TutorialPart,
+)
 from labapp.study.single_dimension import SingleDimensionPart
 from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.interview import InterviewState
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
@@ -27,6 +34,7 @@ from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.dial_bars import DialBars
+from labapp.ui.moderator.interview_mirror import InterviewMirror
 from labapp.ui.moderator.judging_mirror import JudgingMirror
 from labapp.ui.moderator.question_mirror import QuestionMirror
 from labapp.ui.moderator.sheet_mirror import sheet_lines
@@ -41,7 +49,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.pictures import ImageView
 from labapp.ui.widgets.series import SeriesView
 
-TRIAL, QUIET, QUESTION, PHOTO, WARM_UP, STIMULUS = range(6)
+TRIAL, QUIET, QUESTION, PHOTO, WARM_UP, STIMULUS, INTERVIEW = range(7)
 CAPTIONS = (N_("Own picture"), N_("Target"))
 MOST_SIDE, LEAST_SIDE = 420, 96
 CURVE_ROOM = 118
@@ -299,6 +307,8 @@ class MirrorPanel(QFrame):
         self.stack.addWidget(self.warm_up)
         self.stimulus = UnmaskingMirror(palette, stimuli, blind=blind)
         self.stack.addWidget(self.stimulus)
+        self.interview = InterviewMirror(palette)
+        self.stack.addWidget(self.interview)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
@@ -334,6 +344,9 @@ class MirrorPanel(QFrame):
                 self.stimulus.show_trial(part, now.trial, runner)
                 number, of = part.first + now.trial.number, part.total
                 title = tr("{part} · picture {number} of {all}", part=title, number=number, all=of)
+            case InterviewPart() as part if isinstance(now, InterviewState):
+                front = INTERVIEW
+                self.interview.show_interview(part, now, sound=runner.recorder is not None)
             case WarmUpPart() as part if isinstance(now, JudgingState) and now.trial:
                 front = WARM_UP
                 self.warm_up.show_trial(part, now.trial)

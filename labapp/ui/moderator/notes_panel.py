@@ -29,7 +29,7 @@ from labapp.ui.moderator.timed_list import Line, TimedList
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
-COLOURS = {"note": "accent", "flag": "warn", "prompt": "good"}
+COLOURS = {"note": "accent", "flag": "warn", "prompt": "good", "question": "accent"}
 NOTES, DEVIATIONS = range(2)
 
 

@@ -77,7 +77,7 @@ class PromptBox(QWidget):
 
     def show_last(self, notes: Sequence[Note], now_ns: int) -> None:
         """How long ago (session time) the last prompt was given."""
-        last = next((note for note in reversed(notes) if note.kind == "prompt"), None)
+        last = next((note for note in reversed(notes) if note.kind == "prompt" and note.text), None)
         text = tr("none yet")
         if last is not None:
             text = tr("last {time} ago", time=wording.short_time(now_ns - last.t_ns))

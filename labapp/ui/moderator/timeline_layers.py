@@ -47,6 +47,7 @@ MARKS = {
     "note": ("o", "accent"),
     "flag": ("t2", "warn"),
     "prompt": ("s", "good"),
+    "question": ("p", "accent"),
     "answer": ("h", "good"),
     "deviation": ("d", "accent"),
     "alarm": ("t1", "alarm"),

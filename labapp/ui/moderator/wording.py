@@ -48,6 +48,7 @@ PART_TITLES = (
     N_("Stage {number}"),
     N_("Break"),
     N_("Text"),
+    N_("Interview"),
     N_("Debrief"),
     N_("Method"),
     N_("Warm-up"),

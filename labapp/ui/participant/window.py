@@ -29,6 +29,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
     BreakPart,
     ConsentPart,
+    InterviewPart,
     PagesPart,
     PlannedPart,
     QuestionnairePart,
@@ -48,6 +49,7 @@ from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.description import Description
 from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.heatmaps import HeatmapScreen
+from labapp.ui.participant.interview import InterviewScreen
 from labapp.ui.participant.judging import JudgingScreen
 from labapp.ui.participant.method import MethodScreen
 from labapp.ui.participant.pages import PagesScreen
@@ -271,6 +273,8 @@ class ParticipantWindow(QWidget):
                 return ConsentScreen(self.setting, part)
             case BreakPart():
                 return BreakScreen(self.setting, part)
+            case InterviewPart():
+                return InterviewScreen(self.setting, part)
             case PagesPart():
                 return PagesScreen(self.setting, part)
             case TutorialPart():

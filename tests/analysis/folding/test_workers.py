@@ -59,7 +59,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def assert_same(one: Tables, other: Tables) -> None:
-    assert one.notes == other.notes
+    assert one.remarks == other.remarks
     for name, frame in one.by_name().items():
         pd.testing.assert_frame_equal(frame, other.by_name()[name], check_exact=True)
 
@@ -104,7 +104,7 @@ def test_a_session_given_twice_is_noticed_whoever_reads_it(
     again = export([sessions[0]], tmp_path / "again")
     tables = load([*sessions, again], workers=2)
     assert len(tables.participants) == 4
-    assert "given twice" in tables.notes[0]
+    assert "given twice" in tables.remarks[0]
 
 
 def test_progress_is_told_in_order(sessions: list[Path]) -> None:

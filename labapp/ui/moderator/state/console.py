@@ -10,7 +10,7 @@ from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.deviations import DeviationLog
 from labapp.ui.moderator.state.latency import Latency
-from labapp.ui.moderator.state.notes import Note, note_of
+from labapp.ui.moderator.state.notes import Note, correct, note_of
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.moderator.state.stimuli import Stimuli
 from labapp.ui.moderator.state.timeline import Timeline
@@ -71,6 +71,8 @@ class ConsoleState:
         note = note_of(event, self.work)
         if note is not None:
             self.notes.append(note)
+            self.changed.add("notes")
+        if event.kind == "note.corrected" and correct(self.notes, event):
             self.changed.add("notes")
         if self.deviations.apply(event):
             self.changed.add("deviations")

@@ -26,6 +26,8 @@ WORDS = {
     "unfinished": N_("No end is recorded"),
     "attempt_interrupted": N_("Attempt without an end"),
     "noted": "",
+    "noted_taken_back": N_("Deviation taken back"),
+    "unblinded": N_("Moderator unblinded"),
     "aligned_at_start": N_("Target and start agreed already"),
     "no_sound": N_("Without sound"),
     "sound_lost": N_("Sound lost"),

@@ -10,6 +10,7 @@ from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.judging import JudgingPart
 from labapp.study.plan import (
     BreakPart,
+    InterviewPart,
     PagesPart,
     PlannedPart,
     QuestionnairePart,
@@ -17,6 +18,7 @@ from labapp.study.plan import (
     TrialsPart,
 )
 from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.interview import InterviewState
 from labapp.tasks.judging.state import JudgingState
 from labapp.tasks.pages import PagesState, PagesTask
 from labapp.tasks.reconstruction.state import StageState
@@ -138,6 +140,8 @@ def progress_of(machine: SessionMachine, state: SessionState) -> str:
     if isinstance(part, UnmaskingPart) and isinstance(now, UnmaskingState):
         number = now.trial.number if now.trial else 1
         return f"{part.first + number} / {part.total}"
+    if isinstance(part, InterviewPart) and isinstance(now, InterviewState):
+        return f"{len(set(now.asked))} / {len(part.questions)}" if part.questions else ""
     if isinstance(part, QuestionnairePart):
         return part.instrument.upper() if len(part.instrument) <= 4 else tr("asked")
     if isinstance(task, PagesTask) and isinstance(now, PagesState) and task.pages > 1:

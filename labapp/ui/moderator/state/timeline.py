@@ -21,7 +21,9 @@ from labapp.ui.moderator.reports import gap, pause_reason, reported
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
-MarkKind = Literal["note", "flag", "prompt", "answer", "deviation", "alarm", "pause", "gap"]
+MarkKind = Literal[
+    "note", "flag", "prompt", "question", "answer", "deviation", "alarm", "pause", "gap"
+]
 
 ANSWERS = {"far": N_("Far away"), "close": N_("Close enough")}
 """Words for the marks of a calibration."""
@@ -44,9 +46,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
+    """seq: of the event that noted it, where it can be corrected."""
+
     at_ns: int
     kind: MarkKind
     text: str
+    seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ class Timeline:
         self.parts: list[Block] = []
         self.trials: list[Block] = []
         self.marks: list[Mark] = []
+        self._first: dict[int, Mark] = {}
         self.hearing: list[Hearing] = []
         self.version = 0
 
@@ -121,7 +127,9 @@ class Timeline:
                 self.marks.append(Mark(at, "answer", text))
             case "deviation.noted":
                 since = work.working_ns(int(p["typing_began_ns"]))
-                self.marks.append(Mark(since, "deviation", tr("Deviation: {said}", said=p["text"])))
+                self._noted(Mark(since, "deviation", p["text"], event.seq))
+            case "note.corrected":
+                return self._corrected(int(p["seq"]), str(p["text"]))
             case "audio.gap":
                 lost = counted(
                     int(p["frames"]),
@@ -167,7 +175,25 @@ class Timeline:
             text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
         if note.kind == "prompt":
             text = tr("Prompt given: {prompt}", prompt=note.text)
-        self.marks.append(Mark(note.working_ns, note.kind, text))
+        if note.kind == "question":
+            text = tr("Asked: {question}", question=note.text)
+        self._noted(Mark(note.working_ns, note.kind, text, event.seq))
+        return True
+
+    def _noted(self, mark: Mark) -> None:
+        """Keep what a mark of the moderator was at first, for it may be corrected."""
+        self._first[mark.seq] = mark
+        self.marks.append(_worded(mark))
+
+    def _corrected(self, seq: int, text: str) -> bool:
+        """What was taken back has no mark; what only the study words gets its own words back."""
+        mark = self._first.get(seq)
+        if mark is None:
+            return False
+        self.marks = [one for one in self.marks if one.seq != seq]
+        if text:
+            words = text if mark.kind in ("note", "deviation") else mark.text
+            self.marks.append(_worded(replace(mark, text=words)))
         return True
 
     def _resumed(self, work: WorkTime) -> None:
@@ -181,6 +207,12 @@ class Timeline:
                 length = wording.short_time(end - start)
                 self.marks[index] = replace(mark, text=f"{mark.text}, {length}")
                 return
+
+
+def _worded(mark: Mark) -> Mark:
+    if mark.kind != "deviation":
+        return mark
+    return replace(mark, text=tr("Deviation: {said}", said=mark.text))
 
 
 def _trial(part: PlannedPart, number: int | None) -> str:

@@ -1,0 +1,37 @@
+"""Kinds that tell of the moderator: what was written down and corrected, what was asked, and
+whether the console named the representations."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body, kind
+
+
+@kind("note.corrected", durable=True)
+class NoteCorrected(Body):
+    """What the moderator wrote down reads otherwise from now on; the former words stay where they
+    are. seq: of the corrected note.added, deviation.noted, flag.added, prompt.given or
+    interview.question_asked, never of another correction; text: how it reads now, empty where it
+    is taken back (the last three are taken back or, with their own words, given again);
+    typing_began_ns: session time of the correction's first key."""
+
+    seq: int
+    text: str
+    typing_began_ns: int
+
+
+@kind("blinding.set", durable=True)
+class BlindingSet(Body):
+    """Whether the console hides from the moderator which representation is on the screen. Stored
+    as a session opens; later only blind false follows blind true: the moderator was unblinded at
+    this time. A journal without one was recorded by an older labapp, or without a console."""
+
+    blind: bool
+
+
+@kind("interview.question_asked", durable=True)
+class QuestionAsked(Body):
+    """The moderator asked a question of the interview's guide. question: its number in the guide,
+    from 1; text: its words."""
+
+    question: int
+    text: str

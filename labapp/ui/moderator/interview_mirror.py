@@ -1,0 +1,144 @@
+"""An interview in the mirror's place: the guide, a key for each question, and the end.
+
+A question is stamped with the moment it is asked, so that what is said can be found by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from labapp.study.plan import InterviewPart
+from labapp.tasks.interview import InterviewState
+from labapp.ui import theme
+from labapp.ui.language import N_, tr
+from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.state.notes import Note
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
+
+KEYS = 9
+KEY_WIDTH, ASKED_WIDTH = 92, 76
+RECORDED = N_(
+    "The participant’s voice is recorded. Silence is no alarm now, and nothing said here counts as "
+    "thinking aloud. Notes and flags are taken as ever."
+)
+UNRECORDED = N_("No sound is recorded: write down what is said as notes.")
+
+
+def key_of(number: int) -> str:
+    """The key that stamps a question, counted from 1; empty behind the ninth."""
+    return f"Alt+Shift+{number}" if number <= KEYS else ""
+
+
+class _Question(Button):
+    """A question of the guide as one large button, over as many lines as its words need."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__()
+        self.setProperty("role", "chip")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(tr("Asked: {question}", question=text))
+        key = key_of(number)
+        stamps = N_("{key} or a click stamps the moment you ask it") if key else N_(
+            "A click stamps the moment you ask it"
+        )  # fmt: skip
+        self.setToolTip(tr(stamps, key=key))
+        self.key = bits.label(key or f"{number}", "caption")
+        self.key.setFixedWidth(KEY_WIDTH)
+        self.words = QLabel(text)
+        self.words.setWordWrap(True)
+        self.asked = bits.label("", "caption")
+        self.asked.setFixedWidth(ASKED_WIDTH)
+        self.asked.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        row.setSpacing(theme.SPACE_S)
+        for label in (self.key, self.words, self.asked):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        row.addWidget(self.key)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.asked)
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        gaps = 4 * theme.SPACE_S + KEY_WIDTH + ASKED_WIDTH
+        needed = self.words.heightForWidth(max(80, self.width() - gaps)) + 2 * theme.SPACE_S
+        self.setFixedHeight(max(theme.TARGET_HEIGHT, needed))
+
+
+class InterviewMirror(QWidget):
+    """asked(number): a question of the guide, from 1; ended: the interview is over."""
+
+    asked = Signal(int)
+    ended = Signal()
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._part: InterviewPart | None = None
+        self.questions: list[_Question] = []
+        self.headline = bits.label("", "title")
+        self.text = bits.label("", "secondary", wrap=True)
+        self.end = Button(tr("End the interview"))
+        self.end.setProperty("role", "primary")
+        self.end.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.end.clicked.connect(self.ended)
+        self._rows = QVBoxLayout()
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(theme.SPACE_XS)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, theme.SPACE_S, 0)
+        column.addLayout(self._rows)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inside)
+        head = QHBoxLayout()
+        head.addWidget(self.headline, 1)
+        head.addWidget(self.end)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addLayout(head)
+        layout.addWidget(self.text)
+        layout.addWidget(area, 1)
+
+    def show_interview(self, part: InterviewPart, state: InterviewState, *, sound: bool) -> None:
+        """The guide, and how much of it was asked."""
+        if part is not self._part:
+            self._begin(part)
+        n = len(part.questions)
+        asked = len(set(state.asked))
+        progress = tr("{n} of {all} questions asked", n=asked, all=n) if n else tr("Interview")
+        bits.set_text(self.headline, progress)
+        bits.set_text(self.text, tr(RECORDED if sound else UNRECORDED))
+
+    def _begin(self, part: InterviewPart) -> None:
+        self._part = part
+        for question in self.questions:
+            self._rows.removeWidget(question)
+            question.hide()
+            question.deleteLater()
+        self.questions = []
+        for number, text in enumerate(part.questions, start=1):
+            question = _Question(number, text)
+            question.clicked.connect(lambda _=False, number=number: self.asked.emit(number))
+            self._rows.addWidget(question)
+            self.questions.append(question)
+
+    def show_asked(self, notes: Sequence[Note], part: str | None) -> None:
+        """When each question was last asked in this part, in working time."""
+        last = {
+            note.number: note.working_ns
+            for note in notes
+            if note.kind == "question" and note.text and note.stage == part
+        }
+        for number, question in enumerate(self.questions, start=1):
+            at = last.get(number)
+            bits.set_text(question.asked, "" if at is None else f"✓ {wording.short_time(at)}")

@@ -1,0 +1,69 @@
+"""The interview: what it is about, that sound is still recorded, and how to stop it. The moderator
+asks and ends it; nothing here can be pressed by accident."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from labapp.study.plan import InterviewPart
+from labapp.ui import theme
+from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.widgets.bars import Foot, Head, RecordingMark
+from labapp.ui.widgets.markdown import MarkdownView, text_width
+
+
+class InterviewScreen(Screen):
+    """The study's text, and below it the card that says whether the voice is recorded."""
+
+    def __init__(self, setting: Setting, part: InterviewPart) -> None:
+        super().__init__(setting, part)
+        self.text = MarkdownView()
+        self.text.show_text("\n\n".join(setting.pages(part.document, {})))
+        self.mark = RecordingMark(setting.palette)
+        self.announcement, self.how = QLabel(), QLabel()
+        self.announcement.setProperty("role", "heading")
+        self.how.setProperty("role", "secondary")
+        self.how.setWordWrap(True)
+        self._recorded: bool | None = None
+        column = self.column(text_width())
+        column.addStretch(1)
+        column.addWidget(self.text, 100)
+        column.addSpacing(theme.SPACE_XL)
+        column.addWidget(self._card())
+        column.addStretch(2)
+        self.render_state()
+
+    def _card(self) -> QFrame:
+        card = QFrame()
+        card.setProperty("role", "card")
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(*(theme.SPACE_L,) * 4)
+        inside.setSpacing(theme.SPACE_S)
+        line = QHBoxLayout()
+        line.setSpacing(theme.SPACE_S)
+        line.addWidget(self.mark)
+        line.addWidget(self.announcement, 1)
+        inside.addLayout(line)
+        inside.addWidget(self.how)
+        return card
+
+    def render_state(self) -> None:
+        recorded = self.setting.runner.recorder is not None
+        if recorded == self._recorded:
+            return
+        self._recorded = recorded
+        words = self.setting.words
+        self.mark.show_on(recorded)
+        self.announcement.setText(
+            words("interview_recorded" if recorded else "interview_unrecorded")
+        )
+        self.how.setText(words("interview_stop" if recorded else "interview_stop_unrecorded"))
+
+    def head(self) -> Head:
+        return Head(self.setting.words("interview"))
+
+    def foot(self) -> Foot:
+        return Foot(note=self.setting.words("interview_foot"))
+
+    def entrance(self) -> QWidget | None:
+        return self.text if self.text.focusPolicy() else None

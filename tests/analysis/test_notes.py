@@ -1,0 +1,168 @@
+"""The table of what the moderator noted, with every correction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.tables import Tables, tables_of
+from labapp.bundle.session_timeline import SESSION_COLUMNS, session_timeline
+from labapp.clock import NS
+from labapp.events import Body, Source
+from labapp.events.lifecycle import (
+    DeviationNoted,
+    FlagAdded,
+    NoteAdded,
+    PartEnded,
+    PartStarted,
+    PromptGiven,
+    SessionCompleted,
+    SessionPaused,
+    SessionResumed,
+)
+from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
+from tests.analysis.sessions import Stamped, begin_trial, builder, end_trial, paired, stage_row
+
+INTERVIEW = {
+    "part": "interview", "id": "interview-1", "title": "Interview", "document": "i",
+    "questions": ["What was hard?"],
+}  # fmt: skip
+
+
+def session(*, blind: bool | None = True) -> Stamped:
+    """A stage of two questions with a pause of 10 s, and an interview of 20 s."""
+    made = builder(stage_row(), INTERVIEW)
+
+    def moderates(t: float, body: Body) -> int:
+        made.at(t, body, "stage-1" if t < 35 else None, source=Source.MODERATOR)
+        return len(made.rows)
+
+    if blind is not None:
+        made.at(0, BlindingSet(blind))
+    made.at(1, PartStarted(0), "stage-1")
+    begin_trial(made, 1)
+    made.at(5, SessionPaused("a phone"))
+    made.at(15, SessionResumed("on"))
+    end_trial(made, 18)
+    begin_trial(made, 20, 2)
+    # Begun in the first question, kept in the second.
+    note = moderates(24, NoteAdded("turns teh dial", round(17.5 * NS)))
+    flag = moderates(25, FlagAdded(3, "confusion"))
+    moderates(26, PromptGiven("Please keep talking"))
+    deviation = moderates(28, DeviationNoted("door open", 27 * NS))
+    moderates(30, NoteCorrected(note, "turns the dial", 29 * NS))
+    moderates(31, NoteCorrected(flag, "", 31 * NS))
+    moderates(32, NoteCorrected(deviation, "window open", 32 * NS))
+    moderates(32.5, NoteCorrected(999, "nothing there", 32 * NS))
+    made.at(33, BlindingSet(False), source=Source.MODERATOR)
+    end_trial(made, 34, trial=2)
+    made.at(35, PartEnded(0, "completed"), "stage-1")
+    made.at(36, PartStarted(1), "interview-1")
+    made.at(40, QuestionAsked(1, "What was hard?"), "interview-1", source=Source.MODERATOR)
+    made.at(56, PartEnded(1, "completed"), "interview-1")
+    made.at(57, SessionCompleted())
+    moderates(60, NoteAdded("said afterwards: liked it", 58 * NS))
+    return paired(made)
+
+
+def tables(events: Stamped) -> Tables:
+    return tables_of([SessionRecords.of(events, "test")])
+
+
+def rows(table: Any, *names: str) -> list[tuple[Any, ...]]:
+    plain = table.astype(object).where(table.notna(), None)
+    return list(plain[list(names)].itertuples(index=False, name=None))
+
+
+def test_an_entry_belongs_to_the_moment_of_its_first_key() -> None:
+    notes = tables(session()).notes
+    assert rows(notes, "kind", "onset_s", "working_s", "kept_s", "stage", "trial") == [
+        ("note", 17.5, 7.5, 24.0, "stage-1", 1),
+        ("flag", 25.0, 15.0, 25.0, "stage-1", 2),
+        ("prompt", 26.0, 16.0, 26.0, "stage-1", 2),
+        ("deviation", 27.0, 17.0, 28.0, "stage-1", 2),
+        ("note", 29.0, 19.0, 30.0, "stage-1", 2),
+        ("flag", 31.0, 21.0, 31.0, "stage-1", 2),
+        ("deviation", 32.0, 22.0, 32.0, "stage-1", 2),
+        ("question", 40.0, 30.0, 40.0, "interview-1", None),
+        ("note", 58.0, 48.0, 60.0, None, None),
+    ]
+
+
+def test_corrections_are_rows_of_their_own_and_the_first_says_what_counts() -> None:
+    notes = tables(session()).notes
+    first = notes[notes["corrects"].isna()]
+    assert rows(first, "kind", "text", "text_now", "taken_back", "number") == [
+        ("note", "turns teh dial", "turns the dial", False, None),
+        ("flag", "confusion", "", True, 3),
+        ("prompt", "Please keep talking", "Please keep talking", False, None),
+        ("deviation", "door open", "window open", False, None),
+        ("question", "What was hard?", "What was hard?", False, 1),
+        ("note", "said afterwards: liked it", "said afterwards: liked it", False, None),
+    ]
+    seq_of = dict(zip(first["text"], first["seq"], strict=True))
+    corrections = notes[notes["corrects"].notna()]
+    assert rows(corrections, "corrects", "text") == [
+        (seq_of["turns teh dial"], "turns the dial"),
+        (seq_of["confusion"], ""),
+        (seq_of["door open"], "window open"),
+    ]
+
+
+def test_deviations_read_as_they_were_corrected_and_say_of_the_unblinding() -> None:
+    found = tables(session())
+    assert rows(found.deviations, "kind", "session_s", "detail", "stage") == [
+        ("paused", 5.0, "a phone", "stage-1"),
+        ("noted", 27.0, "window open", "stage-1"),
+        ("unblinded", 33.0, "", "stage-1"),
+    ]
+    events = session()
+    (at,) = (event.seq for event, body in events if isinstance(body, DeviationNoted))
+    struck = [
+        (event, NoteCorrected(body.seq, "", 0))
+        if isinstance(body, NoteCorrected) and body.seq == at
+        else (event, body)
+        for event, body in events
+    ]
+    kinds = tables(struck).deviations["kind"].tolist()
+    assert kinds == ["paused", "noted_taken_back", "unblinded"]
+
+
+@pytest.mark.parametrize(
+    ("blind", "told"), [(True, (True, 33.0)), (False, (False, None)), (None, (None, None))]
+)
+def test_what_is_not_known_of_blinding_is_not_said(blind: bool | None, told: object) -> None:
+    (person,) = rows(tables(session(blind=blind)).participants, "blind", "unblinded_s")
+    assert person == told
+
+
+def test_the_interview_is_measured_apart() -> None:
+    (person,) = rows(tables(session()).participants, "interview_s", "n_notes", "duration_s")
+    assert person == (20.0, 6, 50.0)
+
+
+def test_the_bundle_has_the_same_onsets() -> None:
+    events = session()
+    timeline = session_timeline(events).rows
+    known = {column.name: column for column in SESSION_COLUMNS}
+    types = {
+        "note": "note.added", "flag": "flag.added", "prompt": "prompt.given",
+        "deviation": "deviation.noted", "question": "interview.question_asked",
+    }  # fmt: skip
+    at_seq = {row["seq"]: row for row in timeline}
+    notes = tables(events).notes
+    for note in notes.astype(object).where(notes.notna(), None).to_dict("records"):
+        row = at_seq[note["seq"]]
+        wanted = types[note["kind"]]
+        if row["trial_type"] == "note.corrected":
+            wanted = "note.corrected"
+            assert row["value"] == note["corrects"]
+        assert row["trial_type"] == wanted
+        assert row["trial_type"] in known["trial_type"].levels
+        assert float(row["onset"]) == note["onset_s"]
+        assert row["stage"] == note["stage"]
+    assert [float(row["onset"]) for row in timeline] == sorted(
+        float(row["onset"]) for row in timeline
+    )

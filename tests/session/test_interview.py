@@ -1,0 +1,174 @@
+"""An interview: its guide, its end, and going on in it; and what the moderator corrects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.clock import NS
+from labapp.errors import StudyError
+from labapp.events import Source
+from labapp.events.commands import (
+    AddDeviation,
+    AddFlag,
+    AddNote,
+    AskQuestion,
+    Command,
+    CorrectNote,
+    EndInterview,
+    EndSession,
+    GivePrompt,
+    Next,
+    Pause,
+    Resume,
+    SkipStage,
+)
+from labapp.events.moderation import NoteCorrected
+from labapp.session.opening import OpenSession
+from labapp.session.overview import overview
+from labapp.session.past import read_past
+from labapp.simulation.headless import simulate
+from labapp.study.loading import load
+from labapp.tasks.interview import InterviewState
+from tests.session.sessions import opened, surroundings
+from tests.session.test_resume import drop, go_on
+
+STUDY = """\
+id: talked
+title: A study with an interview
+version: 1
+flow:
+  - consent: texts/{language}/consent.md
+  - interview: texts/{language}/interview.md
+    questions:
+      en: ["What did you look for?", "What was hard?"]
+      de: ["Worauf haben Sie geachtet?"]
+  - debrief: texts/{language}/debrief.md
+"""
+
+
+def study(folder: Path, text: str = STUDY) -> Path:
+    path = folder / "talked.yaml"
+    path.write_text(text)
+    return path
+
+
+def in_interview(tmp_path: Path) -> OpenSession:
+    session = opened(tmp_path, study=study(tmp_path))
+    session.begin()
+    session.give_consent("A Name")
+    assert part_of(session) == "interview-1"
+    return session
+
+
+def part_of(session: OpenSession) -> str | None:
+    return None if session.runner.part is None else session.runner.part.id
+
+
+def moderate(session: OpenSession, *commands: Command) -> None:
+    for command in commands:
+        session.runner.send(command, Source.MODERATOR)
+
+
+def test_the_guide_stamps_its_questions_until_the_moderator_ends_it(tmp_path: Path) -> None:
+    session = in_interview(tmp_path)
+    session.runner.send(Next())
+    assert part_of(session) == "interview-1", "the participant does not end it by a key"
+    moderate(session, AskQuestion(2), AskQuestion(1), AskQuestion(2), AskQuestion(3))
+    state = session.runner.state.part_state
+    assert state == InterviewState(asked=(2, 1, 2), since_ns=0), "there is no third question"
+    moderate(session, Pause("a phone"), AskQuestion(1), Resume("on"), EndInterview())
+    assert part_of(session) == "debrief"
+    assert session.runner.state.records[1].outcome == "completed"
+    path = drop(session)
+    asked = [event for event in read_past(path) if event.kind == "interview.question_asked"]
+    assert [dict(event.payload) for event in asked][:2] == [
+        {"question": 2, "text": "What was hard?"},
+        {"question": 1, "text": "What did you look for?"},
+    ]
+    assert {event.stage for event in asked} == {"interview-1"}
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize("end", [EndInterview(), SkipStage()])
+def test_killed_in_an_interview(tmp_path: Path, end: Command) -> None:
+    killed = in_interview(tmp_path)
+    moderate(killed, AskQuestion(1))
+    session = go_on(tmp_path, drop(killed))
+    assert part_of(session) == "interview-1"
+    moderate(session, Resume("everybody is back"), AskQuestion(2))
+    assert session.runner.state.part_state.asked == (1, 2)
+    moderate(session, end)
+    assert part_of(session) == "debrief"
+    drop(session)
+
+
+def test_a_simulated_session_asks_everything_and_goes_on(tmp_path: Path) -> None:
+    loaded = load(study(tmp_path))
+    around = surroundings(tmp_path)
+    path = simulate(loaded, "P01", around, data=tmp_path / "data", strategy="understanding")
+    events = read_past(path)
+    assert [event.kind for event in events].count("interview.question_asked") == 2
+    assert events[-2].kind == "session.completed"
+
+
+def test_the_flow_tells_of_the_interview(tmp_path: Path) -> None:
+    told = overview(str(study(tmp_path)), 1, tmp_path / "data").lines()
+    assert "  Interview: a guide of 2 questions, until the moderator ends it" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("      en:", "      fr:"), "questions are there in fr, de"),
+        (("What did you look for?", " "), "at least 1 character"),
+    ],
+)
+def test_a_guide_that_cannot_be_asked_is_refused(
+    tmp_path: Path, change: tuple[str, str], told: str
+) -> None:
+    with pytest.raises(StudyError, match=told):
+        load(study(tmp_path, STUDY.replace(*change)))
+
+
+def noted(session: OpenSession) -> list[str]:
+    """How everything that was noted reads now."""
+    return [noted.now for noted in session.runner.state.noted.values()]
+
+
+def seqs(session: OpenSession) -> list[int]:
+    return list(session.runner.state.noted)
+
+
+def test_what_was_noted_is_corrected_and_taken_back(tmp_path: Path) -> None:
+    session = in_interview(tmp_path)
+    moderate(session, AddNote("turns teh dial", 1), AddDeviation("a door", 2), AddFlag(1))
+    moderate(session, GivePrompt("Please keep talking"), AskQuestion(1))
+    note, deviation, flag, prompt, question = seqs(session)
+    moderate(session, CorrectNote(note, " turns the dial ", 3), CorrectNote(deviation, "", 4))
+    moderate(session, *(CorrectNote(seq, "", 5) for seq in (flag, prompt, question)))
+    assert noted(session) == ["turns the dial", "", "", "", ""]
+    before = session.runner.journal.committed_seq
+    for nothing in (
+        CorrectNote(note, "turns the dial", 6),  # as it reads already
+        CorrectNote(flag, "", 6),
+        CorrectNote(flag, "another meaning", 6),  # the words are the study's
+        CorrectNote(before, "a correction", 6),  # is no note
+        CorrectNote(999, "nothing", 6),
+    ):
+        moderate(session, nothing)
+    assert session.runner.journal.committed_seq == before
+    moderate(session, CorrectNote(flag, "insight", 7), CorrectNote(deviation, "a window", 7))
+    assert noted(session) == ["turns the dial", "a window", "insight", "", ""]
+    state = session.runner.state
+    moderate(session, EndInterview(), EndSession("enough"), CorrectNote(note, "at the end", 8 * NS))
+    assert noted(session)[0] == "at the end", "also when the session is over"
+    path = drop(session)
+    written = [event for event in read_past(path) if event.kind == NoteCorrected.kind]
+    assert all(event.source == Source.MODERATOR for event in written)
+    assert dict(written[0].payload) == {
+        "seq": note, "text": "turns the dial", "typing_began_ns": 3,
+    }  # fmt: skip
+    folded = session.runner.machine.fold(read_past(path))
+    assert folded.noted == session.runner.state.noted != state.noted
