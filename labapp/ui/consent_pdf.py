@@ -27,8 +27,9 @@ from labapp.records.rows import bodies
 from labapp.session import private, resuming
 from labapp.study import texts
 from labapp.study.consent import ConsentForm
-from labapp.study.flow import ConsentItem
+from labapp.study.flow import ConsentItem, InterviewItem, items_of
 from labapp.study.loading import LoadedStudy
+from labapp.ui.participant.consent_words import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
 from labapp.ui.widgets.painting import color, pen
@@ -59,6 +60,8 @@ class Signed:
         The drawn signature, see `labapp.session.private.Consent`; empty where there is none.
     uses
         Whether the participant agreed to each use that was asked one by one.
+    interview, sound
+        Whether the session had an interview, and whether it recorded sound.
     """
 
     participant: str
@@ -67,6 +70,8 @@ class Signed:
     name: str = ""
     drawing: str = ""
     uses: Mapping[str, bool] = field(default_factory=dict)
+    interview: bool = False
+    sound: bool = False
 
 
 def form_of(loaded: LoadedStudy) -> ConsentForm:
@@ -107,7 +112,16 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     if given.signed != "click":
         signature = _signature(private_root, planned.study, planned.participant, planned.session)
         name, drawing = signature.name, signature.drawing
-    signed = Signed(planned.participant, planned.session, event.utc, name, drawing, given.uses)
+    signed = Signed(
+        planned.participant,
+        planned.session,
+        event.utc,
+        name,
+        drawing,
+        given.uses,
+        interview=any(part["part"] == "interview" for part in planned.plan),
+        sound=planned.audio == "on",
+    )
     _write(out, resuming.recorded_study(session, planned), signed)
 
 
@@ -134,7 +148,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
     words = strings_of(loaded, begun=signed is not None)
     document = QTextDocument()
     document.setDefaultFont(QFont(document.defaultFont().family(), POINTS))
-    document.setMarkdown("\n\n".join(texts.pages(loaded.text(form.text))))
+    document.setMarkdown(text_of(loaded, signed, words))
     cursor = QTextCursor(document)
     cursor.movePosition(QTextCursor.MoveOperation.End)
     cursor.insertBlock()
@@ -154,6 +168,18 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
             safe="Nothing was changed.",
             todo="Give another place with --out.",
         ) from error
+
+
+def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:
+    """The text of the form as Markdown, with what it says by itself behind it."""
+    form = form_of(loaded)
+    if signed is None:
+        interview = any(isinstance(item, InterviewItem) for item in items_of(loaded.study.flow))
+        sound = loaded.study.recording.audio != "off"
+    else:
+        interview, sound = signed.interview, signed.sound
+    behind = announced(words, form.items, interview=interview, sound=sound)
+    return "\n\n".join([*texts.pages(loaded.text(form.text)), *behind])
 
 
 def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Signed | None) -> str:

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.clock import FakeClock
 from labapp.events import Event, Source
 from labapp.events.commands import Pause, Resume
+from labapp.study.loading import load
+from labapp.ui.consent_pdf import text_of
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import INTERVIEW, QUIET
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.interview import InterviewScreen
 from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, SilentRecorder
 from tests.session.test_interview import STUDY
 from tests.ui.desk import SILENT, Desk
@@ -26,11 +30,17 @@ OpenRoom = Callable[..., Room]
 OpenWindow = Callable[[Room], ParticipantWindow]
 
 
+def write_study(folder: Path, language: str = "en", consent: str = "") -> Path:
+    text = STUDY.replace("version: 1\n", f"version: 1\nlanguage: {language}\n")
+    path = folder / "talked.yaml"
+    path.write_text(text.replace("texts/{language}/consent.md", consent) if consent else text)
+    return path
+
+
 def open_study(
-    open_room: OpenRoom, tmp_path: Path, *, sound: bool, language: str = "en"
+    open_room: OpenRoom, tmp_path: Path, *, sound: bool, language: str = "en", consent: str = ""
 ) -> tuple[Room, FakeClock]:
-    path = tmp_path / "talked.yaml"
-    path.write_text(STUDY.replace("version: 1\n", f"version: 1\nlanguage: {language}\n"))
+    path = write_study(tmp_path, language, consent)
     clock = FakeClock()
     maker = SilentRecorder if sound else None
     return open_room(path, clock=clock, make_recorder=maker), clock
@@ -67,6 +77,33 @@ def test_the_participant_is_told_before_and_during_it(
     assert "Esc" in screen.how.text()
     for button in (window.bottom.left, window.bottom.right):
         assert button.isHidden(), "nothing ends it by accident"
+
+
+def test_who_is_asked_about_sound_is_told_that_it_depends(
+    open_room: OpenRoom, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    consent = "{text: 'texts/{language}/consent.md', items: {audio: optional}}"
+    room, _ = open_study(open_room, tmp_path, sound=True, consent=consent)
+    window = open_window(room)
+    room.session.begin()
+    assert isinstance(window.screen_shown, ConsentScreen)
+    words = window.setting.words
+    assert words("consent_interview_asked") in window.screen_shown.text.toPlainText()
+    room.session.give_consent("A Name", uses={"audio": False})
+    assert isinstance(window.screen_shown, InterviewScreen)
+    assert window.screen_shown.announcement.text() == words("interview_unrecorded")
+
+
+@pytest.mark.parametrize("sound", [True, False])
+def test_the_printed_form_names_it_too(tmp_path: Path, qapp: QApplication, sound: bool) -> None:
+    path = write_study(tmp_path)
+    if not sound:
+        path.write_text(path.read_text() + "recording: {audio: off}\n")
+    loaded = load(path)
+    words = strings_of(loaded)
+    named = words("consent_interview" if sound else "consent_interview_unrecorded")
+    printed = text_of(loaded, None, strings_of(loaded))
+    assert printed.endswith(named)
 
 
 def test_a_study_without_an_interview_announces_none(

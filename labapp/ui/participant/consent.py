@@ -17,6 +17,7 @@ from labapp.events.commands import DeclineConsent
 from labapp.study.consent import Sign
 from labapp.study.plan import ConsentPart, InterviewPart
 from labapp.ui import theme
+from labapp.ui.participant.consent_words import announced
 from labapp.ui.participant.panels import Question
 from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.widgets.bars import Foot
@@ -56,8 +57,14 @@ class ConsentScreen(Screen):
         words = setting.words
         self._part = part
         self.text = MarkdownView()
-        said = [*setting.pages(part.document, {}), *announced(setting)]
-        self.text.show_text("\n\n".join(said))
+        runner = setting.runner
+        behind = announced(
+            words,
+            part.items,
+            interview=any(isinstance(other, InterviewPart) for other in runner.machine.parts),
+            sound=runner.recorder is not None,
+        )
+        self.text.show_text("\n\n".join([*setting.pages(part.document, {}), *behind]))
         self.tick = CheckBox(words("consent_agree"), setting.palette)
         self.uses = {
             use: CheckBox(words(f"consent_use_{use}_{asked}"), setting.palette)
@@ -216,13 +223,3 @@ class ConsentScreen(Screen):
 
     def entrance(self) -> QWidget:
         return self.text if self.text.focusPolicy() else self.tick
-
-
-def announced(setting: Setting) -> list[str]:
-    """What a consent form says by itself, whatever the study's text says: that there will be an
-    interview, and whether the voice is recorded in it."""
-    runner = setting.runner
-    if not any(isinstance(part, InterviewPart) for part in runner.machine.parts):
-        return []
-    key = "consent_interview" if runner.recorder is not None else "consent_interview_unrecorded"
-    return [setting.words(key)]
