@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from labapp.errors import LabappError, StudyError
+from labapp.reading.values import DEEPEST
 
 LARGEST = 256 * 1024
 """Bytes. A document of this kind is a few pages of text; anything larger is something else."""
@@ -31,7 +32,9 @@ class Strict(BaseModel):
     Unknown keys are refused: a misspelt setting must not be ignored.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, str_strip_whitespace=True, allow_inf_nan=False
+    )
 
 
 @dataclass
@@ -172,11 +175,20 @@ class _Refused(Exception):
 
 
 class _Loader(yaml.SafeLoader):
+    depth = 0
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
             raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
-        return super().compose_node(parent, index)
+        if self.depth > DEEPEST:
+            problem = f"nested more than {DEEPEST} levels deep"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
 
 
 def parse_yaml(path: Path, content: bytes, error: type[LabappError] = StudyError) -> Located:
@@ -206,7 +218,7 @@ def _compose(content: bytes) -> yaml.MappingNode:
         raise _Refused(
             f"the character {error.character!r} is not allowed", line, "Delete it."
         ) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).split("\n")[0]
         raise _Refused(
@@ -248,7 +260,7 @@ def _plain(node: yaml.Node) -> Any:
     """The value of a scalar; tags that name anything but a plain value are refused."""
     try:
         return yaml.SafeLoader("").construct_object(node)
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         raise _Refused(
             str(getattr(error, "problem", error)), node.start_mark.line + 1, "Use plain values."
         ) from error

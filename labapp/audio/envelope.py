@@ -11,8 +11,11 @@ import soundfile
 from labapp.audio.alignment import fit_segment
 from labapp.errors import RecordError
 from labapp.events import Event
+from labapp.reading import files
 
 PER_SECOND = 20
+LARGEST = 4096 * files.MIB
+"""Bytes of a sound file: what a WAV can have."""
 
 
 def envelope(folder: Path, events: Sequence[Event]) -> list[tuple[int, float]]:
@@ -26,8 +29,11 @@ def envelope(folder: Path, events: Sequence[Event]) -> list[tuple[int, float]]:
         name = str(started.payload["file"])
         try:
             fit = fit_segment(events, name)
-            samples, rate = soundfile.read(folder / name, dtype="int16")
+            with files.opened(folder / name, largest=LARGEST) as stream:
+                samples, rate = soundfile.read(stream, dtype="int16")
         except (RecordError, OSError, soundfile.SoundFileError):
+            continue
+        if samples.ndim != 1 or rate < PER_SECOND:
             continue
         step = rate // PER_SECOND
         count = len(samples) // step

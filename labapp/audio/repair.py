@@ -18,6 +18,7 @@ from labapp.audio.blocks import fits
 from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.errors import RecordError
 from labapp.events.voice import AudioBlock
+from labapp.reading import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def read_wav_info(path: Path) -> WavInfo:
     RecordError : the file cannot be read or is not such a file.
     """
     try:
-        with path.open("rb") as file:
+        with files.opened(path) as file:
             header = file.read(HEADER_BYTES)
             size = file.seek(0, os.SEEK_END)
     except OSError as error:
@@ -98,7 +99,7 @@ def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[i
     """
     acknowledged = 0
     damaged = []
-    with path.open("rb") as file:
+    with files.opened(path) as file:
         for block in blocks:
             acknowledged = max(acknowledged, block.frames)
             file.seek(HEADER_BYTES + block.first_frame * FRAME_BYTES)
@@ -138,7 +139,7 @@ def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> Repa
     """
     try:
         size = path.stat().st_size
-        with path.open("rb") as file:
+        with files.opened(path) as file:
             header = file.read(HEADER_BYTES)
         _refuse_foreign(path, header)
         data_bytes = max(0, size - HEADER_BYTES)

@@ -8,6 +8,7 @@ import zipfile
 from typing import IO
 
 from labapp.bundle.folder import write_zip
+from labapp.reading import files
 from labapp.records.tree import ZipTree
 
 
@@ -17,7 +18,7 @@ def archive_problem(tree: ZipTree) -> list[str]:
     The files' contents are the manifest's matter; this finds changes of the archive around them
     (names, dates, sizes, what lies between and behind).
     """
-    with tree.path.open("rb") as actual:
+    with files.opened(tree.path) as actual:
         compared = _Compared(actual)
         write_zip(tree, tree.prefix.rstrip("/"), compared)  # type: ignore[arg-type]
         size = actual.seek(0, os.SEEK_END)

@@ -10,8 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from labapp import __version__
 from labapp.bundle.codebook import codebook
 from labapp.bundle.contents import add_session, deidentified
@@ -23,7 +21,8 @@ from labapp.bundle.readme import readme
 from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
-from labapp.errors import BundleError
+from labapp.documents import parse_yaml
+from labapp.errors import BundleError, RecordError
 from labapp.records.integrity import check_chain
 from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
 from labapp.records.opening import iter_records, places
@@ -235,9 +234,9 @@ def _instrument(name: str, content: bytes, language: str) -> Instrument:
 def _title(record: Record) -> str:
     below = record.tree.below(STUDY)
     for name in study_files_of(below.names()):
-        study = yaml.safe_load(below.read(name))
-        if isinstance(study, dict) and isinstance(study.get("title"), str):
-            return str(study["title"])
+        title = parse_yaml(Path(name), below.read(name), RecordError).value.get("title")
+        if isinstance(title, str):
+            return title
     return record.study
 
 

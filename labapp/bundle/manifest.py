@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
 from labapp.bundle.tsv import json_text
 from labapp.errors import BundleError
+from labapp.reading.values import json_value
 from labapp.records.layout import BUNDLE_VERSION
 
 _CHUNK = 1 << 20
@@ -55,7 +55,7 @@ def read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, FileEntry]]:
     """The facts, and the files by name. Raises BundleError unless it is, byte for byte, as it was
     written."""
     try:
-        content = json.loads(text)
+        content = json_value(text)
         own = content.pop(_SELF)
         files = {
             str(name): FileEntry(str(entry["sha256"]), int(entry["size"]))

@@ -14,7 +14,7 @@ from labapp.explanations import card as classifier_card
 from labapp.records.layout import SOURCEDATA
 from labapp.records.record import Record
 from labapp.records.rows import bodies
-from labapp.representations import card, package
+from labapp.representations import card, files, package
 
 ABSENT = "not installed here at export"
 OTHER = "the model installed at export is another version"
@@ -48,7 +48,7 @@ def _decoder_now(
     said = ABSENT
     try:
         for folder in package.places(model):
-            content = (folder / card.CARD).read_bytes()
+            content = files.read_bytes(folder / card.CARD)
             if _dials(folder, content) != dimensions:
                 said = "the model installed at export has other dials"
             elif stated and sha256(content).hexdigest() != stated:
@@ -74,7 +74,7 @@ def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
         for folder in package.places(model, card=classifier_card.CARD):
             said = OTHER
             if classifier_card.read(folder).weights_sha256 == stated:
-                return "included", (folder / classifier_card.CARD).read_bytes()
+                return "included", files.read_bytes(folder / classifier_card.CARD)
     except ModelError:
         pass
     return said, None

@@ -15,7 +15,6 @@ the same copy again to prove where it comes from.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -88,7 +87,7 @@ def redact(rows: Iterable[Row]) -> list[Row]:
     out = []
     previous = GENESIS
     for row in rows:
-        payload = json.loads(row.payload)
+        payload = row.event().payload
         reduced = redact_payload(row.kind, payload)
         if reduced != payload:
             row = row._replace(payload=payload_text(reduced), redacted=True)

@@ -19,6 +19,7 @@ from labapp.datasets import dsprites_official
 from labapp.datasets.dsprites_grid import FULL, LIMITS, NAMES, SIZES
 from labapp.datasets.dsprites_shapes import SIZE, draw
 from labapp.datasets.split import Float32, Float64, Int64, Rows, Split, divide
+from labapp.reading import files as reading
 
 __all__ = [
     "COUNT",
@@ -99,6 +100,6 @@ def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
     else:
         whole = dsprites_official.read(official)
         rows = whole.part(train), whole.part(held)
-        with official.open("rb") as stream:
+        with reading.opened(official) as stream:
             files[OFFICIAL] = hashlib.file_digest(stream, "sha256").hexdigest()
     return Split(train=rows[0], held=rows[1], factor_names=NAMES, generative=True, files=files)

@@ -7,7 +7,6 @@ one bit a pixel (377 MB). Nothing pickled is opened: the `metadata` array is lef
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from labapp.datasets.dsprites_grid import FULL, Grid
 from labapp.datasets.dsprites_shapes import SIZE
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import DatasetError
+from labapp.reading import archives, files
 
 NAME = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
@@ -74,14 +74,13 @@ def read(path: Path, grid: Grid = FULL) -> Official:
         `imgs` uint8 0 or 1, `latents_classes` and `latents_values` with the colour (always the
         same) in front of the grid's factors, row by row in the grid's order.
     """
-    if not path.is_file():
+    if not files.is_file(path):
         raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with archives.archive(path) as archive:
             _check_order(archive, path, grid)
             packed = _pictures(archive, path, grid)
-    # RuntimeError: encrypted, or packed in a way that zipfile does not know.
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+    except (OSError, ValueError) as error:
         raise _refused(f"{path} cannot be read: {error}.") from error
     return Official(packed, grid, np.arange(grid.count))
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from labapp.datasets.split import Float32, Float64, Int64, Split, divide
 from labapp.errors import DatasetError
+from labapp.reading import files
 
 SIZE = 28
 CLASSES = 10
@@ -117,7 +118,8 @@ def _idx(
         )
     length = 4 * (1 + len(shape)) + int(np.prod(shape))
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        with files.opened(path) as file:
+            stream = gzip.open(file) if path.suffix == ".gz" else file  # noqa: SIM115
             content = stream.read(length + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DatasetError(

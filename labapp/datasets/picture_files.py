@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labapp.datasets.averaging import averaged
 from labapp.errors import DatasetError
+from labapp.reading import files, pictures
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
-LARGEST_BYTES = 40 * 1024 * 1024
-LARGEST_PIXELS = 50_000_000
+LARGEST_BYTES = 40 * files.MIB
 
 
 def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.uint8]]:
@@ -29,31 +31,16 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
     DatasetError : it cannot be read, is no picture of the `FORMATS`, has several pages or far too
         many pixels, or is smaller than `size`.
     """
-    from PIL import Image
-
     try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST_BYTES + 1)
+        content = files.content(path, LARGEST_BYTES)
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
-        raise _refused(path, why, "Check its permissions.") from error
-    if len(content) > LARGEST_BYTES:
-        raise _refused(path, f"is larger than {LARGEST_BYTES // 1024**2} MiB", "Make it smaller.")
+        raise _refused(path, why, "Check it and its permissions.") from error
     try:
-        with warnings.catch_warnings():
-            # Cameras write tags that Pillow finds odd; only a bomb is a reason to refuse.
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(content), formats=FORMATS)
-            if image.width * image.height > LARGEST_PIXELS:
-                why = f"has {image.width} × {image.height} pixels"
-                raise _refused(path, why, "Make it smaller.")
-            if getattr(image, "n_frames", 1) > 1:
-                raise _refused(path, "has several pages", "Save the one that counts by itself.")
-            image.load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Warning) as error:
-        why = f"is not a readable {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file"
-        raise _refused(path, why, "Save it again.") from error
+        image = pictures.decoded(content, FORMATS)
+    except ValueError as error:
+        why = f"is not a readable {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file: {error}"
+        raise _refused(path, why, "Save the one picture that counts again.") from error
     whole = _square(image, channels)
     if whole.shape[-1] < size:
         raise _refused(
@@ -64,18 +51,16 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
     return content, averaged(whole[None], size)[0]
 
 
-def _square(image: object, channels: int) -> NDArray[np.uint8]:
+def _square(image: Image, channels: int) -> NDArray[np.uint8]:
     """The middle of a picture: uint8, shape (channels, side, side)."""
-    from PIL import Image, ImageOps
+    from PIL import Image as images
 
-    assert isinstance(image, Image.Image)
     if image.mode.startswith("I"):
-        deep = np.asarray(image).astype(np.int64).clip(0, 65_535)
-        image = Image.fromarray((deep // 257).astype(np.uint8))
-    image = ImageOps.exif_transpose(image)
+        deep = np.asarray(image).clip(0, 65_535)
+        image = images.fromarray((deep // 257).astype(np.uint8))
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+        image = images.alpha_composite(images.new("RGBA", image.size, "white"), image)
     image = image.convert("L" if channels == 1 else "RGB")
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2

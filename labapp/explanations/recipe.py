@@ -15,6 +15,7 @@ from labapp.documents import LARGEST, parse_yaml
 from labapp.errors import LabappError, ModelError
 from labapp.explanations.data import BirdsData, Data, FolderData
 from labapp.explanations.methods import Cnn, Method
+from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.data import Part
 from labapp.representations.recipe import ID_PATTERN
@@ -102,8 +103,7 @@ def read(path: Path) -> ClassifierRecipe:
 def is_one(path: Path) -> bool:
     """Whether the recipe in `path` is a classifier's, right or wrong: only those have a method."""
     try:
-        with path.open("rb") as stream:
-            value = parse_yaml(path, stream.read(LARGEST + 1), ModelError).value
+        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
     except (OSError, LabappError):
         return False
     return isinstance(value, dict) and "method" in value

@@ -19,9 +19,22 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from labapp.errors import RecordError
+from labapp.reading import files
 from labapp.records.layout import COLUMNS, JOURNAL, SCHEMA_VERSION
 from labapp.records.lock import held
 from labapp.records.rows import Row
+
+MOST_ROWS = 1_000_000
+"""Events of a session. That of an hour has some 30,000."""
+LONGEST = 8 * files.MIB
+"""Bytes of a payload. The longest, the plan of a session, has a tenth of one."""
+_TABLES = {
+    "meta": {"key": "TEXT", "value": "TEXT"},
+    "events": {
+        name: "INTEGER" if name in ("seq", "segment", "t_ns", "v", "trial", "attempt") else "TEXT"
+        for name in COLUMNS
+    },
+}
 
 _ROWS = f"SELECT {', '.join(COLUMNS)} FROM events"
 
@@ -34,7 +47,7 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
     that want to name the row). Raises RecordError, also for SQLite errors inside the `with`.
     """
     path = folder / JOURNAL
-    if not path.is_file():
+    if not files.is_file(path):
         raise RecordError(
             f"There is no journal in {folder}.",
             todo="Give a session folder (its name begins with sub-) or a bundle.",
@@ -43,9 +56,10 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
         with _connection(folder, path) as connection:
             if lenient:
                 connection.text_factory = _escaped
+            _refuse_foreign(connection)
             _check_version(connection, path)
             yield connection
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, UnicodeDecodeError, MemoryError) as error:
         raise RecordError(
             f"The journal {path} is damaged or cannot be read ({error}).",
             safe="It was only read; nothing in the session folder was changed.",
@@ -56,7 +70,7 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
 @contextmanager
 def _connection(folder: Path, path: Path) -> Iterator[sqlite3.Connection]:
     wal = path.with_name(path.name + "-wal")
-    if not wal.is_file() or not (wal.stat().st_size or held(folder)):
+    if not files.is_file(wal) or not (wal.stat().st_size or held(folder)):
         with closing(_connect(path, "mode=ro&immutable=1")) as connection:
             yield connection
     elif held(folder):
@@ -74,7 +88,29 @@ def _connection(folder: Path, path: Path) -> Iterator[sqlite3.Connection]:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}?{mode}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)
+    # A value that is longer is refused by SQLite before any of it is read.
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    return connection
+
+
+def _refuse_foreign(connection: sqlite3.Connection) -> None:
+    """A view or a reckoned column in place of a table could give rows without end.
+
+    Raises sqlite3.DatabaseError where the columns are not those of `layout.SCHEMA`.
+    """
+    for table, columns in _TABLES.items():
+        kinds = connection.execute(
+            "SELECT type FROM sqlite_schema WHERE name = ? AND sql NOT LIKE 'CREATE VIRTUAL%'",
+            (table,),
+        ).fetchall()
+        strict = connection.execute(f"PRAGMA table_list({table})").fetchone()
+        found = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
+        types = {name: kind for _, name, kind, _, _, _, hidden in found if not hidden}
+        if kinds != [("table",)] or not strict or not strict[5] or types != columns:
+            raise sqlite3.DatabaseError(f"the table {table} is not that of a journal")
 
 
 def _escaped(text: bytes) -> str:
@@ -101,9 +137,11 @@ def read_rows(
     """
     where = "" if kinds is None else f" WHERE kind IN ({', '.join('?' * len(kinds))})"
     with opened(folder, lenient=lenient) as connection:
-        return [
-            Row(*row) for row in connection.execute(f"{_ROWS}{where} ORDER BY seq", kinds or ())
-        ]
+        ordered = f"{_ROWS}{where} ORDER BY seq LIMIT {MOST_ROWS + 1}"
+        rows = [Row(*row) for row in connection.execute(ordered, kinds or ())]
+        if len(rows) > MOST_ROWS:
+            raise sqlite3.DatabaseError(f"it holds more events than the {MOST_ROWS} that are read")
+        return rows
 
 
 def extent(folder: Path) -> tuple[int, int]:

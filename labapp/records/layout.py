@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from labapp.errors import RecordError
 
 JOURNAL = "journal.sqlite"
 AUDIO = "audio"
@@ -73,7 +76,8 @@ def study_files_of(names: Iterable[str]) -> list[str]:
 
 
 FOLDER = re.compile(
-    r"sub-(?P<participant>[A-Za-z0-9]+)_ses-(?P<session>[A-Za-z0-9]+)_(?P<utc>\d{8}T\d{6}Z)"
+    r"sub-(?P<participant>[A-Za-z0-9]+)_ses-(?P<session>[A-Za-z0-9]+)_"
+    r"(?P<utc>[0-9]{8}T[0-9]{6}Z)"
 )
 
 
@@ -93,6 +97,17 @@ class FolderName:
         """None when the name is not a session folder's."""
         match = FOLDER.fullmatch(name)
         return cls(**match.groupdict()) if match else None
+
+    @property
+    def started(self) -> datetime:
+        """When the session was made. Raises RecordError for a name with a time that never was."""
+        try:
+            return datetime.strptime(self.utc, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        except ValueError as error:
+            raise RecordError(
+                f"The name of the folder {self} holds no time.",
+                todo="Give the folder its name back, or move it away.",
+            ) from error
 
     @property
     def bids(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from labapp.reading import files
 from labapp.records.layout import LOCK
 
 if sys.platform == "win32":
@@ -26,7 +27,7 @@ else:
 def held(folder: Path) -> bool:
     """True while a process, this one included, holds the session's lock."""
     try:
-        with (folder / LOCK).open("rb") as file:
+        with files.opened(folder / LOCK) as file:
             _try(file.fileno())
     except FileNotFoundError:
         return False

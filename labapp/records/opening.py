@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.errors import RecordError
+from labapp.reading import archives, files
+from labapp.reading.values import json_value
 from labapp.records.journal import read_rows
 from labapp.records.layout import (
     BUNDLE_VERSION,
@@ -25,6 +24,8 @@ from labapp.records.record import Record
 from labapp.records.tree import FolderTree, Tree, ZipTree
 
 _MARK = f"{SOURCEDATA}/{MANIFEST}"
+LARGEST_JOURNAL = 256 * files.MIB
+"""Bytes of a journal in a bundle, packed; that of an hour has one or two MiB."""
 
 
 def open_record(path: Path) -> Record:
@@ -96,8 +97,9 @@ def session_places(path: Path) -> list[SessionPlace]:
 
 def _open_folder(path: Path) -> Record:
     name = FolderName.parse(path.resolve().name) or FolderName.parse(path.name)
-    if name is None or not path.is_dir():
-        what = "is neither a session folder nor a bundle" if path.exists() else "does not exist"
+    if name is None or not files.is_folder(path):
+        what = "is neither a session folder nor a bundle"
+        what = what if files.exists(path) else "does not exist"
         raise RecordError(
             f"{path} {what}.",
             todo="Give a session folder (sub-…_ses-…_…), or a bundle made by `labapp export`.",
@@ -109,14 +111,14 @@ def _open_folder(path: Path) -> Record:
 
 def is_session(path: Path) -> bool:
     """Whether `path` looks like a session folder."""
-    return (path / JOURNAL).is_file() and FolderName.parse(path.resolve().name) is not None
+    return files.is_file(path / JOURNAL) and FolderName.parse(path.resolve().name) is not None
 
 
 def places(path: Path) -> list[Path]:
     """The sessions and bundles at a path: itself, or those in a folder of sessions (a study under
     the data root, the data root itself), or of bundles; itself where there is nothing else to try.
     """
-    if not path.is_dir() or is_session(path) or bundle_tree(path) is not None:
+    if not files.is_folder(path) or is_session(path) or bundle_tree(path) is not None:
         return [path]
     inside = [
         found
@@ -128,21 +130,23 @@ def places(path: Path) -> list[Path]:
 
 
 def _is_bundle(path: Path) -> bool:
-    return (path.is_dir() or path.suffix == ".zip") and bundle_tree(path) is not None
+    return (files.is_folder(path) or path.suffix == ".zip") and bundle_tree(path) is not None
 
 
 def bundle_tree(path: Path) -> Tree | None:
     """The root of the bundle at `path`, or None when there is no bundle."""
-    if path.is_dir():
-        return FolderTree(path) if (path / SOURCEDATA).is_dir() else None
-    if not path.is_file():
+    if files.is_folder(path):
+        return FolderTree(path) if files.is_folder(path / SOURCEDATA) else None
+    if not files.is_file(path):
         return None
     try:
-        with zipfile.ZipFile(path) as archive:
+        with archives.archive(path) as archive:
+            archives.refuse_entries(archive)
             names = archive.namelist()
-    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except (OSError, ValueError) as error:
         raise RecordError(
-            f"{path} is not a bundle: it is not a whole zip archive ({error}).",
+            f"{path} is not a bundle: it is not a whole zip archive as labapp makes it ({error}).",
+            safe="Nothing of it was unpacked.",
             todo="Give the folder of a session, a study or a bundle, or a bundle's .zip file.",
         ) from error
     roots = {name.split(SOURCEDATA)[0] for name in names if f"{SOURCEDATA}/" in name}
@@ -162,7 +166,8 @@ def bundled_record(tree: Tree, source: str) -> Record:
         raise _not_ours(source, "names no session folder")
     from labapp.records.arrow import rows_of
 
-    rows = rows_of(tree.read(JOURNAL_PARQUET), f"{source}/{JOURNAL_PARQUET}")
+    content = tree.read(JOURNAL_PARQUET, LARGEST_JOURNAL)
+    rows = rows_of(content, f"{source}/{JOURNAL_PARQUET}")
     left = str(facts.get("withdrawn", ""))
     return Record("bundle", source, name, tree, rows, bundled_withdrawal=left)
 
@@ -170,7 +175,7 @@ def bundled_record(tree: Tree, source: str) -> Record:
 def session_facts(tree: Tree, source: str) -> dict[str, object]:
     """session.json of a bundled session. Raises RecordError when it is not one of ours."""
     try:
-        facts = json.loads(tree.read(SESSION))
+        facts = json_value(tree.read(SESSION))
         version = facts["bundle_version"]
     except (ValueError, KeyError, TypeError) as error:
         raise _not_ours(source, f"is damaged ({error})") from error

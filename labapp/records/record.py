@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.lifecycle import SessionPlanned
+from labapp.reading.values import json_value
 from labapp.records.layout import ENVIRONMENT, STUDY, FolderName
 from labapp.records.outline import AudioFile, Outline, Segment, State, outline
 from labapp.records.rows import Row, bodies
@@ -138,7 +138,7 @@ class Record:
             return []
         why = "it is not a list of objects"
         try:
-            entries = json.loads(self.tree.read(ENVIRONMENT))
+            entries = json_value(self.tree.read(ENVIRONMENT))
             if isinstance(entries, list) and all(isinstance(e, dict) for e in entries):
                 return entries
         except ValueError as error:

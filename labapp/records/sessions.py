@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from labapp.clock import utc_text
 from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
+from labapp.reading import files
+from labapp.reading.values import json_value
 from labapp.records.journal import extent, read_rows
 from labapp.records.layout import EXPORTS, FolderName
 from labapp.records.lock import held
 from labapp.records.outline import BRIEF_KINDS, outline
 from labapp.records.rows import bodies
-from labapp.records.withdrawn import withdrawal_of
+from labapp.records.withdrawn import withdrawal_of, withdrawal_problems
 
 ListedState = Literal["complete", "ended_early", "interrupted", "running", "damaged"]
 
@@ -60,6 +60,20 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
     return [summary(folder) for folder in _folders(data_root)]
 
 
+def list_problems(data_root: Path) -> list[str]:
+    """What is wrong with the lists beside the sessions, of withdrawals and of exports, a line each:
+    a list that is damaged stops no other."""
+    found = []
+    for study in _children(data_root):
+        found += withdrawal_problems(study)
+        found += [
+            f"{study / EXPORTS}, line {number}: damaged; what it says of an export is not known"
+            for number, entry in _exports(study)
+            if entry is None
+        ]
+    return found
+
+
 def _folders(data_root: Path) -> Iterator[Path]:
     for study in _children(data_root):
         sessions = [child for child in _children(study) if FolderName.parse(child.name)]
@@ -68,7 +82,7 @@ def _folders(data_root: Path) -> Iterator[Path]:
 
 def _children(folder: Path) -> list[Path]:
     try:
-        return sorted(child for child in folder.iterdir() if child.is_dir())
+        return sorted(child for child in folder.iterdir() if files.is_folder(child))
     except OSError:
         # Not a folder, or one of somebody else's: nothing of ours is listed from it.
         return []
@@ -79,17 +93,17 @@ def summary(folder: Path) -> SessionSummary:
     name = FolderName.parse(folder.name)
     if name is None:
         raise ValueError(f"{folder} is not a session folder")
-    started = datetime.strptime(name.utc, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     known: dict[str, Any] = {
         "id": folder.name,
         "path": folder,
         "study": folder.parent.name,
         "participant": name.participant,
         "session": name.session,
-        "started": utc_text(started),
+        "started": "",
         "exported": exports_of(folder),
     }
     try:
+        known["started"] = utc_text(name.started)
         return SessionSummary(**known | _facts(folder))
     except RecordError as error:
         return SessionSummary(**known, state="damaged", problem=error.what)
@@ -110,7 +124,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "events": events,
         "sound": bool(found.audio),
         "lost_s": found.lost_s,
-        "withdrawn": withdrawal_of(folder, found.withdrawal),
+        "withdrawn": withdrawal_of(folder, found.withdrawal, listed=True),
     }
 
 
@@ -118,26 +132,33 @@ def exports_of(folder: Path) -> tuple[str, ...]:
     """Bundles made of a session, from the log beside it; foreign lines are passed over."""
     return tuple(
         str(entry.get("bundle", ""))
-        for entry in _exports(folder.parent)
-        if folder.name in entry["sessions"]
+        for _, entry in _exports(folder.parent)
+        if entry is not None and folder.name in entry["sessions"]
     )
 
 
 def exported_from(study: Path) -> list[FolderName]:
     """The sessions of a study that were exported, also those whose folders are gone."""
-    names = (str(name) for entry in _exports(study) for name in entry["sessions"])
+    entries = (entry for _, entry in _exports(study) if entry is not None)
+    names = (str(name) for entry in entries for name in entry["sessions"])
     return [name for name in map(FolderName.parse, dict.fromkeys(names)) if name is not None]
 
 
-def _exports(study: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = (study / EXPORTS).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+def _exports(study: Path) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """The lines of the log of exports that are not empty, by number; None for a damaged one."""
+    path = study / EXPORTS
+    if not files.exists(path):
         return
-    for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(entry, dict) and isinstance(entry.get("sessions"), list):
-            yield entry
+    try:
+        lines = files.content(path).decode("utf-8", "replace").split("\n")
+    except OSError:
+        yield 0, None
+        return
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                entry = json_value(line)
+            except ValueError:
+                entry = None
+            whole = isinstance(entry, dict) and isinstance(entry.get("sessions"), list)
+            yield number, entry if whole else None

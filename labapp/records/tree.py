@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 from labapp.errors import RecordError
+from labapp.reading import archives, files
 
 
 class Tree(Protocol):
@@ -31,7 +31,9 @@ class Tree(Protocol):
         """A binary stream to use with `with`. Raises RecordError."""
         ...
 
-    def read(self, name: str) -> bytes: ...
+    def read(self, name: str, largest: int = files.DOCUMENT) -> bytes:
+        """A whole file of at most `largest` bytes. Raises RecordError."""
+        ...
 
     def size(self, name: str) -> int: ...
 
@@ -47,31 +49,33 @@ class FolderTree:
     path: Path
 
     def names(self) -> list[str]:
-        found = (p for p in self.path.rglob("*") if p.is_symlink() or not p.is_dir())
-        return sorted(p.relative_to(self.path).as_posix() for p in found)
+        try:
+            return files.below(self.path) if files.is_folder(self.path) else []
+        except OSError as error:
+            raise _unreadable(str(self.path), error) from error
 
     def folders(self, pattern: str) -> list[str]:
         found = (p for p in self.path.glob(pattern) if p.is_dir() and any(p.glob("*")))
         return sorted(p.relative_to(self.path).as_posix() for p in found)
 
     def has(self, name: str) -> bool:
-        return (self.path / name).is_file()
+        return files.is_file(self.path / name)
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         path = self.path / name
         try:
-            if path.is_symlink():
-                raise OSError("it is a link, and a record holds its own files")
-            stream = path.open("rb")
+            stream = files.opened(path, follow=False)
         except OSError as error:
             raise _unreadable(str(path), error) from error
         with stream:
             yield stream
 
-    def read(self, name: str) -> bytes:
-        with self.open(name) as stream:
-            return stream.read()
+    def read(self, name: str, largest: int = files.DOCUMENT) -> bytes:
+        try:
+            return files.content(self.path / name, largest, follow=False)
+        except OSError as error:
+            raise _unreadable(str(self.path / name), error) from error
 
     def size(self, name: str) -> int:
         return (self.path / name).stat().st_size
@@ -90,16 +94,9 @@ class ZipTree:
     @contextmanager
     def _archive(self) -> Iterator[zipfile.ZipFile]:
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with archives.archive(self.path) as archive:
                 yield archive
-        # A foreign member (encrypted, odd compression) raises one of the last two.
-        except (
-            OSError,
-            zipfile.BadZipFile,
-            zlib.error,
-            RuntimeError,
-            NotImplementedError,
-        ) as error:
+        except (OSError, ValueError) as error:
             raise _unreadable(str(self.path), error) from error
 
     def names(self) -> list[str]:
@@ -122,16 +119,14 @@ class ZipTree:
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         with self._archive() as archive:
-            try:
-                member = archive.open(self.prefix + name)
-            except KeyError as error:
-                raise _unreadable(f"{self.path}: {name}", error) from error
-            with member as stream:
+            if self.prefix + name not in archive.NameToInfo:
+                raise _unreadable(f"{self.path}: {name}", FileNotFoundError("it is not there"))
+            with archives.member(archive, self.prefix + name) as stream:
                 yield stream
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str, largest: int = files.DOCUMENT) -> bytes:
         with self.open(name) as stream:
-            return stream.read()
+            return files.within(stream, largest)
 
     def size(self, name: str) -> int:
         with self._archive() as archive:

@@ -3,16 +3,27 @@
 A finished journal is not written to, and a deleted one is no more, so that a withdrawal is kept
 here: a line a session, which keeps the participant's label taken. A folder whose name begins with
 `.withdrawn-` is one whose deletion was interrupted; it counts as withdrawn too.
+
+A damaged line forgets nobody: where it still names a session, that session counts as withdrawn,
+its data not to be used; where it names none, nobody can tell who withdrew, and `withdrawals` says
+so instead of giving an answer. A line that a crash cut off counts for nothing once it stands
+whole in a later one.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
+from labapp.errors import RecordError
+from labapp.reading import files
+from labapp.reading.values import json_value
+from labapp.records.layout import FOLDER, LEAVING, WITHDRAWN, FolderName
+
+LARGEST = files.MIB
+"""Bytes of the list. A withdrawal has two hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +50,95 @@ class Withdrawal:
 def withdrawals(study: Path) -> dict[str, Withdrawal]:
     """Withdrawals by session folder, from the study's folder under the data root.
 
-    The last line on a session counts; foreign lines are passed over.
+    The last line on a session counts. Raises RecordError where the list cannot be read, or a line
+    of it names no session.
     """
     found: dict[str, Withdrawal] = {}
-    if study.is_dir():
+    if files.is_folder(study):
         for child in study.iterdir():
             name = child.name.removeprefix(LEAVING)
             if name != child.name and (parsed := FolderName.parse(name)):
-                found[name] = Withdrawal(name, parsed.participant, parsed.session, "", False)
+                found[name] = _deleted(parsed)
     return found | _written(study)
 
 
-def _written(study: Path) -> dict[str, Withdrawal]:
-    found: dict[str, Withdrawal] = {}
+def withdrawal_problems(study: Path) -> list[str]:
+    """What is wrong with the list of a study, a line each, for people."""
     try:
-        lines = (study / WITHDRAWN).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return found
-    for line in lines:
-        if (read := _read(line)) is not None:
-            found[read.folder] = read
+        return [
+            f"{study / WITHDRAWN}, line {number}: damaged; {_meaning(read)}"
+            for number, line, read in _lines(study)
+            if _whole(line) is None
+        ]
+    except RecordError as error:
+        return [error.what]
+
+
+def _meaning(read: tuple[Withdrawal, ...]) -> str:
+    names = ", ".join(withdrawal.folder for withdrawal in read)
+    return f"{names} counts as withdrawn" if read else "nobody can tell who withdrew"
+
+
+def _written(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:
+    found: dict[str, Withdrawal] = {}
+    for number, _, read in _lines(study):
+        if not read and not listed:
+            raise RecordError(
+                f"Line {number} of {study / WITHDRAWN} cannot be read: it says that somebody "
+                "withdrew, and not who.",
+                safe="It was only read; no data of the study were used.",
+                todo="Correct the line from your own notes of who withdrew, or from a copy of the "
+                "file; remove it only where you are sure that it names nobody.",
+            )
+        found |= {withdrawal.folder: withdrawal for withdrawal in read}
     return found
 
 
-def withdrawal_of(folder: Path, said: str = "") -> str:
-    """Keep, delete, or empty where nobody withdrew; said: what the journal's end says of it."""
-    known = _written(folder.parent).get(folder.name)
+def _lines(study: Path) -> Iterator[tuple[int, str, tuple[Withdrawal, ...]]]:
+    """The lines that are not empty: number, text, and whom each names."""
+    path = study / WITHDRAWN
+    if not files.exists(path):
+        return
+    try:
+        text = files.content(path, LARGEST).decode("utf-8", "replace")
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be read ({error.strerror}): nobody can tell who withdrew.",
+            safe="No data of the study were used.",
+            todo="Make it readable, or put back a copy of it.",
+        ) from error
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not any(later.startswith(line) for later in lines[number:]):
+            withdrawal = _whole(line)
+            named = (FolderName(**match.groupdict()) for match in FOLDER.finditer(line))
+            yield number, line, (withdrawal,) if withdrawal else tuple(map(_deleted, named))
+
+
+def _deleted(name: FolderName) -> Withdrawal:
+    """Of somebody of whom nothing more is known: the data are not to be used."""
+    return Withdrawal(str(name), name.participant, name.session, "", False)
+
+
+def withdrawal_of(folder: Path, said: str = "", *, listed: bool = False) -> str:
+    """Keep, delete, or empty where nobody withdrew; said: what the journal's end says of it.
+
+    listed: for a list, in which a damaged line is told by itself; else it raises RecordError.
+    """
+    known = _written(folder.parent, listed=listed).get(folder.name)
     return said if known is None else "keep" if known.kept else "delete"
 
 
-def _read(line: str) -> Withdrawal | None:
+def _whole(line: str) -> Withdrawal | None:
+    """What a line says; None where it is damaged."""
     try:
-        entry = json.loads(line)
+        entry = json_value(line)
         name = FolderName.parse(entry["session"])
-        assert name is not None
-        return Withdrawal(
-            entry["session"],
-            name.participant,
-            name.session,
-            str(entry["utc"]),
-            entry["data"] == "kept",
-            tuple(map(str, entry["cells"])),
-        )
-    except (ValueError, KeyError, TypeError, AssertionError):
+        if name is None or entry["data"] not in ("kept", "deleted"):
+            return None
+        cells = tuple(map(str, entry["cells"]))
+        kept = entry["data"] == "kept"
+        utc = str(entry["utc"])
+        return Withdrawal(str(name), name.participant, name.session, utc, kept, cells)
+    except (ValueError, KeyError, TypeError):
         return None

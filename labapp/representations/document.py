@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from labapp.documents import LARGEST, parse_yaml, refusal
 from labapp.errors import ModelError
+from labapp.reading import files
 
 Document = TypeVar("Document", bound=BaseModel)
 
@@ -27,8 +28,7 @@ def read(path: Path, kind: str, model: type[Document]) -> Document:
         message names line, key, what was found and what is allowed.
     """
     try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST + 1)
+        content = files.content(path, LARGEST)
     except OSError as error:
         raise ModelError(
             f"The {kind} {path} cannot be read: {error.strerror}.",

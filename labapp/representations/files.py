@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,13 +19,16 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
+from labapp.reading import archives
+from labapp.reading import arrays as outside
+from labapp.reading import files as reading
 
 Float32 = NDArray[np.float32]
 
 WEIGHTS = "decoder.safetensors"
 LATENTS = "latents.npz"
 
-LARGEST = 256 * 1024 * 1024
+LARGEST = 256 * reading.MIB
 """Bytes of a model file, or of an array unpacked from one. The largest real one has 26 MB."""
 
 _KEPT = {"F32": "<f4", "F16": "<f2"}
@@ -49,19 +49,15 @@ def digest(content: bytes) -> str:
 
 def read_bytes(path: Path) -> bytes:
     """The whole file. Raises ModelError: missing, too large, or a link out of its folder."""
-    if path.resolve().parent != path.parent.resolve():
-        raise _refuse(f"{path} is a link out of its model package.")
     try:
-        if not path.is_file():
-            raise _refuse(f"The model package lacks {path}.")
-        with path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            if size > LARGEST:
-                raise _refuse(f"{path} has {size} bytes; a model file has at most {LARGEST}.")
-            content = stream.read(LARGEST)
-    except OSError as error:
-        raise _refuse(f"{path} cannot be read: {error.strerror}.") from error
-    return content
+        if path.resolve().parent != path.parent.resolve():
+            raise _refuse(f"{path} is a link out of its model package.")
+        return reading.content(path, LARGEST)
+    except FileNotFoundError as error:
+        raise _refuse(f"The model package lacks {path}.") from error
+    except (OSError, RuntimeError, ValueError) as error:  # of a loop of links; of a NUL
+        why = getattr(error, "strerror", None) or error
+        raise _refuse(f"{path} cannot be read: {why}.") from error
 
 
 def _check_digest(path: Path, content: bytes, sha256: str) -> None:
@@ -123,38 +119,28 @@ def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:
     _check_digest(path, content, sha256)
     arrays: dict[str, Float32] = {}
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-            if sum(member.file_size for member in members) > LARGEST:
+        with archives.archive(io.BytesIO(content)) as archive:
+            archives.refuse_entries(archive)
+            entries = archive.infolist()
+            if sum(entry.file_size for entry in entries) > LARGEST:
                 raise _refuse(f"{path} unpacks to more than {LARGEST} bytes.")
-            for member in members:
-                name = member.filename.removesuffix(".npy")
-                arrays[name] = _array(f"{path}: array {name!r}", archive.read(member))
-    # RuntimeError and NotImplementedError: encrypted, or packed by an unknown method.
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+            for entry in entries:
+                name = entry.filename.removesuffix(".npy")
+                with archives.member(archive, entry.filename) as stream:
+                    arrays[name] = _array(f"{path}: array {name!r}", stream.read(LARGEST))
+    except ValueError as error:
         raise _refuse(f"{path} is not a whole npz file: {error}.") from error
     return arrays
 
 
 def _array(where: str, content: bytes) -> Float32:
-    stream = io.BytesIO(content)
     try:
-        version = np.lib.format.read_magic(stream)
-        if version != (1, 0):
-            raise ValueError(f"format {version}")
-        shape, column_major, dtype = np.lib.format.read_array_header_1_0(stream)
+        stored = outside.npy(content)
     except ValueError as error:
         raise _refuse(f"{where} is not a plain array: {error}.") from error
-    if dtype != np.dtype("<f4") or column_major:
-        raise _refuse(f"{where} is {dtype}; plain float32 in row order is expected.")
-    data = content[stream.tell() :]
-    # Python integers do not overflow: a header cannot claim more than the bytes that follow it.
-    claimed = 4
-    for side in shape:
-        claimed *= side
-    if min(shape, default=0) < 0 or claimed != len(data):
-        raise _refuse(f"{where} states shape {shape} but holds {len(data)} bytes.")
-    values = np.frombuffer(data, dtype="<f4").reshape(shape).astype(np.float32)
+    if stored.dtype != np.dtype("<f4") or not stored.flags.c_contiguous:
+        raise _refuse(f"{where} is {stored.dtype}; plain float32 in row order is expected.")
+    values = stored.astype(np.float32)
     if not np.isfinite(values).all():
         raise _refuse(f"{where} holds values that are not finite.")
     return values

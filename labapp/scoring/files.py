@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import MetricError
+from labapp.reading import arrays, files
 
 ENDINGS = (".npy", ".csv")
+LARGEST = {".npy": 1024 * files.MIB, ".csv": 64 * files.MIB}
+"""Bytes of a file. A cell of a CSV takes some ten times as much memory as its text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,16 +39,18 @@ def read(path: Path, letter: str) -> Table:
     MetricError : there is no such file, it cannot be read, its ending is another, it holds no array
         of numbers, or lines of different lengths.
     """
-    if path.suffix.lower() not in ENDINGS:
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
         raise _refuse(
             path, "its ending is neither .npy nor .csv", "Save the array with numpy.save, or as CSV"
         )
     try:
-        return _npy(path, letter) if path.suffix.lower() == ".npy" else _csv(path, letter)
+        content = files.content(path, LARGEST[ending])
     except FileNotFoundError as error:
         raise _refuse(path, "there is no such file", "Check the name") from error
     except OSError as error:
         raise _refuse(path, error.strerror or str(error), "Check that you may read it") from error
+    return _npy(path, content, letter) if ending == ".npy" else _csv(path, content, letter)
 
 
 def named(letter: str, columns: int) -> tuple[str, ...]:
@@ -52,25 +58,26 @@ def named(letter: str, columns: int) -> tuple[str, ...]:
     return tuple(f"{letter}{index}" for index in range(1, columns + 1))
 
 
-def _npy(path: Path, letter: str) -> Table:
+def _npy(path: Path, content: bytes, letter: str) -> Table:
+    if content.startswith(b"PK"):
+        raise _refuse(path, "it holds several arrays", "Save each array in a file of its own")
     try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+        values = arrays.npy(content)
+    except ValueError as error:
         # Also what would have to be unpickled: that could run anything.
         raise _refuse(
-            path, "it holds no plain array of numbers", "Save one array of numbers with numpy.save"
+            path,
+            f"it holds no plain array of numbers ({error})",
+            "Save one array of numbers with numpy.save",
         ) from error
-    if not isinstance(values, np.ndarray):
-        values.close()
-        raise _refuse(path, "it holds several arrays", "Save each array in a file of its own")
     return Table(values, named(letter, values.shape[1] if values.ndim > 1 else 1))
 
 
-def _csv(path: Path, letter: str) -> Table:
+def _csv(path: Path, content: bytes, letter: str) -> Table:
     try:
         # The signature of UTF-8, which spreadsheets write, is no part of the first name.
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = [(number, line) for number, line in enumerate(csv.reader(file), 1) if line]
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        lines = [(number, line) for number, line in enumerate(csv.reader(text), 1) if line]
     except (UnicodeDecodeError, csv.Error) as error:
         raise _refuse(path, "it is no CSV text in UTF-8", "Save it as CSV in UTF-8") from error
     if not lines:

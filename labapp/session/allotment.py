@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 
 from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyFull
 from labapp.events import Event
+from labapp.reading.values import json_value
 from labapp.records.journal import read_rows
 from labapp.records.layout import FolderName
 from labapp.records.lock import held
@@ -268,7 +269,7 @@ def _stored(path: Path) -> list[Allotted]:
                 return []
             rows = connection.execute("SELECT folder, cells, state FROM allotted").fetchall()
         return [
-            Allotted(str(name), tuple(json.loads(cells)), cast(State, state))
+            Allotted(str(name), tuple(json_value(cells)), cast(State, state))
             for name, cells, state in rows
             if FolderName.parse(str(name))
         ]

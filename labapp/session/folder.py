@@ -23,6 +23,8 @@ from labapp.errors import (
     SessionBusy,
     SessionError,
 )
+from labapp.reading import files
+from labapp.reading.values import json_value
 from labapp.records.layout import AUDIO, CREATING, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
 from labapp.records.sessions import exported_from
 from labapp.records.withdrawn import withdrawals
@@ -277,8 +279,10 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
     """
     partial = folder.environment.with_suffix(".partial")
     try:
-        exists = folder.environment.is_file()
-        known = json.loads(folder.environment.read_bytes()) if exists else []
+        exists = files.exists(folder.environment)
+        known = json_value(files.content(folder.environment)) if exists else []
+        if not isinstance(known, list):
+            raise ValueError("it is not a list")
         text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
         _write(partial, (text + "\n").encode())
         partial.replace(folder.environment)

@@ -11,7 +11,6 @@ memory, `failed` says why, and the writer tries again every second.
 from __future__ import annotations
 
 import errno
-import json
 import shutil
 import sqlite3
 import threading
@@ -25,6 +24,7 @@ from labapp.clock import Clock, utc_text
 from labapp.errors import JournalError, JournalFull
 from labapp.events import GENESIS, Draft, Event, Source, row_hash
 from labapp.events.event import payload_text
+from labapp.reading.values import json_value
 from labapp.records.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 
 BATCH_S = 0.2
@@ -126,7 +126,7 @@ class Journal:
             raise storage_error(path, error) from error
         if row is None:
             raise JournalError(f"{path} holds no event.", todo="Start the session anew.")
-        last = Event(*(*row[:10], json.loads(row[10])))
+        last = Event(*(*row[:10], json_value(row[10])))
         return cls(path, clock_from(last), last.segment + 1, last, row[11])
 
     def subscribe(self, subscriber: Subscriber) -> None:

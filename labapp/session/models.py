@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from labapp.events.lifecycle import DecoderWarmed
+from labapp.reading import files
 from labapp.representations.card import CARD
 from labapp.representations.decoders import Decoder
 from labapp.representations.package import find, load_package
@@ -45,7 +46,7 @@ def load_warm(
                 times.n,
                 times.median_ms,
                 times.p99_ms,
-                sha256(card_path(model).read_bytes()).hexdigest(),
+                sha256(files.content(card_path(model))).hexdigest(),
             )
         )
     return WarmDecoders(decoders, warmed)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
 from labapp import resources
+from labapp.documents import parse_yaml
+from labapp.errors import StudyError
+from labapp.reading import files
 from labapp.records.layout import STUDY, FolderName, study_files_of
 from labapp.study.schema import Study
 
@@ -33,16 +34,15 @@ def _names(other: Path, study: str) -> bool:
     """Whether the study with this folder says that it is related, by its latest file."""
     for path in _files(other):
         try:
-            content = path.read_bytes()
+            content = files.content(path)
         except OSError:
             continue
         if b"related" not in content or study.encode() not in content:  # most say nothing
             return False
         try:
-            said = yaml.safe_load(content)
-        except yaml.YAMLError:
+            named = parse_yaml(path, content).value.get("related")
+        except StudyError:
             continue
-        named = said.get("related") if isinstance(said, dict) else None
         return isinstance(named, list) and study in named
     return False
 

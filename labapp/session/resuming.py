@@ -9,6 +9,7 @@ from labapp import __version__
 from labapp.errors import LabappError, SessionError
 from labapp.events import Event, body_of
 from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
+from labapp.reading import files
 from labapp.records.layout import STUDY, study_files_of
 from labapp.records.withdrawn import withdrawal_of
 from labapp.session.folder import SessionFolder
@@ -22,7 +23,7 @@ def forbids_resume(path: Path) -> bool:
     that cannot be read forbids nothing here: `resume` tells what is wrong with it."""
     try:
         file = _study_file(path, path.parent.name)
-        if b"when_interrupted" not in file.read_bytes():  # most say nothing: the home asks often
+        if b"when_interrupted" not in files.content(file):  # most say nothing: the home asks often
             return False
         return loading.load(file).study.when_interrupted == "block"
     except (LabappError, OSError):

@@ -10,9 +10,10 @@ from pathlib import Path
 from labapp.errors import LabappError, StimuliError
 from labapp.events import Event, body_of
 from labapp.events.judging import StimuliKept
+from labapp.reading import files
 from labapp.session import folder
 from labapp.session.folder import SessionFolder
-from labapp.stimuli import gallery, library
+from labapp.stimuli import gallery, library, pictures
 from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.library import StimulusSet
 from labapp.study.flow import StagesItem, items_of
@@ -138,7 +139,8 @@ def keep_again(
 
 def _intact(path: Path) -> bool:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
+        with files.opened(path, largest=pictures.LARGEST_BYTES) as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == path.stem
     except OSError:
         return False
 

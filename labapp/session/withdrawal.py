@@ -18,6 +18,7 @@ from pathlib import Path
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError, RecordError
 from labapp.events import Event
+from labapp.reading import files
 from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
 from labapp.records.sessions import exports_of
@@ -131,12 +132,15 @@ def _rename(folder: Path, leaving: Path) -> None:
 
 def _write_down(study: Path, left: Withdrawal) -> None:
     """Add the withdrawal to the study's list; on disk before it returns."""
-    known = withdrawals(study).get(left.folder)
+    try:
+        known = withdrawals(study).get(left.folder)
+    except RecordError:  # a damaged line of somebody else's keeps nobody from withdrawing
+        known = None
     if known is not None and known.utc and known.kept == left.kept:
         return
     path = study / WITHDRAWN
     try:
-        cut = path.is_file() and not path.read_bytes().endswith(b"\n")
+        cut = files.exists(path) and not files.content(path).endswith(b"\n")
         with path.open("a", encoding="utf-8") as file:
             file.write("\n" * cut + json.dumps(left.to_json(), ensure_ascii=False) + "\n")
             file.flush()

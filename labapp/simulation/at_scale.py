@@ -20,6 +20,7 @@ from pathlib import Path
 
 from labapp.computing.processes import cores
 from labapp.errors import StudyFull
+from labapp.reading import files
 from labapp.session import allotment, folder, private
 from labapp.session.models import card_path
 from labapp.session.opening import models_of
@@ -123,7 +124,7 @@ def wanted_models(loaded: LoadedStudy) -> dict[str, str]:
             drawn=drawn,
         )
         models.update(dict.fromkeys(models_of(made.parts)))
-    return {model: sha256(card_path(model).read_bytes()).hexdigest() for model in models}
+    return {model: sha256(files.content(card_path(model))).hexdigest() for model in models}
 
 
 @dataclass(frozen=True)

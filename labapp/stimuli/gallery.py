@@ -16,6 +16,7 @@ from pathlib import Path
 from labapp import datasets, resources
 from labapp.errors import StimuliError
 from labapp.events.judging import StimuliKept
+from labapp.reading import files as reading
 from labapp.stimuli import masked, masking, pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import MaskedRef
@@ -112,7 +113,7 @@ def _bird_bytes(ref: str) -> bytes:
     """A painted bird as a JPEG file, from the cache where it is there."""
     path = resources.cache_root() / "birds" / _painter() / f"{ref.replace(':', '-')}.jpg"
     try:
-        return path.read_bytes()
+        return reading.content(path)
     except OSError:
         content = pictures.jpeg(pictures.painted(ref))
     try:

@@ -17,10 +17,12 @@ from pydantic import ValidationError
 
 from labapp import resources
 from labapp.errors import StimuliError
+from labapp.reading import files
+from labapp.reading.values import json_value
 from labapp.stimuli.manifest import PATTERNS, Manifest
 
 MANIFEST = "manifest.json"
-LARGEST = 32 * 1024 * 1024
+LARGEST = 32 * files.MIB
 """Bytes of a manifest. That of a thousand photos with forty rows each has ten megabytes."""
 TOLD = 50
 """Faults that are told one by one."""
@@ -68,9 +70,9 @@ def find(reference: str | Path) -> Path:
     folder, name = Path(reference), str(reference)
     if isinstance(reference, str) and folder.name == name:
         for root in (shipped(), own()):
-            if (root / name / MANIFEST).is_file():
+            if files.is_file(root / name / MANIFEST):
                 return root / name
-    if (folder / MANIFEST).is_file():
+    if files.is_file(folder / MANIFEST):
         return folder
     known = ", ".join(dict.fromkeys(path.name for path in listed())) or "none"
     raise StimuliError(
@@ -99,18 +101,11 @@ def load(reference: str | Path) -> StimulusSet:
 def read_bytes(path: Path) -> bytes:
     """A file of a set as it is. Raises StimuliError where it cannot be read or is too large."""
     try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST + 1)
+        return files.content(path, LARGEST)
     except OSError as error:
         raise StimuliError(
-            f"{path} cannot be read: {error.strerror}.", todo="Check the file and try again."
+            f"{path} cannot be read: {error.strerror}.", todo="Check that it is the right file."
         ) from error
-    if len(content) > LARGEST:
-        raise StimuliError(
-            f"{path} is larger than {LARGEST // 1024**2} MiB.",
-            todo="Check that it is the right file.",
-        )
-    return content
 
 
 def as_text(content: bytes, path: Path) -> str:
@@ -143,13 +138,13 @@ def parse_json(content: bytes, path: Path) -> Any:
     """The value in some bytes of JSON, no key twice. Raises StimuliError with the line."""
     text = as_text(content, path)
     try:
-        return json.loads(text, object_pairs_hook=_once_each)
+        return json_value(text, _once_each)
     except json.JSONDecodeError as error:
         raise StimuliError(
             f"{path}, line {error.lineno}: not readable as JSON ({error.msg}).",
             todo="Correct this line.",
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise StimuliError(
             f"{path}: not readable as JSON ({error}).", todo="Correct the file."
         ) from error

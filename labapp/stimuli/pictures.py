@@ -7,7 +7,6 @@ A picture is a reference as the manifest has it: the name of a file in the set's
 from __future__ import annotations
 
 import io
-import warnings
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import StimuliError
+from labapp.reading import files
+from labapp.reading import pictures as reading
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -28,8 +29,7 @@ PICTURE = "picture"
 """What a file is called in messages."""
 PHOTO_PX, PROTOTYPE_PX = 512, 384
 """Width and height of painted birds: photos that are judged, and training photos of prototypes."""
-LARGEST_BYTES = 40 * 1024 * 1024
-LARGEST_PIXELS = 50_000_000
+LARGEST_BYTES = 40 * files.MIB
 FORMATS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg")}
 
 
@@ -98,16 +98,9 @@ def content_of(folder: Path, ref: str, what: str = PICTURE) -> bytes:
     far too large."""
     path = path_of(folder, ref, what)
     try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST_BYTES + 1)
+        return files.content(path, LARGEST_BYTES, follow=False)
     except OSError as error:
         raise unreadable(ref, what, error) from error
-    if len(content) > LARGEST_BYTES:
-        raise StimuliError(
-            f"The {what} {ref!r} is larger than {LARGEST_BYTES // 1024**2} MiB.",
-            todo="Make it smaller; 512 to 1024 pixels a side are enough.",
-        )
-    return content
 
 
 def written(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
@@ -115,15 +108,16 @@ def written(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
     where it is missing."""
     try:
         said = path_of(folder, ref, what).stat()
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise unreadable(ref, what, error) from error
     return said.st_mtime_ns, said.st_size
 
 
-def unreadable(ref: str, what: str, error: OSError) -> StimuliError:
+def unreadable(ref: str, what: str, error: OSError | ValueError) -> StimuliError:
     """What to say of a file of a set that cannot be opened."""
+    why = getattr(error, "strerror", None) or "no file can have this name"
     return StimuliError(
-        f"The {what} {ref!r} cannot be read: {error.strerror}.",
+        f"The {what} {ref!r} cannot be read: {why}.",
         todo="Put it into the folder, or correct its name.",
     )
 
@@ -165,24 +159,20 @@ def opened(content: bytes, ref: str) -> Image:
     Raises StimuliError: it is neither, it is damaged, or it has too many pixels.
     """
     from PIL import Image as images
-    from PIL import ImageOps
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", images.DecompressionBombWarning)
-            image: Image = images.open(io.BytesIO(content), formats=tuple(FORMATS))
-            kind = str(image.format)
-            if image.width * image.height > LARGEST_PIXELS:
-                raise StimuliError(
-                    f"The picture {ref!r} has {image.width} × {image.height} pixels.",
-                    todo="Make it smaller; 512 to 1024 pixels a side are enough.",
-                )
-            image.load()
-    except (OSError, ValueError, SyntaxError, images.DecompressionBombError, Warning) as error:
+        image = reading.decoded(content, tuple(FORMATS))
+    except reading.TooLarge as error:
         raise StimuliError(
-            f"The picture {ref!r} is not a readable PNG or JPEG file.",
-            todo="Save it again as PNG or JPEG.",
+            f"The picture {ref!r} has {error.size[0]} × {error.size[1]} pixels.",
+            todo="Make it smaller; 512 to 1024 pixels a side are enough.",
         ) from error
+    except ValueError as error:
+        raise StimuliError(
+            f"The picture {ref!r} is not a readable PNG or JPEG file: {error}.",
+            todo="Save it again as PNG or JPEG, one picture a file.",
+        ) from error
+    kind = str(image.format)
     if PurePosixPath(ref).suffix.lower() not in FORMATS[kind]:
         raise StimuliError(
             f"The picture {ref!r} is a {kind} file by another name.",
@@ -190,7 +180,7 @@ def opened(content: bytes, ref: str) -> Image:
         )
     if image.mode.startswith("I"):
         image = images.fromarray((np.asarray(image, np.uint32) // 257).astype(np.uint8))
-    return ImageOps.exif_transpose(image)
+    return image
 
 
 def jpeg(pixels: UInt8) -> bytes:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import io
-import warnings
 from functools import lru_cache
 from pathlib import Path
-from tokenize import TokenError
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import StimuliError
+from labapp.reading import arrays
 from labapp.stimuli import pictures
 
 Scores = NDArray[np.float64]
 
 SCORES = "score file"
 """What such a file is called in messages."""
-UNREADABLE = (
-    ValueError, TypeError, OSError, EOFError, MemoryError, SyntaxError, OverflowError,
-    RecursionError, TokenError,
-)  # fmt: skip
-"""What numpy raises at bytes that are no array: the header is Python, and read as such."""
 LARGEST_SIDE = 4096
 """Rows or columns of a grid. A picture has no use for more, and each is ranked."""
 
@@ -47,18 +41,15 @@ def decoded(content: bytes, ref: str) -> Scores:
     (rows, columns).
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python 2, whose files are read as well
-            values = np.load(io.BytesIO(content), allow_pickle=False)
-    except UNREADABLE as error:
+        values = arrays.npy(content)
+    except ValueError as error:
         raise StimuliError(
-            f"The score file {ref!r} is not readable as .npy.",
+            f"The score file {ref!r} is not readable as .npy: {error}.",
             todo="Write it with numpy.save, numbers alone (no objects).",
         ) from error
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf":
-        kind = getattr(values, "dtype", type(values).__name__)
+    if values.dtype.kind not in "iuf":
         raise StimuliError(
-            f"The score file {ref!r} holds {kind}.", todo="Save real numbers, e.g. float32."
+            f"The score file {ref!r} holds {values.dtype}.", todo="Save real numbers, e.g. float32."
         )
     if values.ndim != 2 or not all(0 < side <= LARGEST_SIDE for side in values.shape):
         raise StimuliError(

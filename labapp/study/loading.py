@@ -11,8 +11,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from labapp import resources
-from labapp.documents import Located, parse_yaml, refusal
+from labapp.documents import LARGEST, Located, parse_yaml, refusal
 from labapp.errors import StudyError
+from labapp.reading import files as reading
 from labapp.study import conditions
 from labapp.study.conditions import Scope
 from labapp.study.flow import EachItem, Item, StagesItem, items_of, unrolled
@@ -69,11 +70,11 @@ def find(study: str | Path) -> Path:
     """The file of a study given by id or path. Raises StudyError with the known ids."""
     path = Path(study)
     if path.suffix in (".yaml", ".yml"):
-        if not path.is_file():
+        if not reading.is_file(path):
             raise StudyError(f"There is no study file {path}.", todo="Check the path.")
         return path
     named = resources.assets() / "studies" / f"{study}.yaml"
-    if path.name != str(study) or not named.is_file():
+    if path.name != str(study) or not reading.is_file(named):
         known = ", ".join(p.stem for p in shipped())
         raise StudyError(
             f"There is no study {str(study)!r}.",
@@ -86,7 +87,7 @@ def load(study: str | Path) -> LoadedStudy:
     """Load and check a study by id or path, with its texts and instruments."""
     path = find(study)
     try:
-        content = path.read_bytes()
+        content = reading.content(path, LARGEST)
     except OSError as error:
         raise StudyError(
             f"The study file {path} cannot be read ({error.strerror}).", todo="Check the file."
@@ -209,7 +210,7 @@ def _place(path: Path, line: int | None) -> str:
 
 def _resolve(study_path: Path, name: str) -> Path:
     beside = study_path.parent / name
-    return beside if beside.is_file() else resources.assets() / name
+    return beside if reading.is_file(beside) else resources.assets() / name
 
 
 def sources(loaded: LoadedStudy) -> list[Path]:
@@ -226,11 +227,12 @@ def _read(study_path: Path, name: str, line: int | None) -> bytes:
         )
     path = _resolve(study_path, name)
     try:
-        content = path.read_bytes()
+        content = reading.content(path, LARGEST)
         decoded(content)
     except (OSError, UnicodeDecodeError) as error:
         missing = isinstance(error, FileNotFoundError)
-        why = "is not there" if missing else f"cannot be read ({type(error).__name__})"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        why = "is not there" if missing else f"cannot be read ({reason})"
         shipped = sorted(one.stem for one in (resources.assets() / name).parent.glob("*.yaml"))
         known = f" Shipped are: {', '.join(shipped)}." if name.startswith("instruments/") else ""
         raise StudyError(
@@ -249,7 +251,7 @@ def _check(path: Path, located: Located) -> Study:
 
 def _check_language(path: Path, located: Located, language: str) -> None:
     """Refuse a language without words, naming it and the languages there are."""
-    if _resolve(path, in_language(WORDS, language)).is_file():
+    if reading.is_file(_resolve(path, in_language(WORDS, language))):
         return
     roots = (path.parent, resources.assets())
     found = {file.parent.name for root in roots for file in root.glob(in_language(WORDS, "*"))}

@@ -20,6 +20,7 @@ from typing import Any
 from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import LabappError, SetupError
+from labapp.reading import files
 
 ENGLISH = "en"
 VARIABLE = "LABAPP_LANGUAGE"
@@ -67,7 +68,7 @@ def spoken() -> str:
 def load(path: Path) -> dict[str, str]:
     """The checked translations of a file. Raises SetupError naming the sentence."""
     try:
-        words: dict[str, Any] = parse_yaml(path, path.read_bytes()).value
+        words: dict[str, Any] = parse_yaml(path, files.content(path)).value
     except OSError as error:
         raise _unusable(path, f"{error.strerror}.") from error
     except LabappError as error:

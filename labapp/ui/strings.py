@@ -17,6 +17,7 @@ from pathlib import Path
 from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import StudyError
+from labapp.reading import files
 from labapp.study.loading import WORDS, LoadedStudy, in_language
 
 COMPLETE = "Add them; the English file shows what each says."
@@ -62,7 +63,7 @@ def strings_of(loaded: LoadedStudy, *, begun: bool = False) -> Strings:
 def _shipped(language: str) -> dict[str, str]:
     """The words that come with the program; none in a language of the lab's own."""
     path = resources.assets() / in_language(WORDS, language)
-    return _words(path, path.read_bytes()) if path.is_file() else {}
+    return _words(path, files.content(path)) if path.is_file() else {}
 
 
 def _brought_up(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labapp.errors import MetricError
+from labapp.reading import files as outside
 from labapp.scoring import files
 
 VALUES = np.array([[0.5, -1.0], [2.0, 1e-3], [3.25, 7.0]])
@@ -36,7 +36,7 @@ def test_csv_keeps_every_digit(values: np.ndarray) -> None:
     path = Path("values.csv")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            Path, "open", lambda *_, **__: io.StringIO("\n".join(["x position,  ", *lines, ""]))
+            outside, "content", lambda *_: "\n".join(["x position,  ", *lines, ""]).encode()
         )
         found = files.read(path, "z")
     assert np.array_equal(found.values, values)

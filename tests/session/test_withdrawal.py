@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from labapp.bundle.export import export
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
 from labapp.events.commands import EndSession
 from labapp.records.layout import LEAVING, WITHDRAWN
-from labapp.records.sessions import list_sessions
-from labapp.records.withdrawn import withdrawals
+from labapp.records.sessions import list_problems, list_sessions
+from labapp.records.withdrawn import withdrawal_problems, withdrawals
 from labapp.session import folder, opening
 from labapp.session.opening import OpenSession
 from labapp.session.private import consents
@@ -160,10 +161,25 @@ def test_private_records_that_were_never_made_stop_nothing(tmp_path: Path) -> No
     assert not path.exists()
 
 
-def test_a_cut_line_harms_no_other(tmp_path: Path) -> None:
+def test_a_cut_line_forgets_nobody_and_harms_no_other(tmp_path: Path) -> None:
     one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
     withdraw(one, tmp_path / "private", delete=True)
     log = one.parent / WITHDRAWN
     log.write_bytes(log.read_bytes()[:-9])
     withdraw(two, tmp_path / "private", delete=True)
-    assert list(withdrawals(one.parent)) == [two.name]
+    assert list(withdrawals(one.parent)) == [one.name, two.name]
+    (problem,) = withdrawal_problems(one.parent)
+    assert f"{one.name} counts as withdrawn" in problem
+
+
+def test_a_line_that_names_nobody_is_told_and_holds_up_the_data(tmp_path: Path) -> None:
+    one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
+    (one.parent / WITHDRAWN).write_text("[" * 100_000 + "\n")
+    with pytest.raises(RecordError, match=r"Line 1 of .* and not who"):
+        withdrawals(one.parent)
+    with pytest.raises(RecordError, match="and not who"):
+        export([one], tmp_path / "bundle")
+    assert [line.state for line in list_sessions(tmp_path / "data")] == ["interrupted"] * 2
+    assert "nobody can tell who withdrew" in list_problems(tmp_path / "data")[0]
+    withdraw(two, tmp_path / "private", delete=True)
+    assert not two.exists()

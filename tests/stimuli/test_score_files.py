@@ -63,7 +63,7 @@ def test_anything_else_is_refused_and_said(odd: str) -> None:
 def test_several_arrays_in_one_file_are_refused() -> None:
     out = io.BytesIO()
     np.savez(out, a=np.zeros((2, 2)))
-    with pytest.raises(StimuliError, match=r"'a\.npy' holds NpzFile"):
+    with pytest.raises(StimuliError, match=r"'a\.npy' is not readable as \.npy"):
         score_files.decoded(out.getvalue(), "a.npy")
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from labapp.analysis.labels.names import Model
 from labapp.errors import ModelError
+from labapp.reading import files
 
 if TYPE_CHECKING:
     from labapp.representations.effects import Effect
@@ -40,7 +41,7 @@ def measure(model: Model) -> Effects:
         return Effects(why_not=why)
     try:
         card = find(model.model) / CARD
-        if sha256(card.read_bytes()).hexdigest() not in model.cards:
+        if sha256(files.content(card)).hexdigest() not in model.cards:
             return Effects(why_not="the model installed here under this id is another one")
         decoder = load_package(model.model, "cpu")
     except ModelError as error:

@@ -13,6 +13,7 @@ from typing import NoReturn
 from labapp.analysis.formats import count
 from labapp.analysis.labels.sheet import ALONE, RATED, SHEET, Line, Sheet, quoted, unquoted
 from labapp.errors import RatingError
+from labapp.reading import files
 
 WORDS = {"yes": True, "no": False, "ja": True, "nein": False}
 """What may stand in the rater's column, in capitals or not."""
@@ -196,7 +197,7 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
 def _text(path: Path) -> str:
     """UTF-8, UTF-16 as some programs write tabs, or else Windows' Western European."""
     try:
-        content = path.read_bytes()
+        content = files.content(path)
     except OSError as error:
         raise RatingError(
             f"{path} cannot be read: {error.strerror or error}.",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import DatasetError
+from labapp.reading import files
 
 NAME = "3dshapes.h5"
 SIZE = 64
@@ -59,7 +60,7 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
         than the published one: `images` uint8 (all rows, 64, 64, 3) and `labels` (all rows, 6),
         whose values run through the grid in the order of `indices`.
     """
-    if not path.is_file():
+    if not files.is_file(path):
         raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")
     try:
         import h5py
@@ -75,7 +76,7 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
     # RuntimeError: a compression that this HDF5 does not know.
     except (OSError, RuntimeError) as error:
         raise _refused(f"{path} cannot be read: {error}.") from error
-    with path.open("rb") as stream:
+    with files.opened(path) as stream:
         return pictures, hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -21,6 +21,7 @@ from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.concepts.correlation import binary, correlated
 from labapp.datasets.concepts.rows import Changed, ConceptRows, ConceptSplit, Origin, divide
 from labapp.datasets.split import Float32, Int64, Rows
+from labapp.reading import files as reading
 
 BELOW = (2, 3, 20, 16, 16)
 """Concept i is 1 where the number of factor i's value is below this."""
@@ -68,7 +69,7 @@ def sprites(correlations: int = 0, *, seed: int = 0, official: Path | None = Non
     if official is not None:
         whole = dsprites_official.read(official)
         parts, origin = (whole.part(train), whole.part(test)), "official"
-        with official.open("rb") as stream:
+        with reading.opened(official) as stream:
             files = {dsprites.OFFICIAL: hashlib.file_digest(stream, "sha256").hexdigest()}
     return ConceptSplit(
         name=f"dSprites({correlations})",

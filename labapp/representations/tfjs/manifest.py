@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, TypeAdapter
 
+from labapp.reading import files as reading
 from labapp.representations import files
 from labapp.representations.tfjs import document
 from labapp.representations.tfjs.document import listed, refuse
@@ -119,7 +120,7 @@ def _check(path: Path, groups: list[Group]) -> None:
 def _join(folder: Path, number: int, group: Group, hashes: dict[str, str]) -> bytes:
     """The bytes of a group's shards, as many as its tensors need; their hashes are added."""
     shards = [folder / name for name in group.paths]
-    missing = [shard.name for shard in shards if not shard.is_file()]
+    missing = [shard.name for shard in shards if not reading.is_file(shard)]
     if missing:
         raise refuse(f"{folder} lacks {listed(missing)}.")
     needed = sum(entry.nbytes for entry in group.weights)

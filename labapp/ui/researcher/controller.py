@@ -6,7 +6,6 @@ at, they are computed again. Nothing runs while a session does.
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from labapp.errors import LabappError
+from labapp.reading.values import json_value
 from labapp.records.sessions import SessionSummary
 from labapp.ui import mistakes
 from labapp.ui.language import counted, tr
@@ -283,7 +283,7 @@ def _said(ended: Ended) -> str:
 def _problems(path: Path, ended: Ended) -> list[str]:
     """What a check found; one line a problem."""
     try:
-        report = json.loads(ended.output)
+        report = json_value(ended.output)
         found = [f"{path.name}: {problem}" for problem in report["problems"]]
     except (ValueError, KeyError, TypeError):
         return [f"{path.name}: {_said(ended)}"]

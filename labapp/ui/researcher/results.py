@@ -6,14 +6,20 @@ Read from the files of `labapp analyze`, so that window and command line say the
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.errors import RecordError
+from labapp.reading import files
 
 Key = tuple[str, str, str]
 """Study, participant, session."""
+
+
+LARGEST = 64 * files.MIB
+"""Bytes of a table. That of the participants of a thousand sessions has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +90,8 @@ def _figures(folder: Path) -> tuple[Path, ...]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file)
+    text = files.content(path, LARGEST).decode("utf-8")
+    yield from csv.DictReader(io.StringIO(text, newline=""))
 
 
 def _qualities(path: Path) -> Iterator[tuple[Key, Quality]]:
