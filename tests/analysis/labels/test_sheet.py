@@ -258,7 +258,7 @@ def test_a_file_that_is_none_is_refused_before_any_session_is_read(tmp_path: Pat
     (tmp_path / "wrong.csv").write_text("word,another\nyes,no\n")
     for name, said in (
         ("none.csv", "No such file"),
-        ("", "Is a directory"),
+        ("", "it is a folder, not a file"),
         ("wrong.csv", "line 1: found the columns word, another"),
     ):
         with pytest.raises(RatingError, match=said):
