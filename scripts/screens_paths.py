@@ -116,7 +116,7 @@ def introductions(folder: Path, language: str) -> Iterator[Shot]:
             language=language,
             rows=10 if name.startswith("prototype") else 0,
             before=[{"method": f"texts/{{language}}/method-{text}.md"}],
-            description=f"texts/{{language}}/description-{text}.md",
+            description=f"texts/{{language}}/method-{text}.md",
         )
         with opened(folder / name / "data", study=study) as (room, window):
             skip_to(room, "method")

@@ -9,6 +9,7 @@ from labapp.events.commands import Choose, HandIn, Next, Rate
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
 from scripts.screens_participant import Shot, opened
+from tests.helpers.languages import translated
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.single import write_single_study
@@ -17,6 +18,8 @@ from tests.helpers.single import write_single_study
 def shots(folder: Path) -> Iterator[Shot]:
     for visualisation in ("traversals", "exemplars"):
         yield from sinelines(folder / visualisation, visualisation)
+        for language in ("en", "de"):
+            yield from published(folder / f"{visualisation}-{language}", visualisation, language)
         yield from pictures(folder / visualisation, visualisation)
 
 
@@ -36,6 +39,26 @@ def sinelines(folder: Path, visualisation: str) -> Iterator[Shot]:
         yield f"s06-{visualisation}-series", window
         answer(room, right=True)
         yield f"s07-{visualisation}-series-right", window
+
+
+def published(folder: Path, visualisation: str, language: str) -> Iterator[Shot]:
+    """As published: another wording, and a practice that tells nothing."""
+    study = write_single_study(
+        folder, visualisation=visualisation, practice=True, presentation="as_published"
+    )
+    study = translated(study, language)
+    with opened(folder / "data", study=study) as (room, window):
+        room.runner.send(Next())
+        yield f"s20-{visualisation}-{language}-tutorial-example", window
+        skip_to(room, "practice-intro")
+        yield f"s21-{visualisation}-{language}-practice-text", window
+        skip_to(room, "practice")
+        yield f"s22-{visualisation}-{language}-practice", window
+        answer(room, right=False)
+        yield f"s23-{visualisation}-{language}-practice-next", window
+        skip_to(room, "stage-1")
+        answer(room, right=False)
+        yield f"s24-{visualisation}-{language}-wrong", window
 
 
 def pictures(folder: Path, visualisation: str) -> Iterator[Shot]:

@@ -304,6 +304,12 @@ PARTICIPANTS = (
     text("assignment", "the choices made for this participant (JSON)"),
     whole("seed", "seed of the study"),
     text("presentation", "as_published or improved"),
+    text("replicates_paper", "the paper whose study is repeated; empty where the study says none"),
+    text("replicates_study", "which study of that paper"),
+    text(
+        "replicates_run",
+        "how that one was run: crowd (people on their own, over the internet) or lab",
+    ),
     text("language", "language of the texts"),
     seconds("duration_s", "working time: without pauses and gaps"),
     seconds("elapsed_s", "session time: with pauses and gaps"),

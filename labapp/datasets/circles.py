@@ -1,7 +1,7 @@
 """Circles: the two-dial pictures of the practice questions, in closed form.
 
 A disc of grey 1 - z2 on a background of grey z2, of radius 24 z1 + 4 pixels round pixel (31, 31)
-of a 64 x 64 picture (paper 000, A.3 and the published application).
+of a 64 x 64 picture (paper 000, A.4 and the published application).
 """
 
 from __future__ import annotations

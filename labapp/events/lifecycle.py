@@ -10,7 +10,9 @@ from labapp.events.registry import Body, kind
 
 @kind("session.planned", durable=True)
 class SessionPlanned(Body):
-    """The first event: the study as realised for this participant, every setting spelled out."""
+    """The first event: the study as realised for this participant, every setting spelled out.
+    replicates: the published study that it repeats (paper, study, run), empty where it repeats
+    none."""
 
     study: str
     study_version: int
@@ -23,6 +25,7 @@ class SessionPlanned(Body):
     language: str
     audio: str
     plan: tuple[dict[str, Any], ...]
+    replicates: dict[str, str] = field(default_factory=dict)
 
 
 @kind("participant.simulated")

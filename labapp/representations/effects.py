@@ -24,7 +24,7 @@ from labapp.representations.space import Continuous
 Float32 = NDArray[np.float32]
 
 LOW, HIGH = 5, 95
-"""Percentiles of a slider between which it is turned: the inner ends of Low and High (4.2)."""
+"""Percentiles of a slider between which it is turned: the inner ends of Low and High (4.5)."""
 ROWS = 200
 """Held-out instances, at most, on which the dials are turned."""
 ROWS_SEED = 0

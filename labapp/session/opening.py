@@ -271,6 +271,7 @@ def _create(
         loaded.study.language,
         "on" if around.make_recorder else "off",
         plan.to_rows(made.parts),
+        loaded.study.replicates.model_dump() if loaded.study.replicates else {},
     )
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.

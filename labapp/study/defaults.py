@@ -1,6 +1,7 @@
 """What the published studies fix for each data set; a study file may say otherwise.
 
-Source: paper 000, 3.1, 4.3 and A.2 (distance, target, T), 4.1 (overlay), 4.2 (labels).
+Source: paper 000, 4.3 (target, T, overlay, labels, displays) and A.2 (distances, targets); of the
+circles A.4 and the published application.
 """
 
 from __future__ import annotations

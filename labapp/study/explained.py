@@ -118,7 +118,9 @@ class Showing:
                 one.id: number_of.format(number=number) if by_number else one.name
                 for number, one in enumerate(manifest.classes, start=1)
             },
-            marks={one.id: one.marks for one in manifest.classes if one.marks},
+            marks={
+                one.id: one.marks for one in manifest.classes if one.marks and self.stages.marks
+            },
             scale=manifest.scale,
             colour_map="" if ready or chosen is None else chosen,
             tree=manifest.tree,
@@ -144,7 +146,8 @@ class Showing:
                     f"{self.stages.task} asks about",
                     "Use a set made for this task.",
                 )
-        return tuple(planned_photo(self.stages.task, photo, manifest, shuffle) for photo in photos)
+        task, order = self.stages.task, self.stages.row_order
+        return tuple(planned_photo(task, photo, manifest, shuffle, order) for photo in photos)
 
     def example(self, photo: Photo | None) -> PlannedPhoto | None:
         """A worked example: with all its rows, the most similar first."""
@@ -169,6 +172,7 @@ class Showing:
             "right_example": "" if right is None else explained.names[right.truth],
             "wrong_example": "" if wrong is None else explained.names[wrong.truth],
             "wrong_prediction": "" if wrong is None else explained.names[wrong.prediction],
+            "row_order": self._word(f"judging_rows_{self.stages.row_order}"),
         }
 
 
@@ -221,6 +225,7 @@ class Judged:
             explained=self.explained,
             set=self.set,
             labels=stages.labels,
+            rows=stages.row_order,
             photos=self.photos,
             description=description,
             values=self.values,

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    ValidationInfo,
+    field_validator,
+)
 
 from labapp.documents import Strict
 from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
@@ -48,17 +57,39 @@ class ConsentItem(Item):
 
 
 class TutorialItem(Item):
+    """dial: of the two of a single-dimension tutorial the one that its examples are about; by
+    default the first as published, the second where the presentation is improved (the practice
+    then asks about a dial that was not explained)."""
+
     tutorial: Literal["reconstruction"] | Visualisation
+    dial: Literal[1, 2] | None = None
+
+    @field_validator("dial")
+    @classmethod
+    def _of_examples(cls, dial: int | None, info: ValidationInfo) -> int | None:
+        if dial is not None and info.data.get("tutorial") == "reconstruction":
+            raise ValueError("only for exemplars or traversals: here all dials can be turned")
+        return dial
 
     def texts(self) -> tuple[str, ...]:
         return (f"texts/{{language}}/tutorial-{self.tutorial}.md",)
 
 
 class PracticeItem(Item):
-    """intro: the text before it; None for the one that is named like the practice."""
+    """intro: the text before it; None for the one that is named like the practice. feedback:
+    whether the right answer of a single-dimension question is told after each; by default not as
+    published, and told where the presentation is improved."""
 
     practice: Literal["circles", "circles-traversals", "circles-exemplars"]
     intro: str | None = None
+    feedback: bool | None = None
+
+    @field_validator("feedback")
+    @classmethod
+    def _of_questions(cls, feedback: bool | None, info: ValidationInfo) -> bool | None:
+        if feedback is not None and info.data.get("practice") == "circles":
+            raise ValueError("only for circles-exemplars or circles-traversals")
+        return feedback
 
     def texts(self) -> tuple[str, ...]:
         return (self.intro or f"texts/{{language}}/practice-{self.practice}.md",)

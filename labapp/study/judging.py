@@ -24,6 +24,8 @@ JudgingTask = Literal[
     "path-first-step",
 ]
 
+Rows = Literal["sorted", "shuffled"]
+
 KIND_OF: dict[JudgingTask, Kind] = {
     "heatmap-distinction": "heatmaps",
     "prototype-distinction": "prototypes",
@@ -153,7 +155,8 @@ class MethodPart(Strict):
 class JudgingPart(Strict):
     """A stage: photos of one set that are judged one after another.
 
-    labels: the true class is told. description: the text that can be opened at any time.
+    labels: the true class is told. rows: their order where a prediction is judged. description:
+    the text that can be opened at any time.
     """
 
     part: Literal["judging"] = "judging"
@@ -166,6 +169,7 @@ class JudgingPart(Strict):
     explained: Explained
     set: int
     labels: bool
+    rows: Rows = "sorted"
     photos: tuple[PlannedPhoto, ...]
     description: str
     values: dict[str, str]

@@ -1,7 +1,8 @@
 """A photo of a stimulus set as a plan has it: its prototypes looked up, its rows in their order.
 
-Source: paper 003, section 3 and appendix A: rows are shuffled where species are told apart, and
-stand by descending similarity where a prediction is judged; steps of a path keep their order.
+Source: paper 003. Rows are shuffled where species are told apart (3.2, figure A13). Where a
+prediction is judged, figures A10 and A14 say that they stand by descending similarity and appendix
+A that they are shuffled: both can be had. Steps of a path keep their order.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from labapp.stimuli.manifest import Manifest, Photo, Row
-from labapp.study.judging import JudgingTask, PlannedFinal, PlannedPhoto, PlannedRow
+from labapp.study.judging import JudgingTask, PlannedFinal, PlannedPhoto, PlannedRow, Rows
 
 Shuffle = Callable[[Sequence[PlannedRow], str], tuple[PlannedRow, ...]]
 """Rows in a seeded order; the text names what it is for."""
@@ -35,12 +36,21 @@ def lacks(task: JudgingTask, photo: Photo, manifest: Manifest) -> str:
 
 
 def planned_photo(
-    task: JudgingTask, photo: Photo, manifest: Manifest, shuffle: Shuffle | None
+    task: JudgingTask,
+    photo: Photo,
+    manifest: Manifest,
+    shuffle: Shuffle | None,
+    order: Rows = "sorted",
 ) -> PlannedPhoto:
-    """A photo as the plan has it; without `shuffle` a worked example, of which all is told."""
+    """A photo as the plan has it; without `shuffle` a worked example, of which all is told.
+
+    order: of the rows where a prediction is judged.
+    """
     rows = _rows(photo, manifest)
     if task == "prototype-agreement":
         rows = tuple(row for row in rows if row.of == photo.prediction)
+        if shuffle is not None and order == "shuffled":
+            rows = shuffle(rows, f"{photo.id} {photo.prediction}")
     elif task == "prototype-distinction":
         grouped: list[PlannedRow] = []
         for option in photo.options:

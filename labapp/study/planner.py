@@ -262,25 +262,37 @@ class _Planner:
         if item.tutorial == "reconstruction":
             return self.shown.tutorial(part_id, document)
         space = self.shown.space_of(single_dimension.CIRCLES)
-        return single_dimension.example(part_id, document, item.tutorial, space)
+        dial = item.dial or (2 if self._improved else 1)
+        return single_dimension.example(part_id, document, item.tutorial, space, dial - 1)
+
+    @property
+    def _improved(self) -> bool:
+        return self.study.presentation == "improved"
 
     def _practice(self, item: PracticeItem, scope: Scope) -> Iterator[PlannedPart]:
+        kind = item.practice.partition("-")[2]
+        visualisation = next((known for known in VISUALISATIONS if known == kind), None)
+        feedback = self._improved if item.feedback is None else item.feedback
+        told = {"trials": str(len(CIRCLES_PAIRS))}
+        if visualisation is not None:
+            words = self.loaded.words
+            told["feedback"] = words.get("practice_feedback", "") if feedback else ""
         yield PagesPart(
             part="text",
             id=self._id("practice-intro"),
             title="Before practice",
             document=self._document(item, scope),
-            values={"trials": str(len(CIRCLES_PAIRS))},
+            values=told,
         )
         part_id = self._id("practice")
         aloud = any(stages.think_aloud for stages in self.groups)
-        kind = item.practice.partition("-")[2]
-        visualisation = next((known for known in VISUALISATIONS if known == kind), None)
         if visualisation is None:
             yield self.shown.practice(part_id, think_aloud=aloud)
             return
         space = self.shown.space_of(single_dimension.CIRCLES)
-        yield single_dimension.practice(part_id, visualisation, space, think_aloud=aloud)
+        yield single_dimension.practice(
+            part_id, visualisation, space, think_aloud=aloud, feedback=feedback
+        )
 
     def _models(self, stages: Stages | SingleDimensionStages, scope: Scope) -> tuple[str, ...]:
         """The models of the stages in the participant's order."""

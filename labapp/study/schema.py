@@ -93,6 +93,19 @@ class Recording(Strict):
         return "off" if audio is False else audio
 
 
+class Replicates(Strict):
+    """The published study that this one repeats: what it printed stands beside our numbers.
+
+    paper: which one, as in "paper 000"; study: which of its studies; run: whether people took part
+    on their own over the internet (crowd) or in a lab. Here everybody is in a lab, and the report
+    says so where that differs.
+    """
+
+    paper: str = Field(min_length=1)
+    study: StudyId
+    run: Literal["crowd", "lab"]
+
+
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
 
@@ -106,6 +119,7 @@ class Study(Strict):
     version: int = Field(ge=1)
     language: str = Field(default="en", pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")
     presentation: Presentation = "improved"
+    replicates: Replicates | None = None
     seed: int = Field(default=0, ge=0, lt=2**63)
     participants: Participants = Participants()
     recording: Recording = Recording()

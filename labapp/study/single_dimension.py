@@ -1,6 +1,7 @@
 """The single-dimension task in a plan: its parts, and how its visualisations are laid out.
 
-Source: paper 000, 4.5 (regimes, visualisations, two questions a dimension) and A.14, A.15.
+Source: paper 000, 4.5 (regimes, visualisations, two questions a dimension), A.4 with Figures A.14
+and A.15; the practice is that of the published application.
 """
 
 from __future__ import annotations
@@ -31,18 +32,23 @@ EXEMPLARS = 8
 """Examples a bin."""
 
 CIRCLES = "circles/gt"
-CIRCLES_ANSWERS: tuple[Regime, ...] = ("low", "high", "medium")
-"""The right answers of the practice, all about dial 1 (fact sheet, "Single-dimension task")."""
+CIRCLES_QUESTIONS: tuple[tuple[Z, Regime], ...] = (
+    ((0.0, 0.0), "low"),
+    ((1.0, 1.0), "high"),
+    ((0.4, 0.75), "medium"),
+)
+"""The pictures of the practice and how their dial 1 is set (the published application)."""
 CIRCLES_BOUNDS: Bounds = ((0.01, 0.05), (0.48, 0.52), (0.95, 0.99))
-EXAMPLE_DIMENSION = 1
-"""The dial that the tutorial explains: not the one that the practice asks about."""
+PRACTISED_DIMENSION = 0
+"""The dial that the practice asks about."""
 
 
 class SingleDimensionPart(Strict):
     """A stage (or the practice) of the single-dimension task.
 
-    asked: the dimension (from 0) that each question is about; answers: the regime of each, where
-    it is not drawn. dimensions: the latent space as `LatentSpace.to_json` rows.
+    asked: the dimension (from 0) that each question is about; answers, states: the regime and the
+    dial state of each, where they are not drawn. feedback: whether the right answer is told after
+    each. dimensions: the latent space as `LatentSpace.to_json` rows.
     """
 
     part: Literal["single_dimension"] = "single_dimension"
@@ -57,6 +63,8 @@ class SingleDimensionPart(Strict):
     visualisation: Visualisation
     asked: tuple[int, ...]
     answers: tuple[Regime, ...] = ()
+    states: tuple[Z, ...] = ()
+    feedback: bool = True
     sampling: BaseSampling
     time_limit_s: float | None
     think_aloud: bool
@@ -129,9 +137,14 @@ def asked(
 
 
 def practice(
-    part_id: str, visualisation: Visualisation, space: LatentSpace, *, think_aloud: bool
+    part_id: str,
+    visualisation: Visualisation,
+    space: LatentSpace,
+    *,
+    think_aloud: bool,
+    feedback: bool,
 ) -> SingleDimensionPart:
-    """The three circles questions on dial 1."""
+    """The three circles questions on dial 1, the same pictures for everybody."""
     return SingleDimensionPart(
         id=part_id,
         title="Practice",
@@ -142,8 +155,10 @@ def practice(
         display="image",
         dimensions=tuple(space.to_json()),
         visualisation=visualisation,
-        asked=(0,) * len(CIRCLES_ANSWERS),
-        answers=CIRCLES_ANSWERS,
+        asked=(PRACTISED_DIMENSION,) * len(CIRCLES_QUESTIONS),
+        answers=tuple(answer for _, answer in CIRCLES_QUESTIONS),
+        states=tuple(z for z, _ in CIRCLES_QUESTIONS),
+        feedback=feedback,
         sampling="uniform",
         time_limit_s=None,
         think_aloud=think_aloud,
@@ -151,9 +166,9 @@ def practice(
 
 
 def example(
-    part_id: str, document: str, visualisation: Visualisation, space: LatentSpace
+    part_id: str, document: str, visualisation: Visualisation, space: LatentSpace, dimension: int
 ) -> ExamplePart:
-    """The tutorial: circles, the same for everybody."""
+    """The tutorial about one dial (from 0) of the circles, the same for everybody."""
     rng = generator(0, "tutorial", visualisation)
 
     def base() -> Z:
@@ -167,8 +182,8 @@ def example(
         display="image",
         dimensions=tuple(space.to_json()),
         visualisation=visualisation,
-        dimension=EXAMPLE_DIMENSION,
-        examples=lay_out(visualisation, space, EXAMPLE_DIMENSION, CIRCLES_BOUNDS, base, rng),
+        dimension=dimension,
+        examples=lay_out(visualisation, space, dimension, CIRCLES_BOUNDS, base, rng),
     )
 
 
@@ -182,16 +197,19 @@ def lay_out(
 ) -> Rows:
     """Dial states of a visualisation, in rows.
 
-    Traversals: each row is one drawn state with the dimension at linear steps from the middle of
-    Low to the middle of High. Exemplars: each row is one bin (Low, Medium, High), every example a
-    state of its own with a value of its own. A discrete dimension has a step, or a bin, a value.
+    Traversals: each row is one drawn state with the dimension at linear steps from a value of Low
+    to one of High, both drawn anew for the row (the published application). Exemplars: each row is
+    one bin (Low, Medium, High), every example a state of its own with a value of its own. A
+    discrete dimension has a step, or a bin, a value.
 
     base: draws a state.
     """
     if visualisation == "traversals":
-        values = steps(space, dimension, bounds)
         states = [base() for _ in range(TRAVERSALS)]
-        return tuple(tuple(put(z, dimension, value) for value in values) for z in states)
+        return tuple(
+            tuple(put(z, dimension, value) for value in steps(space, dimension, bounds, rng))
+            for z in states
+        )
     return tuple(
         tuple(
             put(base(), dimension, draw_value(space, dimension, bounds, choice, rng))
@@ -216,11 +234,14 @@ def shape_of(visualisation: Visualisation, space: LatentSpace, dimension: int) -
     return TRAVERSALS, count if discrete else STEPS
 
 
-def steps(space: LatentSpace, dimension: int, bounds: Bounds) -> tuple[float, ...]:
-    """The values of a traversal."""
+def steps(
+    space: LatentSpace, dimension: int, bounds: Bounds, rng: np.random.Generator
+) -> tuple[float, ...]:
+    """The values of a row of a traversal."""
+    last = choices(space, dimension) - 1
     if not bounds:
-        return tuple(float(value) for value in range(choices(space, dimension)))
-    low, high = (sum(bounds[end]) / 2 for end in (0, -1))
+        return tuple(float(value) for value in range(last + 1))
+    low, high = (draw_value(space, dimension, bounds, end, rng) for end in (0, last))
     return tuple(float(value) for value in np.linspace(low, high, STEPS).round(4))
 
 

@@ -11,7 +11,7 @@ from labapp.documents import Strict
 from labapp.stimuli import masking
 from labapp.stimuli.manifest import ColourMap, Fill, Sign
 from labapp.study.conditions import VARIABLE
-from labapp.study.judging import JudgingTask
+from labapp.study.judging import JudgingTask, Rows
 
 SkipRule = Literal["after", "always", "never"]
 Visualisation = Literal["traversals", "exemplars"]
@@ -112,16 +112,21 @@ class JudgingStages(Strict):
     """A task that judges explanations: the photos of one set, one after another (paper 003).
 
     stimuli: id or folder of a stimulus set; set: its number, or a variable that gives it. labels:
-    the true class is told. order: of the photos, as the set lists them, or seeded by participant;
-    where the rows of a photo are to be shuffled, they always are. colour_map: of heatmaps, by
-    default the published one of their scale. description: what can be opened at any time.
+    the true class is told; marks: and below its name what it can be told by (published: the name
+    alone). order: of the photos, as the set lists them, or seeded by participant. rows: of
+    prototypes where a prediction is judged: sorted, the most similar first (figures A10 and A14),
+    or shuffled (appendix A); where classes are told apart, they always are. colour_map: of
+    heatmaps, by default the published one of their scale. description: what can be opened at any
+    time.
     """
 
     task: JudgingTask
     stimuli: str = Field(min_length=1)
     set: int | str = "{set}"
     labels: bool = False
+    marks: bool = False
     order: Literal["as_listed", "random"] = "random"
+    rows: Rows | None = None
     colour_map: ColourMap | None = None
     description: str
     intro: str
@@ -132,6 +137,25 @@ class JudgingStages(Strict):
     def names(self) -> tuple[str, ...]:
         """What it names that may hold variables, texts aside."""
         return self.stimuli, str(self.set)
+
+    @property
+    def row_order(self) -> Rows:
+        """The order of the rows of prototypes."""
+        return self.rows or ("sorted" if self.task == "prototype-agreement" else "shuffled")
+
+    @field_validator("rows")
+    @classmethod
+    def _of_predictions(cls, rows: Rows | None, info: ValidationInfo) -> Rows | None:
+        if rows is not None and info.data.get("task") != "prototype-agreement":
+            raise ValueError("only for prototype-agreement: elsewhere their order is given")
+        return rows
+
+    @field_validator("marks")
+    @classmethod
+    def _below_labels(cls, marks: bool, info: ValidationInfo) -> bool:
+        if marks and not info.data.get("labels"):
+            raise ValueError("true only with labels: true, below which they stand")
+        return marks
 
     @field_validator("labels")
     @classmethod

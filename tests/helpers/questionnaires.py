@@ -12,6 +12,7 @@ ALL = (
     "understanding",
     "synthetic-end",
     "demographics",
+    "demographics-studies",
     "comments",
     "sus",
     "ueq-s",

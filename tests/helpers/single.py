@@ -13,6 +13,7 @@ def write_single_study(
     *,
     practice: bool = False,
     language: str = "en",
+    presentation: str = "improved",
     lines: Sequence[str] = (),
 ) -> Path:
     """A study of one stage a model; practice: with tutorial and practice; lines: more of `stages`,
@@ -27,6 +28,7 @@ def write_single_study(
                 "title: A study for tests",
                 "version: 1",
                 f"language: {language}",
+                f"presentation: {presentation}",
                 "flow:",
                 *(before if practice else ()),
                 "  - stages:",

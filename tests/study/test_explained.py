@@ -51,7 +51,7 @@ def write(folder: Path, task: str, **said: str) -> Path:
         "task": task,
         "stimuli": f"tiny-{SMALL[task]}",
         "set": "1",
-        "description": "texts/{language}/description-gradcam.md",
+        "description": "texts/{language}/method-gradcam.md",
         "intro": "texts/{language}/task-path-agreement.md",
         **said,
     }

@@ -123,7 +123,7 @@ def test_the_synthetic_studies_are_as_published() -> None:
                 orders[tuple(model.split("/")[1] for model in models)] += 1
                 for stage in three:
                     check_synthetic(stage, task, aloud)
-            end = ["synthetic-end", "demographics"]
+            end = ["synthetic-end", "demographics", *["demographics-studies"] * aloud]
             assert asked(made) == ["seq*"] * len(found) + end
         assert len(orders) == 6, "every order comes about"
 
@@ -191,7 +191,8 @@ def test_mnist_aloud_is_as_published() -> None:
             check_mnist(stage, aloud=True)
             continuous = [d for d in stage.dimensions if d["type"] == "continuous"]
             assert len(continuous) == dials
-        assert asked(plan) == [*["seq*", "nasa-tlx*", "understanding*"] * 3, "demographics"]
+        end = ["comments", "demographics", "demographics-studies"]
+        assert asked(plan) == [*["seq*", "nasa-tlx*", "understanding*"] * 3, *end]
     assert len({tuple(s.model[8:10] for s in stages(plan)) for plan in made}) > 3, "orders vary"
 
 
@@ -207,7 +208,7 @@ def test_mnist_crowd_is_as_published() -> None:
         (stage,) = stages(made)
         check_mnist(stage, aloud=False)
         assert stage.sampling == ("uniform" if "ig" in stage.model else "held_out"), "4.3"
-        assert asked(made) == ["seq*", "demographics"]
+        assert asked(made) == ["seq*", "comments", "demographics"]
     crowd = study("mnist-crowd").study
     assert crowd.inclusion.min_solved == 1
     assert crowd.incentive is not None

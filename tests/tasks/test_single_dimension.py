@@ -21,7 +21,7 @@ from labapp.events.commands import (
 from labapp.events.single_dimension import QuestionDrawn
 from labapp.representations.package import load_package
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.study.single_dimension import CIRCLES_ANSWERS, asked, practice
+from labapp.study.single_dimension import CIRCLES_QUESTIONS, asked, practice
 from labapp.tasks.single_dimension.task import SingleDimensionTask
 from tests.helpers.play import NS
 from tests.helpers.play_single import SPACE, SinglePlay
@@ -132,9 +132,10 @@ def test_regimes_are_the_percentiles_of_the_sample() -> None:
     assert inside.mean() == pytest.approx(0.04, abs=0.01)
 
 
-def test_practice_asks_low_high_medium_of_dial_1() -> None:
+@pytest.mark.parametrize("feedback", [False, True])
+def test_practice_asks_low_high_medium_of_dial_1_as_published(*, feedback: bool) -> None:
     circles = load_package("circles/gt", device="cpu")
-    part = practice("Practice", "exemplars", circles.space, think_aloud=True)
+    part = practice("Practice", "exemplars", circles.space, think_aloud=True, feedback=feedback)
     play = SinglePlay.of(**part.model_dump())
     task = SingleDimensionTask(
         part, 0, circles.space, circles.latents, circles.percentiles, 1, "P01"
@@ -142,11 +143,34 @@ def test_practice_asks_low_high_medium_of_dial_1() -> None:
     play = SinglePlay(type(play.machine)((part,), (task,), {}))
     play.start()
     play.through(right=False)
-    assert [q.regime for q in drawn(play)] == list(CIRCLES_ANSWERS) == ["low", "high", "medium"]
+    assert [(q.z, q.regime) for q in drawn(play)] == list(CIRCLES_QUESTIONS)
+    assert [q.regime for q in drawn(play)] == ["low", "high", "medium"]
+    assert [q.z for q in drawn(play)] == [(0.0, 0.0), (1.0, 1.0), (0.4, 0.75)]
     assert {q.dimension for q in drawn(play)} == {0}
-    assert [q.z[0] for q in drawn(play)] == pytest.approx([0.03, 0.97, 0.5], abs=0.03)
     answers = [e.payload["correct"] for e in play.events if e.kind == "answer.given"]
     assert answers == [False] * 3
+
+
+def test_without_feedback_handing_in_leads_on_and_nothing_is_ever_told() -> None:
+    play = SinglePlay.of(feedback=False)
+    for number in range(1, play.machine.parts[0].trials + 1):  # type: ignore[union-attr]
+        assert play.question is not None
+        assert play.question.number == number
+        assert play.question.right is None, "never on the screen with its answer"
+        play.answer(right=number % 2 == 0)
+    assert play.state.ended == "completed"
+    assert play.single.outcomes == ("answered",) * 6
+    given = [e.payload["correct"] for e in play.events if e.kind == "answer.given"]
+    assert given == [False, True] * 3, "and yet it is recorded"
+
+
+def test_every_row_of_a_traversal_has_ends_of_its_own() -> None:
+    play = SinglePlay.of(visualisation="traversals")
+    play.through()
+    for question in drawn(play):
+        if question.regime:
+            i = question.dimension
+            assert len({(row[0][i], row[-1][i]) for row in question.examples}) == 5
 
 
 def test_other_examples_are_other_ones_and_the_question_stays() -> None:

@@ -111,12 +111,22 @@ def said(screen: QWidget) -> str:
 
 
 def test_the_true_class_is_told_only_where_the_study_says_so(stage):
-    room, _, screen = stage("heatmaps", labels=True)
+    room, _, screen = stage("heatmaps", labels=True, marks=True)
     part = room.runner.part
     truth = part.photos[0].truth
+    marks = part.explained.marks[truth]
     assert f"This is a photo of {part.explained.names[truth]}." in said(screen)
-    assert part.explained.marks[truth] in said(screen)
+    assert marks in said(screen)
     assert "most red" not in said(screen)
+
+
+def test_the_name_alone_is_told_as_published(stage):
+    """Paper 003, figures A11 and A12."""
+    room, _, screen = stage("heatmaps", labels=True)
+    explained = room.runner.part.explained
+    assert "This is a photo of" in said(screen)
+    assert explained.marks == {}
+    assert not screen.marks.text()
 
 
 def test_nothing_is_told_of_the_class_without_labels(stage):

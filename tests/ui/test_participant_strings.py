@@ -17,7 +17,8 @@ NAME = "texts/en/participant.yaml"
 COMPOSED = (
     "task_text",
     "consent_use_",
-    *(f"judging_{what}_" for what in ("hot", "cold", "scale_text", "things")),
+    *(f"judging_{what}_" for what in ("hot", "cold", "scale_text", "things", "rows")),
+    "practice_feedback",
 )
 """Beginnings of keys that are made of parts: by a screen, or by the planner for the texts."""
 

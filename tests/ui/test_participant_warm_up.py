@@ -170,7 +170,7 @@ def test_a_session_goes_on_where_it_was(opened, open_window):
 def test_the_tree_and_the_photo_are_told_to_who_hears_the_screen(opened):
     _, window = opened
     panel = window.screen_shown.panels[0]
-    assert panel.tree.accessibleDescription() == "Colour → Green → Count → More than 3 → Fruit B"
+    assert panel.tree.accessibleDescription() == "Colour → Green → Count → Greater than 3 → Fruit B"
     assert panel.photo.accessibleName()
     assert panel.rows[MISTAKE].choice.accessibleName().endswith("None / Colour / Count / Shape")
 

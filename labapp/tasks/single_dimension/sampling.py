@@ -48,8 +48,8 @@ def draw_question(
     trial: int,
     attempt: int = 1,
 ) -> QuestionDrawn:
-    """Question `trial` (from 1) of an attempt at the stage: a drawn state whose dimension is
-    overridden within a regime.
+    """Question `trial` (from 1) of an attempt at the stage: the state that the plan gives it, else
+    a drawn one whose dimension is overridden within a regime.
 
     sample: held-out representation, shape (m, dimensions), needed by sampling `held_out`.
     percentiles: as `representations.decoders.PERCENTILES`, each of shape (dimensions,).
@@ -61,13 +61,16 @@ def draw_question(
         correct = REGIMES.index(part.answers[trial - 1])
     else:
         correct = int(rng.integers(choices(space, dimension)))
-    value = draw_value(space, dimension, bounds, correct, rng)
-    base = draw_state(part.sampling, part.model, space, sample, rng)
+    if part.states:
+        z = part.states[trial - 1]
+    else:
+        value = draw_value(space, dimension, bounds, correct, rng)
+        z = put(draw_state(part.sampling, part.model, space, sample, rng), dimension, value)
     return QuestionDrawn(
         dimension=dimension,
         regime=REGIMES[correct] if bounds else "",
-        value=value,
-        z=put(base, dimension, value),
+        value=z[dimension],
+        z=z,
         correct=correct,
         bounds=bounds,
         examples=draw_examples(part, space, sample, bounds, seed, participant, trial, 0, attempt),

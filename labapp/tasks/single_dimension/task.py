@@ -1,7 +1,7 @@
 """Decisions of the single-dimension task.
 
 A question is answered by a choice and two ratings; handing them in tells the right choice, and Next
-leads on. Nothing can be changed once it was handed in.
+leads on. Without feedback handing in leads on itself. Nothing can be changed once it was handed in.
 """
 
 from __future__ import annotations
@@ -93,7 +93,13 @@ class SingleDimensionTask:
                 return (stage.draft(self.part, question, QuestionShown()),)
             case Next() if question.answered:
                 return stage.leave_question(self.part, self.index, state, question, ANSWERED)
-        return self._answer(question, command) if question.open else ()
+        if not question.open:
+            return ()
+        drafts = self._answer(question, command)
+        if isinstance(command, HandIn) and drafts and not self.part.feedback:
+            left = stage.leave_question(self.part, self.index, state, question, ANSWERED)
+            return (*drafts, *left)
+        return drafts
 
     def _answer(self, question: Question, command: Command) -> Sequence[Draft]:
         """What an open question is answered with."""

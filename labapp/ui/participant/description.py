@@ -1,5 +1,6 @@
 """What can be opened over a task at any time: the description of the method with its worked
-examples, and the picture of the whole tree.
+examples, and the picture of the whole tree. The description may be the introduction itself (paper
+003, 4: "can access the method explanation at any point during the task").
 
 It covers what is on the screen, which stays as it is, and closes by its button and by Escape.
 """
@@ -83,7 +84,8 @@ class Pages(QWidget):
     def __init__(self, setting: Setting, part: JudgingPart, parts: Sequence[PlannedPart]) -> None:
         super().__init__()
         words = setting.words
-        text = "\n\n".join(setting.pages(part.description, part.values))
+        told = [shown_of(page) for page in setting.pages(part.description, part.values)]
+        text = "\n\n".join(text for text, shown in told if shown in ("", TREE))
         self.pages: list[Enterable] = [TextPage(text)]
         names = [words("judging_description")]
         for name, key in (

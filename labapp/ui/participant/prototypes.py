@@ -20,6 +20,7 @@ from labapp.study.judging import (
     JudgingPart,
     PlannedPhoto,
     Question,
+    Rows,
 )
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
@@ -204,6 +205,10 @@ MISSING = {
 }
 
 
+ORDERS: dict[Rows, str] = {"sorted": "judging_sorted", "shuffled": "judging_shuffled"}
+"""What is said of the order of the rows."""
+
+
 class PrototypeAgreementScreen(RatedScreen):
     """What the model predicts, why, and whether one believes it."""
 
@@ -232,7 +237,8 @@ class PrototypeAgreementScreen(RatedScreen):
         species = self.part.explained.names[photo.prediction]
         words = self.setting.words
         self.above.setText(words("judging_predicts", name=species))
-        self.note.setText(f"{words('judging_all_from', name=species)} {words('judging_sorted')}")
+        order = words(ORDERS[self.part.rows])
+        self.note.setText(f"{words('judging_all_from', name=species)} {order}")
         super().show_photo(photo)
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:

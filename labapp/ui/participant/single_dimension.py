@@ -16,6 +16,7 @@ from labapp.ui import theme
 from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.strings import Strings
+from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.buttons import Button
@@ -30,6 +31,7 @@ RIGHT_LEAST = 640
 LETTERS = 26
 CHOICES = ("choice_low", "choice_medium", "choice_high")
 RATED = {"confidence": "rate_confidence", "understanding": "rate_understanding"}
+POINT_WORDS = ("rating_1", "rating_2", "rating_3", "rating_4", "rating_5")
 HELP = {"traversals": "single_help_traversals", "exemplars": "single_help_exemplars"}
 MISSING = {
     "choice": "missing_choice",
@@ -60,29 +62,23 @@ def headings(
 
 
 class Rating(QWidget):
-    """A statement and how far one agrees, from 1 to 5."""
+    """A statement and how far one agrees; each of the five points has its words."""
 
     def __init__(self, words: Strings, palette: theme.Palette, text: str) -> None:
         super().__init__()
         self._text = text
-        low, high = words("rating_low"), words("rating_high")
+        points = {place: words(key) for place, key in enumerate(POINT_WORDS)}
         self.label = QLabel(text)
-        self.row = ChoiceRow(POINTS, palette, Look(numbered=True))
-        self.row.setAccessibleName(f"{text} 1: {low}, {POINTS}: {high}")
-        anchors = QHBoxLayout()
-        for anchor, side in (
-            (low, Qt.AlignmentFlag.AlignLeft),
-            (high, Qt.AlignmentFlag.AlignRight),
-        ):
-            label = QLabel(anchor)
-            label.setProperty("role", "secondary")
-            anchors.addWidget(label, 1, side)
+        self.row = ChoiceRow(POINTS, palette, Look(digits=True, even=True))
+        said = ", ".join(f"{place + 1}: {point}" for place, point in points.items())
+        self.row.setAccessibleName(f"{text} {said}")
+        self.anchors = AnchorRow(POINTS, points, palette)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.label)
         column.addWidget(self.row)
-        column.addLayout(anchors)
+        column.addWidget(self.anchors)
 
     def mark_missing(self, missing: bool) -> None:
         """Tell, by tone and mark, that this statement still needs an answer."""
@@ -117,6 +113,7 @@ class SingleDimensionScreen(Screen):
         self.title = QLabel()
         self.title.setProperty("role", "title")
         self.title.setWordWrap(True)
+        self.feeling = QLabel(words("single_feeling"))
         self.feedback = QLabel()
         self.feedback.setWordWrap(True)
         self._lay_out()
@@ -146,7 +143,9 @@ class SingleDimensionScreen(Screen):
         left.addWidget(self.picture)
         left.addSpacing(theme.SPACE_M)
         left.addWidget(self.answers)
-        left.addSpacing(theme.SPACE_L)
+        left.addSpacing(theme.SPACE_M)
+        left.addWidget(self.feeling)
+        left.addSpacing(theme.SPACE_S)
         for rating in self.ratings.values():
             left.addWidget(rating)
             left.addSpacing(theme.SPACE_S)
@@ -189,9 +188,10 @@ class SingleDimensionScreen(Screen):
             self.title.heightForWidth(LEFT_WIDTH)
             + self.answers.sizeHint().height()
             + sum(rating.sizeHint().height() + theme.SPACE_S for rating in self.ratings.values())
+            + self.feeling.sizeHint().height()
             + self.feedback.height()
-            + 2 * theme.SPACE_M
-            + theme.SPACE_L
+            + 3 * theme.SPACE_M
+            + theme.SPACE_S
         )
         room = min(high - others - 2, PICTURE_MOST, LEFT_WIDTH - 2)
         self.picture.set_side(self.picture.side_for(room))
@@ -220,8 +220,9 @@ class SingleDimensionScreen(Screen):
             self._question = (question.number, question.attempt)
             self._asked = self._answered = False
             self.wish = "content"
-        told = question.right is not None
-        title = words("single_title", dial=question.dimension + 1)
+        told = question.right is not None and self._part.feedback
+        asked = "single_title" if self.setting.improved else "single_title_as_published"
+        title = words(asked, dial=question.dimension + 1)
         open_choice = self._asked and question.choice is None
         # Before the pictures are fitted below it. No mark: another line would shift everything. The
         # foot says it in words too.
@@ -246,7 +247,7 @@ class SingleDimensionScreen(Screen):
 
     def _show_feedback(self, question: Question, texts: tuple[str, ...]) -> None:
         words, answer = self.setting.words, texts[question.correct]
-        if question.right is None:
+        if question.right is None or not self._part.feedback:
             _say(self.feedback, "")
             return
         if question.right:
@@ -267,11 +268,14 @@ class SingleDimensionScreen(Screen):
 
     def foot(self) -> Foot:
         words, question = self.setting.words, self._trial()
+        hand_in = words("hand_in" if self._part.feedback else "hand_in_untold")
         if question is None or question.right is not None:
+            if not self._part.feedback:
+                return Foot(right=hand_in, enabled=False)
             return Foot(right=words("next_question"), enabled=question is not None)
         missing = ", ".join(words(MISSING[item]) for item in question.missing)
         return Foot(
-            right=words("hand_in"),
+            right=hand_in,
             ready=not missing,
             note=words("answer_missing", items=missing) if missing else "",
             warn=bool(missing) and self._asked,
