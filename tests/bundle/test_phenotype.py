@@ -51,7 +51,7 @@ def test_choices_and_descriptions_have_columns_of_their_own(session: Path, tmp_p
     gender = "ses_1_questionnaire_1_gender"
     assert row[gender] == "woman;self_described"
     assert row[f"{gender}_described"] == "zebra words"
-    assert "self_described = Self-described" in sidecar[gender]["Description"]
+    assert "self_described = Prefer to self-describe" in sidecar[gender]["Description"]
     age = "ses_1_questionnaire_1_age"
     assert row[age] == "from_70"
     assert sidecar[age]["Levels"]["from_70"] == "70 and above"
@@ -79,7 +79,7 @@ def test_two_versions_of_an_instrument_are_both_told(session: Path, tmp_path: Pa
     shipped = (resources.assets() / "instruments" / "demographics.yaml").read_text()
     later = study.parent / "instruments" / "demographics.yaml"
     later.parent.mkdir()
-    text = shipped.replace("version: 1", "version: 2").replace("from_70", "old")
+    text = shipped.replace("version: 2", "version: 3").replace("from_70", "old")
     assert text.count("old") > shipped.count("old")
     later.write_text(text)
     one = opened(tmp_path, study=study, participant="P02")
@@ -89,7 +89,7 @@ def test_two_versions_of_an_instrument_are_both_told(session: Path, tmp_path: Pa
     one.close("test over")
     bundle = export([session, one.folder.path], tmp_path / "bundle")
     sidecar = json.loads((bundle / "phenotype" / "demographics.json").read_text())
-    assert sidecar["MeasurementToolMetadata"]["Version"] == [1, 2]
+    assert sidecar["MeasurementToolMetadata"]["Version"] == [2, 3]
     assert {"old", "from_70"} <= sidecar["ses_1_questionnaire_1_age"]["Levels"].keys()
 
 

@@ -28,7 +28,7 @@ def write_single_study(
                 "title: A study for tests",
                 "version: 1",
                 f"language: {language}",
-                f"presentation: {presentation}",
+                *([] if presentation == "improved" else [f"presentation: {presentation}"]),
                 "flow:",
                 *(before if practice else ()),
                 "  - stages:",
