@@ -271,6 +271,13 @@ def _check_bundled(
     report.problems += [str(problem) for problem in check_rows(record.rows, journal)]
     problems = [*check_session_facts(facts, record), *check_session_files(facts, record)]
     report.problems += [f"{prefix}/{problem}" for problem in problems]
+    if prefix != f"{SOURCEDATA}/{record.name.bids}":
+        report.problems.append(f"{prefix}: the session {record.name} lies in the folder of another")
+    if record.audio and not facts.get("sound"):
+        count = (
+            f"{len(record.audio)} sound file{'' if len(record.audio) == 1 else 's'} of the session"
+        )
+        report.notes.append(f"{prefix}: not in the bundle and not checked: {count}.")
     if facts.get("deidentified"):
         report.notes.append(f"{prefix}: de-identified; its hash chain was made at the export.")
     if record.state == "interrupted":

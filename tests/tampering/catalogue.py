@@ -1,0 +1,62 @@
+"""The catalogue: every way of tampering that verify is held to, each with what is told of it.
+
+A manipulation is a function that changes copies of `places.Places` and returns what to verify. Its
+first line says what somebody did. `told`: part of a problem that must be told; `noted`: part of a
+note (the check is passed, but says so); `unnoticed`: why nothing can be noticed yet, which a later
+version should make shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from tests.tampering.places import Places
+
+Do = Callable[[Places], Path]
+
+INSIDER = "all hashes were made anew by who can run the program; no key seals them yet"
+TABLES = "tables and descriptions are not made anew from the journal and compared yet"
+LOG = "this log lies beside the sessions and is in no chain"
+MODULES = ("journal", "database", "sound", "files", "bundle", "archive")
+
+
+@dataclass(frozen=True)
+class Manipulation:
+    """needs: the fields of `Places` that it changes or verifies, which are copied for it."""
+
+    name: str
+    sentence: str
+    do: Do
+    needs: tuple[str, ...]
+    told: str = ""
+    noted: str = ""
+    unnoticed: str = ""
+
+
+_CATALOGUE: dict[str, Manipulation] = {}
+
+
+def manipulation(
+    *needs: str, told: str = "", noted: str = "", unnoticed: str = ""
+) -> Callable[[Do], Do]:
+    """Put a function into the catalogue, under its name."""
+
+    def add(do: Do) -> Do:
+        assert bool(told) + bool(noted) + bool(unnoticed) == 1, do.__name__
+        name = do.__name__.replace("_", " ")
+        assert name not in _CATALOGUE, name
+        sentence = " ".join((do.__doc__ or "").split())
+        _CATALOGUE[name] = Manipulation(name, sentence, do, needs, told, noted, unnoticed)
+        return do
+
+    return add
+
+
+def catalogue() -> list[Manipulation]:
+    """All of them, in their order."""
+    for module in MODULES:
+        import_module(f"tests.tampering.with_{module}")
+    return list(_CATALOGUE.values())

@@ -1,0 +1,376 @@
+"""A bundle: files, tables, manifest, journal, with and without new hashes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from labapp.records.layout import MANIFEST, SOURCEDATA
+from tests.helpers.trees import flip
+from tests.tampering.catalogue import INSIDER, TABLES, manipulation
+from tests.tampering.places import (
+    BEH,
+    MODEL,
+    SOURCE,
+    WAV_1,
+    Places,
+    bundle_rows,
+    changed,
+    first,
+    link_outside,
+    put_facts,
+    put_rows,
+    rechained,
+    reseal,
+    resound,
+    sound_of,
+)
+
+HASH = "changed since the export"
+
+
+def _swap(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+@manipulation("bundle", told="README")
+def change_the_readme(places: Places) -> Path:
+    """The README says something else."""
+    _swap(places.bundle / "README", "session", "sitting")
+    return places.bundle
+
+
+@manipulation("bundle", told=HASH)
+def change_a_cell(places: Places) -> Path:
+    """An outcome in a table is another."""
+    _swap(places.bundle / f"{BEH}_beh.tsv", "skipped", "skopped")
+    return places.bundle
+
+
+@manipulation("bundle", unnoticed=TABLES)
+def change_a_cell_and_the_manifest(places: Places) -> Path:
+    """An outcome in a table is another, and the manifest fits."""
+    _swap(places.bundle / f"{BEH}_beh.tsv", "skipped", "solved")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="8 questions, the journal has 9")
+def take_a_row_of_a_table_out_and_reseal(places: Places) -> Path:
+    """A question is taken out of a table, and the manifest fits."""
+    path = places.bundle / f"{BEH}_beh.tsv"
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="rows of solved, the journal has 8")
+def take_an_event_out_of_a_table_and_reseal(places: Places) -> Path:
+    """A solution is taken out of the table of events, and the manifest fits."""
+    path = places.bundle / f"{BEH}_events.tsv"
+    lines = path.read_text().splitlines()
+    at = next(n for n, line in enumerate(lines) if line.split("\t")[2] == "solved")
+    path.write_text("\n".join(lines[:at] + lines[at + 1 :]) + "\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="sub-P02 is listed but has no folder")
+def invent_a_participant_and_reseal(places: Places) -> Path:
+    """A participant is added to participants.tsv, and the manifest fits."""
+    path = places.bundle / "participants.tsv"
+    row = path.read_text().splitlines()[1].replace("sub-P01", "sub-P02")
+    path.write_text(path.read_text() + row + "\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", unnoticed=TABLES)
+def change_the_codebook_and_reseal(places: Places) -> Path:
+    """The codebook describes something else, and the manifest fits."""
+    _swap(places.bundle / SOURCEDATA / "codebook.json", "Sound was lost", "Sound was kept")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", unnoticed=TABLES)
+def change_where_the_sound_lies_and_reseal(places: Places) -> Path:
+    """The clock of the sound is off by a second, and the manifest fits."""
+    path = places.bundle / SOURCE / "audio/clock.json"
+    fits = json.loads(path.read_text())
+    fits[0]["offset_s"] += 1.0
+    path.write_text(json.dumps(fits, indent=2) + "\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="participants.json: missing")
+def take_a_file_away(places: Places) -> Path:
+    """A file is deleted."""
+    (places.bundle / "participants.json").unlink()
+    return places.bundle
+
+
+@manipulation("bundle", told="notes.txt: not part of the export")
+def add_a_file_to_a_bundle(places: Places) -> Path:
+    """A file is added."""
+    (places.bundle / "notes.txt").write_text("later")
+    return places.bundle
+
+
+@manipulation("bundle", told=".hidden: not part of the export")
+def add_a_hidden_file_to_a_bundle(places: Places) -> Path:
+    """A hidden file is added."""
+    (places.bundle / "sub-P01/.hidden").write_text("later")
+    return places.bundle
+
+
+@manipulation("bundle", told="talk: not part of the export")
+def add_a_pipe_to_a_bundle(places: Places) -> Path:
+    """A pipe is added."""
+    os.mkfifo(places.bundle / "talk")
+    return places.bundle
+
+
+@manipulation("bundle", told="README")
+def put_a_link_in_a_file_s_place(places: Places) -> Path:
+    """A file lies elsewhere, and a link leads there."""
+    beside = places.bundle.with_name("elsewhere")
+    (places.bundle / "README").rename(beside)
+    (places.bundle / "README").symlink_to(beside)
+    return places.bundle
+
+
+@manipulation("bundle", told="audio/more.wav: the journal does not name it")
+def add_sound_and_reseal(places: Places) -> Path:
+    """A sound file is added, and the manifest fits."""
+    resound(places.bundle / SOURCE / "audio/more.wav", bytes(100))
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="extra.csv: not part of a session")
+def add_a_file_to_a_session_and_reseal(places: Places) -> Path:
+    """A file is added to a session's folder, and the manifest fits."""
+    (places.bundle / SOURCE / "extra.csv").write_text("a,b\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", unnoticed=TABLES)
+def add_a_file_to_the_top_and_reseal(places: Places) -> Path:
+    """A file is added to the bundle's top, and the manifest fits."""
+    (places.bundle / "CHANGES").write_text("none\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+def _manifest(places: Places) -> Path:
+    return places.bundle / SOURCEDATA / MANIFEST
+
+
+@manipulation("bundle", told="manifest.json: missing")
+def take_the_manifest_away(places: Places) -> Path:
+    """The manifest is deleted."""
+    _manifest(places).unlink()
+    return places.bundle
+
+
+@manipulation("bundle", told="The manifest is not what was written")
+def take_an_entry_out_of_the_manifest(places: Places) -> Path:
+    """A file that was changed is taken out of the manifest."""
+    content = json.loads(_manifest(places).read_text())
+    content["files"].pop("README")
+    _manifest(places).write_text(json.dumps(content, indent=2) + "\n")
+    return places.bundle
+
+
+@manipulation("bundle", told="The manifest is not what was written")
+def change_the_date_of_the_export(places: Places) -> Path:
+    """The manifest says another date."""
+    _swap(_manifest(places), '"created": "2', '"created": "1')
+    return places.bundle
+
+
+@manipulation("bundle", told="it says study 'famous'")
+def change_the_study_of_the_manifest_and_reseal(places: Places) -> Path:
+    """The manifest says another study, and its own hash fits."""
+    reseal(places.bundle, study="famous")
+    return places.bundle
+
+
+@manipulation("bundle", told="it says deidentified True")
+def call_it_de_identified_and_reseal(places: Places) -> Path:
+    """The manifest says that the bundle is de-identified, and its own hash fits."""
+    reseal(places.bundle, deidentified=True)
+    return places.bundle
+
+
+@manipulation("bundle", told="it says state 'ended_early'")
+def change_the_state_and_reseal(places: Places) -> Path:
+    """session.json says that the session ended early, and the manifest fits."""
+    put_facts(places.bundle, state="ended_early")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="renamed")
+def change_the_label_and_reseal(places: Places) -> Path:
+    """session.json names another participant, and the manifest fits."""
+    put_facts(places.bundle, folder="sub-P09_ses-1_20260102T030405Z")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="lies in the folder of another")
+def give_the_session_to_another_participant(places: Places) -> Path:
+    """All folders and tables of the session are another participant's, and the manifest fits."""
+    bundle = places.bundle
+    (bundle / SOURCEDATA / "sub-P01").rename(bundle / SOURCEDATA / "sub-P07")
+    for path in sorted((bundle / "sub-P01").rglob("*P01*")):
+        path.rename(path.with_name(path.name.replace("P01", "P07")))
+    (bundle / "sub-P01").rename(bundle / "sub-P07")
+    for path in bundle.rglob("*.tsv"):
+        path.write_text(path.read_text().replace("P01", "P07"))
+    reseal(bundle)
+    return bundle
+
+
+@manipulation("bundle", told="the hash chain is broken")
+def change_an_event_of_a_bundle_and_reseal(places: Places) -> Path:
+    """An event of the bundled journal is another, and the manifest fits."""
+    rows = bundle_rows(places.bundle)
+    at = first(rows, "note.added")
+    rows[at] = rows[at]._replace(payload=rows[at].payload.replace("third", "first"))
+    put_rows(places.bundle, rows, head=False)
+    return places.bundle
+
+
+@manipulation("bundle", told="are missing before it")
+def take_events_out_of_a_bundle_and_reseal(places: Places) -> Path:
+    """Ten events are taken out of the bundled journal, and the manifest fits."""
+    rows = bundle_rows(places.bundle)
+    put_rows(places.bundle, rows[:60] + rows[70:], head=False)
+    return places.bundle
+
+
+@manipulation("bundle", told="does not end where the session ended")
+def cut_the_end_of_a_bundled_journal_off(places: Places) -> Path:
+    """The end of the bundled journal is cut off, and the manifest fits."""
+    put_rows(places.bundle, bundle_rows(places.bundle)[:-1], head=False)
+    return places.bundle
+
+
+@manipulation("bundle", told="the journal has")
+def cut_the_end_off_and_note_it_so(places: Places) -> Path:
+    """The end of the bundled journal is cut off, session.json and the manifest fit."""
+    put_rows(places.bundle, bundle_rows(places.bundle)[:200], head=True)
+    return places.bundle
+
+
+@manipulation("bundle", unnoticed=INSIDER)
+def change_an_answer_of_a_bundle_and_all_hashes(places: Places) -> Path:
+    """A rating is another in the bundled journal, and every hash of the bundle fits."""
+    rows = bundle_rows(places.bundle)
+    at = first(rows, "questionnaire.submitted")
+    rows[at] = changed(rows[at], answers={"seq": 7})
+    put_rows(places.bundle, rechained(rows), head=True)
+    return places.bundle
+
+
+@manipulation("bundle", told="the sound from 3.0 to 4.0 s was changed")
+def change_sound_and_reseal(places: Places) -> Path:
+    """A second of sound is another, and the manifest fits."""
+    path = places.bundle / SOURCE / WAV_1
+    sound = sound_of(path)
+    sound[6000:6100] = bytes(100)
+    resound(path, bytes(sound))
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", noted="not in the bundle and not checked: 2 sound files")
+def take_all_sound_out_and_reseal(places: Places) -> Path:
+    """The sound is taken out as if it had not been exported, and the manifest fits."""
+    shutil.rmtree(places.bundle / SOURCE / "audio")
+    put_facts(places.bundle, sound=False)
+    reseal(places.bundle, sound=False)
+    return places.bundle
+
+
+@manipulation("bundle", told="not the card of the model")
+def change_a_model_card_and_reseal(places: Places) -> Path:
+    """A model's card says something else, and the manifest fits."""
+    path = places.bundle / SOURCEDATA / f"models/{MODEL}/model.yaml"
+    path.write_text(path.read_text() + "# better\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="model.yaml: missing")
+def take_a_model_card_away_and_reseal(places: Places) -> Path:
+    """A model's card is deleted, and the manifest fits."""
+    (places.bundle / SOURCEDATA / f"models/{MODEL}/model.yaml").unlink()
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="no session's plan names it")
+def add_a_model_card_and_reseal(places: Places) -> Path:
+    """The card of a model that nobody used is added, and the manifest fits."""
+    path = places.bundle / SOURCEDATA / "models/other/better/model.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("card: 1\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="the entry of segment 1 was changed or lost")
+def change_the_environment_of_a_bundle_and_reseal(places: Places) -> Path:
+    """environment.json says another system, and the manifest fits."""
+    _swap(places.bundle / SOURCE / "environment.json", '"Linux"', '"Windows"')
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="study: its files are not those")
+def change_the_study_of_a_bundle_and_reseal(places: Places) -> Path:
+    """A text of the study is another, and the manifest fits."""
+    flip(places.bundle / SOURCE / "study/texts/en/consent.md", 5)
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="not the picture that was shown")
+def change_a_picture_of_a_bundle_and_reseal(places: Places) -> Path:
+    """A picture is another, and the manifest fits."""
+    flip(next((places.bundle / SOURCE / "stimuli").iterdir()), 2)
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="the journal does not name it")
+def add_a_hidden_picture_to_a_bundle_and_reseal(places: Places) -> Path:
+    """A hidden picture is added, and the manifest fits."""
+    (places.bundle / SOURCE / "stimuli/.face.png").write_bytes(b"\x89PNG")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="it says deidentified False")
+def mark_rows_as_reduced(places: Places) -> Path:
+    """Rows are marked as reduced although they are not, and the manifest fits."""
+    rows = [row._replace(redacted=True) for row in bundle_rows(places.bundle)]
+    put_rows(places.bundle, rows, head=True)
+    return places.bundle
+
+
+@manipulation("bundle", told="audio")
+def put_a_link_in_the_sound_s_place_of_a_bundle(places: Places) -> Path:
+    """The folder of sound lies elsewhere, and a link leads there."""
+    link_outside(places.bundle / SOURCE / "audio")
+    return places.bundle
