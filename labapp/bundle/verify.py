@@ -274,10 +274,8 @@ def _check_bundled(
     if prefix != f"{SOURCEDATA}/{record.name.bids}":
         report.problems.append(f"{prefix}: the session {record.name} lies in the folder of another")
     if record.audio and not facts.get("sound"):
-        count = (
-            f"{len(record.audio)} sound file{'' if len(record.audio) == 1 else 's'} of the session"
-        )
-        report.notes.append(f"{prefix}: not in the bundle and not checked: {count}.")
+        left = f"{len(record.audio)} of its sound files"
+        report.notes.append(f"{prefix}: not in the bundle and not checked: {left}.")
     if facts.get("deidentified"):
         report.notes.append(f"{prefix}: de-identified; its hash chain was made at the export.")
     if record.state == "interrupted":

@@ -293,7 +293,7 @@ def change_sound_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", noted="not in the bundle and not checked: 2 sound files")
+@manipulation("bundle", noted="not in the bundle and not checked: 2 of its sound files")
 def take_all_sound_out_and_reseal(places: Places) -> Path:
     """The sound is taken out as if it had not been exported, and the manifest fits."""
     shutil.rmtree(places.bundle / SOURCE / "audio")
