@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import cast
 
 from labapp.clock import NS
+from labapp.errors import LabappError
 from labapp.events import Source
 from labapp.events.commands import (
     Answer,
@@ -35,17 +36,19 @@ from labapp.simulation.person import STRIDE_S, Person
 from labapp.simulation.reconstructing import STRIDE, TURN, Reconstructing
 from labapp.simulation.single_dimension import Step, steps
 from labapp.simulation.unmasking import DEVICE, Annotator, Observer, Reply
+from labapp.simulation.watch import Watch, raised, unknown
 from labapp.study.assignment import generator
 from labapp.study.judging import JudgingPart, MethodPart, WarmUpPart
 from labapp.study.plan import (
     BreakPart,
     ConsentPart,
     InterviewPart,
+    PagesPart,
     QuestionnairePart,
     ReconstructionPart,
     TutorialPart,
 )
-from labapp.study.single_dimension import SingleDimensionPart
+from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
 from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.task import JudgingTask, WarmUpTask
@@ -90,6 +93,7 @@ time of about 0.36 s."""
 class Driver:
     """Sends one command after another until the session ends.
 
+    on_stuck: see `Watch`; a driver never waits for ever.
     consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
     strategy: one of `simulation.names`, or shares of them (see `mixtures`), which must fit the
     study. careless: guesses wherever it is asked, and gives up every reconstruction question that
@@ -111,8 +115,11 @@ class Driver:
         paints: bool = False,
         observer: Observer | None = None,
         language: str = "en",
+        on_stuck: Callable[[LabappError], None] = raised,
     ) -> None:
         self._runner = runner
+        # Where there are windows, there is a moderator who pauses and goes on.
+        self._watch = Watch(runner, on_stuck, alone=paints)
         self._consent = consent
         strategy, share = drawn(strategy, seed, participant)
         self._name = "careless" if careless else strategy
@@ -149,19 +156,27 @@ class Driver:
         down first."""
         self._runner.emit(self._says, Source.SIMULATED)
         self._later(self._pace.read_s)
+        self._watch.start()
 
     def stop(self) -> None:
         self._stopped = True
+        self._watch.stop()
 
     def _later(self, seconds: float) -> None:
         jitter = float(self._rng.uniform(0.8, 1.25))
         self._runner.scheduler.call_later(seconds * jitter, self._act)
 
     def _act(self) -> None:
-        runner = self._runner
-        if self._stopped or runner.finished:
+        if self._stopped or self._runner.finished:
             return
-        part = runner.part
+        try:
+            self._do()
+        except LabappError as error:
+            self._watch.give_up(error)
+
+    def _do(self) -> None:
+        """The next thing that a participant would do."""
+        runner, part = self._runner, self._runner.part
         waiting = runner.state.pauses.paused and not isinstance(part, BreakPart)
         if part is None or waiting or runner.stalled:
             self._later(0.1)
@@ -185,8 +200,10 @@ class Driver:
             self._interview(part)
         elif isinstance(part, TutorialPart) and self._rng.random() < 0.7:
             self._play(part)
-        else:
+        elif isinstance(part, PagesPart | TutorialPart | ExamplePart | MethodPart | BreakPart):
             self._send(Next(), self._pace.read_s)
+        else:
+            raise unknown(part)
 
     def _send(self, command: Command, then_s: float) -> None:
         self._runner.send(command, Source.SIMULATED)
@@ -211,9 +228,10 @@ class Driver:
         runner = self._runner
         task = cast(QuestionnaireTask, runner.machine.tasks[runner.state.index])
         state = runner.state.part_state
+        missing = {item.id for item in task.instrument.missing(state.answers, state.page)}
         for item in task.instrument.pages[state.page]:
             key = (part.id, item.id)
-            if item.id in state.answers or key in self._left_out:
+            if (item.id in state.answers and item.id not in missing) or key in self._left_out:
                 continue
             value = answer(item, self._rng, self._leaning(part, item.id))
             if value is None:

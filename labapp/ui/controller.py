@@ -97,6 +97,7 @@ class SessionController(QObject):
                     pace,
                     careless=options.careless,
                     language=opened.planned.language,
+                    on_stuck=self._stuck,
                 )
                 down.callback(self._driver.stop)
             self._down = down.pop_all()
@@ -207,6 +208,11 @@ class SessionController(QObject):
     def _fail(self, error: LabappError) -> None:
         self._failure = error
         self.failed.emit(error)
+
+    def _stuck(self, error: LabappError) -> None:
+        """The simulated participant does not get on: nobody would ever end this session."""
+        self._fail(error)
+        self._end()
 
     def _end(self) -> None:
         """Take the windows down and tell how it went; once, whoever asks for it first."""

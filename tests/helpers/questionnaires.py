@@ -44,3 +44,29 @@ def questionnaire_study(
     path = folder / "asked.yaml"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+WRITTEN = """\
+id: sheet
+version: 1
+title: A sheet
+per_page: 1
+source: Made for the tests.
+items:
+  - {id: first, kind: written, text: "What is on your mind?"}
+  - {id: why, kind: written, text: "Why?", lines: 3}
+"""
+
+
+def written_study(folder: Path, break_s: float | None = None) -> Path:
+    """A study of a text, a questionnaire of two pages with a required written item on each, a break
+    perhaps, and another text."""
+    (folder / "instruments").mkdir(parents=True, exist_ok=True)
+    (folder / "instruments" / "sheet.yaml").write_text(WRITTEN)
+    (folder / "words.md").write_text("# Words\n\nThat is all.\n")
+    pause = [] if break_s is None else [f"  - {{break: words.md, at_least_s: {break_s:g}}}"]
+    lines = ["id: written", "title: Written answers", "version: 1", "flow:", "  - text: words.md"]
+    path = folder / "written.yaml"
+    lines += ["  - questionnaire: sheet", *pause, "  - debrief: words.md"]
+    path.write_text("\n".join(lines) + "\n")
+    return path

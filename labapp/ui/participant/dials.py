@@ -59,8 +59,10 @@ class DialName(QWidget):
 
     @property
     def unkept(self) -> str | None:
-        """The name that is being written, where it is another than the one shown."""
-        text = self._edit.text() if self._edit is not None else self._text
+        """The name that a hand is writing, where it is another than the one shown."""
+        if self._edit is None or not self._edit.isModified():
+            return None
+        text = self._edit.text()
         return text if text != self._text else None
 
     def edit(self) -> None:

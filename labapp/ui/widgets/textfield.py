@@ -17,7 +17,7 @@ LINE_PX = 20
 
 class TextField(QWidget):
     """kept(text): the focus left, Enter was pressed in a single line, a second went by without a
-    key, or five seconds of writing."""
+    key, or five seconds of writing. Only what a hand wrote is ever given."""
 
     kept = Signal(str)
 
@@ -25,6 +25,7 @@ class TextField(QWidget):
         super().__init__()
         self._longest = longest
         self._given = ""
+        self._written = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.keep)
@@ -56,13 +57,12 @@ class TextField(QWidget):
         return edit.text() if isinstance(edit, QLineEdit) else edit.toPlainText()
 
     def show_text(self, text: str) -> None:
-        """Show what the session says, unless the hand is at it."""
-        if text == self._given:
-            return
+        """Show what the session says, unless a hand wrote something else that is not kept yet."""
         self._given = text
-        if self.text().strip() == text or self.edit.hasFocus():
-            return
-        self._set(text)
+        if self.text().strip() == text:
+            self._written = False
+        elif not self._written:
+            self._set(text)
 
     def _set(self, text: str) -> None:
         self.edit.blockSignals(True)
@@ -74,17 +74,18 @@ class TextField(QWidget):
         self.edit.blockSignals(False)
 
     def unkept(self) -> str | None:
-        """The text, if it is another than was given."""
+        """The text, if a hand wrote it and it is another than was given."""
         text = self.text().strip()
-        return text if text != self._given else None
+        return text if self._written and text != self._given else None
 
     def keep(self) -> None:
-        """Give the text, if it is another than was given."""
+        """Give the text, if a hand wrote it and it is another than was given."""
         self._timer.stop()
         if (text := self.unkept()) is not None:
             self.kept.emit(text)
 
     def _edited(self) -> None:
+        self._written = True
         if len(text := self.text()) > self._longest:  # an area has no limit of its own
             self._set(text[: self._longest])
         if not self._timer.isActive():

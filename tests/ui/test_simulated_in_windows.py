@@ -1,0 +1,65 @@
+"""A simulated participant in real windows: it answers what is written, and where it does not get on
+the session ends and says where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labapp.session.past import finished, read_past
+from labapp.simulation import driver
+from labapp.ui import app
+from labapp.ui.starting import RunOptions
+from tests.helpers.questionnaires import written_study
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> RunOptions:
+    return RunOptions(
+        data=tmp_path / "data",
+        private=tmp_path / "private",
+        audio="off",
+        simulate="random",
+        windowed=True,
+    )
+
+
+def journal(tmp_path: Path) -> Path:
+    (path,) = (tmp_path / "data" / "written").glob("sub-*")
+    return path
+
+
+def test_a_required_written_item_is_answered(
+    qapp: object, tmp_path: Path, options: RunOptions
+) -> None:
+    """The field has the focus, and gives nothing of its own when the page is turned."""
+    study = written_study(tmp_path / "study")
+    assert app.run_session(str(study), "P01", "1", options) == 0
+    events = read_past(journal(tmp_path))
+    answers = [event for event in events if event.kind == "response.changed"]
+    assert [event.payload["item"] for event in answers] == ["first", "why"]
+    assert {event.source for event in answers} == {"simulated"}
+    assert all(event.payload["value"] for event in answers)
+
+
+def test_one_that_takes_no_answer_ends_the_session(
+    qapp: object,
+    tmp_path: Path,
+    options: RunOptions,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    real = driver.answer
+
+    def empty(item: Any, *rest: Any) -> Any:
+        return "" if item.id == "why" else real(item, *rest)
+
+    monkeypatch.setattr(driver, "answer", empty)
+    study = written_study(tmp_path / "study")
+    quick = replace(options, speed=60.0)
+    assert app.run_session(str(study), "P01", "1", quick) == 1
+    assert "in questionnaire-1 ('A sheet'), page 2: no answer to 'why'" in capsys.readouterr().err
+    assert not finished(read_past(journal(tmp_path)))
