@@ -14,8 +14,8 @@ from labapp.study.plan import BreakPart, PlannedPart, QuestionnairePart, TrialsP
 from labapp.tasks.questionnaire import QuestionnaireTask
 
 STILL_S = 120.0
-"""Seconds of session time in which something of the session must change. The least time of a break
-is not counted, nor are the moderator's pauses."""
+"""Seconds of session time in which something of the session must change. What comes by itself (the
+least time of a break, a limit of time) is waited for, and so are the moderator's pauses."""
 LOOKS = 4
 """So often within that time it is looked."""
 
@@ -79,8 +79,10 @@ class Watch:
         waits = state.pauses.paused and rest is None and not self._alone
         if self._seen is None or self._seen[0] is not state or waits or runner.stalled:
             self._seen = (state, now_ns)
+        # A limit of time that is still to come changes something by itself.
+        since_ns = max(self._seen[1], runner.machine.next_deadline(state) or 0)
         still_s = STILL_S if rest is None else STILL_S + rest.at_least_s
-        if now_ns - self._seen[1] >= round(still_s * NS):
+        if now_ns - since_ns >= round(still_s * NS):
             self.give_up(self._stuck())
             return
         self._timer = runner.scheduler.call_later(STILL_S / LOOKS, self._look)

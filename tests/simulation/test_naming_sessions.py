@@ -13,7 +13,7 @@ from labapp.events import Event
 from labapp.records.integrity import check_journal
 from labapp.representations.space import LatentSpace
 from labapp.session.past import finished, read_past
-from labapp.simulation import reconstructing
+from labapp.simulation import reconstructing, watch
 from labapp.simulation.driver import FAST, HUMAN, Driver, Pace
 from labapp.simulation.headless import simulate
 from labapp.simulation.learning import Learning
@@ -186,6 +186,7 @@ def test_what_is_still_being_typed_when_the_stage_is_over_names_no_other_dial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconstructing, "typing_s", lambda text, thinking: 3600.0)
+    monkeypatch.setattr(watch, "STILL_S", 7200.0)  # nobody is given up who only types slowly
     events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
     assert not edits(events)
     ended = [e.payload["outcome"] for e in events if e.kind == "part.ended"]

@@ -279,7 +279,7 @@ def test_names_stay_for_the_next_question(named, qapp):
     room, window = named
     row = screen_of(window).dials.rows[1]
     row.name.edit()
-    row.name.editor.setText("size")
+    QTest.keyClicks(row.name.editor, "size")
     QTest.keyClick(row.name.editor, Qt.Key.Key_Return)
     solve(room)
     QTest.mouseClick(window.bottom.right, LEFT)
