@@ -197,6 +197,7 @@ def test_what_was_decided_when_the_stage_ended_is_not_done_in_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Driver, "_takes", lambda driver, before: 400.0)
+    monkeypatch.setattr(watch, "STILL_S", 7200.0)
     events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
     shown_ns = {e.key: e.t_ns for e in events if e.kind == "trial.started"}
     moved = [e for e in events if e.kind == "dial.moved"]
