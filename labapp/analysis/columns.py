@@ -397,6 +397,19 @@ SNAPSHOTS = (
     number("error_mean", "mean over pixels of squared differences"),
 )
 
+POINTER = (
+    *WHO,
+    text("stage", "part that ran"),
+    *TRIAL,
+    seconds("began_s", "session time of the first point (pauses included)"),
+    whole("width_px", "width of the participant's window in logical pixels"),
+    whole("height_px", "its height"),
+    each("t_ms", "of each point, from the first", "ms"),
+    each("x_px", "of each point, from the left edge of the window", "logical pixels"),
+    each("y_px", "of each point, from its upper edge", "logical pixels"),
+)
+"""A row a stretch of the pointer's path; only in studies that record it."""
+
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "trials": TRIALS,
     "stages": STAGES,
@@ -413,6 +426,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "notes": NOTES,
+    "pointer": POINTER,
     "snapshots": SNAPSHOTS,
 }
 """By table, in the order they are written."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
@@ -36,9 +36,11 @@ from labapp.analysis.unmasking.rows import annotation_row, masked_prediction_row
 from labapp.analysis.unmasking.rows import stage_row as unmasking_stage_row
 from labapp.analysis.unmasking.rows import trial_row as unmasking_trial_row
 from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
+from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.durations import WorkingTime
 from labapp.events.judging import PerformanceComputed
+from labapp.events.pointer import PointerMoved
 from labapp.events.trials import MOVEMENTS
 from labapp.study.consent import USES
 
@@ -67,6 +69,7 @@ class SessionRecords:
     photos: tuple[PhotoRecord, ...]
     performances: Mapping[str, PerformanceComputed]
     stimuli: tuple[StimulusRecord, ...]
+    pointer: tuple[Row, ...]
 
     @classmethod
     def of(
@@ -135,6 +138,7 @@ class SessionRecords:
             tuple(photos),
             fold_performance(events, parts.judged),
             tuple(stimuli),
+            tuple(pointer_rows(events)),
         )
 
     @property
@@ -179,6 +183,7 @@ class SessionRecords:
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "notes": list(self.notes),
+            "pointer": list(self.pointer),
         }
         for name in ("trials", "stages", "judgements", "similarities", "annotations"):
             tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
@@ -299,6 +304,23 @@ class SessionRecords:
             "deidentified": self.deidentified,
             "source": self.source,
         }
+
+
+def pointer_rows(events: Iterable[tuple[Event, Body]]) -> Iterator[Row]:
+    """Where the participant's pointer was, a row a stretch of its path."""
+    for event, body in events:
+        if isinstance(body, PointerMoved):
+            yield {
+                "stage": event.stage,
+                "trial": event.trial,
+                "attempt": event.attempt,
+                "began_s": body.began_ns / NS,
+                "width_px": body.width,
+                "height_px": body.height,
+                "t_ms": list(map(float, body.t_ms)),
+                "x_px": list(map(float, body.x)),
+                "y_px": list(map(float, body.y)),
+            }
 
 
 def _seq(answers: Sequence[AnswerRecord], parts: Parts, stage: str) -> float | None:

@@ -69,6 +69,7 @@ class Tables:
     participants: pd.DataFrame
     deviations: pd.DataFrame
     notes: pd.DataFrame
+    pointer: pd.DataFrame
     snapshots: ReadWhenAsked = ReadWhenAsked()  # noqa: RUF009 - a descriptor, see there
     remarks: tuple[str, ...] = ()
 

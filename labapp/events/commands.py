@@ -239,6 +239,20 @@ class EndSession(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class MovePointer(Command):
+    """The pointer moved over the participant's window, during the question `key` (part, trial,
+    attempt); see `labapp.events.pointer.PointerMoved`."""
+
+    key: tuple[str | None, int | None, int | None]
+    began_ns: int
+    width: int
+    height: int
+    t_ms: tuple[int, ...]
+    x: tuple[int, ...]
+    y: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AddNote(Command):
     text: str
     typing_began_ns: int

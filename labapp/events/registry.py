@@ -78,6 +78,7 @@ def _load_all() -> None:
         judging,
         lifecycle,
         moderation,
+        pointer,
         single_dimension,
         trials,
         unmasking,

@@ -17,6 +17,7 @@ from labapp.events.commands import (
     CorrectNote,
     EndSession,
     GivePrompt,
+    MovePointer,
     Next,
     Pause,
     Resume,
@@ -42,6 +43,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
+from labapp.events.pointer import PointerMoved
 from labapp.study import inclusion, payment, performance
 from labapp.study.inclusion import Achieved, Tally
 from labapp.study.judging import JudgingPart
@@ -54,6 +56,8 @@ from labapp.tasks.reconstruction.state import StageState
 from labapp.tasks.single_dimension.state import SingleState
 from labapp.tasks.unmasking.state import UnmaskingState
 
+TrialKey = tuple[str | None, int | None, int | None]
+"""Part, trial and attempt."""
 TrialsState = StageState | SingleState | JudgingState | UnmaskingState
 """The states of the parts that consist of trials."""
 
@@ -187,6 +191,9 @@ class SessionMachine:
                 return self._correct(state, command)
             case Unblind():
                 return (Draft(BlindingSet(False)),) if state.blind else ()
+            case MovePointer():
+                path = (getattr(command, field) for field in PointerMoved.__dataclass_fields__)
+                return (Draft(PointerMoved(*path), *command.key),)
         if state.ended is not None:
             return ()
         match command:
@@ -296,12 +303,16 @@ class SessionMachine:
 
     def _keyed(self, state: SessionState, body: Body) -> Draft:
         """A moderator's event carries the trial it falls into."""
+        return Draft(body, *self.trial_key(state))
+
+    def trial_key(self, state: SessionState) -> TrialKey:
+        """The part that runs and, where it asks questions, the trial and attempt; else None."""
         part = self.part(state)
         asks = isinstance(state.part_state, TrialsState)
         trial = state.part_state.trial if asks else None
         if part is None or trial is None:
-            return Draft(body, part.id if part else None)
-        return Draft(body, part.id, trial.number, trial.attempt)
+            return (part.id if part else None, None, None)
+        return (part.id, trial.number, trial.attempt)
 
     def apply(self, state: SessionState, event: Event, body: Body) -> SessionState:
         state = replace(

@@ -72,11 +72,13 @@ GERMAN_FLAGS = {1: "Einsicht", 2: "Aufforderung", 3: "Verwirrung", 4: "Technik"}
 
 class Recording(Strict):
     """audio: whether a session may run without sound; silence_prompt_s: when to prompt; prompts:
-    what the moderator says then, the usual one first (`prompt: TEXT` names a single one)."""
+    what the moderator says then, the usual one first (`prompt: TEXT` names a single one); pointer:
+    whether the path of the participant's pointer is recorded, 30 times a second while it moves."""
 
     audio: Literal["required", "optional", "off"] = "optional"
     silence_prompt_s: float = Field(default=15.0, gt=0, le=600)
     prompts: tuple[str, ...] = Field(default=("Please keep talking",), min_length=1, max_length=9)
+    pointer: bool = False
 
     @model_validator(mode="before")
     @classmethod

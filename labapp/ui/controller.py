@@ -25,6 +25,7 @@ from labapp.ui.bridge import Bridge
 from labapp.ui.language import tr
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
+from labapp.ui.participant.pointer import PointerPath
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import settle_memory, unsettle_memory
 from labapp.ui.starting import RunOptions
@@ -114,6 +115,8 @@ class SessionController(QObject):
         )
         down.callback(self.participant.deleteLater)
         down.callback(self.participant.close_for_good)
+        if opened.loaded.study.recording.pointer and self.options.simulate is None:
+            down.callback(PointerPath(self.participant, runner).stop)
         self.console = ConsoleWindow(
             self.bridge,
             opened.loaded,

@@ -1,0 +1,20 @@
+"""Where the participant's pointer was, in studies that record it."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body, kind
+
+
+@kind("pointer.moved")
+class PointerMoved(Body):
+    """A stretch of the pointer's path in the participant's window, at most 30 points a second, only
+    while it moves. began_ns: session time of the first point; t_ms: milliseconds from there; x, y:
+    logical pixels from the window's upper left corner; width, height: of the window, in the same
+    pixels."""
+
+    began_ns: int
+    width: int
+    height: int
+    t_ms: tuple[int, ...]
+    x: tuple[int, ...]
+    y: tuple[int, ...]
