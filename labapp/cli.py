@@ -14,6 +14,7 @@ from labapp.cli_metrics import metrics
 from labapp.cli_models import models_app
 from labapp.cli_options import (
     Audio,
+    Blind,
     Dask,
     Data,
     Json,
@@ -134,6 +135,7 @@ def run(
     simulate: Simulate = None,
     seed: Seed = None,
     speed: Speed = 1.0,
+    blind: Blind = False,
     careless: Annotated[
         bool, typer.Option("--careless", help="The simulated participant does not try.")
     ] = False,
@@ -155,6 +157,7 @@ def run(
         seed=seed,
         speed=positive_speed(speed),
         careless=careless,
+        blind=blind,
     )
     raise typer.Exit(run_session(study, participant, session, options))
 

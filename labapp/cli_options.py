@@ -26,6 +26,10 @@ Audio = Annotated[
     typer.Option("--audio", metavar="DEVICE|off", help="Microphone by name, or off."),
 ]
 Screen = Annotated[str | None, typer.Option("--screen", help="The participant's screen.")]
+Blind = Annotated[
+    bool,
+    typer.Option("--blind", help="The console names no representation; recorded in the session."),
+]
 Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
 Withdrawn = Annotated[
     bool, typer.Option("--withdrawn", help="Also who withdrew and let the data be kept.")

@@ -9,6 +9,7 @@ import typer
 
 from labapp.cli_options import (
     Audio,
+    Blind,
     Data,
     Json,
     Private,
@@ -168,11 +169,12 @@ def sessions_resume(
     audio: Audio = None,
     simulate: Simulate = None,
     speed: Speed = 1.0,
+    blind: Blind = False,
     accept_version: Annotated[
         bool, typer.Option("--accept-version", help="Although another version began it.")
     ] = False,
 ) -> None:
-    """Go on with an interrupted session at its last event.
+    """Go on with an interrupted session at its last event. It stays blind if it was.
 
     Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
     """
@@ -189,5 +191,6 @@ def sessions_resume(
         seed=None,
         speed=positive_speed(speed),
         accept_version=accept_version,
+        blind=blind,
     )
     raise typer.Exit(resume_session(session_path(session, data), options))

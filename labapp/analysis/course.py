@@ -136,7 +136,7 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
             case AudioGap() if body.file in rates:
                 course.sound_lost_s += body.frames / rates[body.file]
             case BlindingSet():
-                if not course.spans and course.blind is None:
+                if event.segment == 1 and course.blind is None:
                     course.blind = body.blind
                 elif course.blind and not body.blind and course.unblinded_s is None:
                     course.unblinded_s = event.t_ns / NS

@@ -136,6 +136,7 @@ def _recording(tables: Tables) -> Iterator[str]:
         )
     presentations = sorted({str(one).replace("_", " ") for one in sessions["presentation"]})
     languages = sorted({str(one) for one in sessions["language"]})
+    yield from _blinding(sessions)
     yield (
         f"Presentation: {', '.join(presentations)}; language of the texts: {', '.join(languages)}."
     )
@@ -150,6 +151,24 @@ def _recording(tables: Tables) -> Iterator[str]:
     recorded = sorted({part for some in told for part in str(some).split(", ") if part})
     if recorded:
         yield f"Recorded with labapp {', '.join(recorded)}."
+
+
+def _blinding(sessions: pd.DataFrame) -> Iterator[str]:
+    """Whether moderators knew what was on the screen; nobody moderates a simulated session without
+    windows."""
+    known = sessions[sessions["blind"].notna()]
+    if not known.empty:
+        blind = known[known["blind"]]
+        lifted = int(blind["unblinded_s"].notna().sum())
+        before = f", {lifted} of them until they were unblinded" if lifted else ""
+        yield (
+            "Moderators were blind to the representations in "
+            f"{len(blind)} of {count(len(known), 'session')}{before}."
+        )
+    silent = int((sessions["blind"].isna() & ~sessions["simulated"]).sum())
+    if silent:
+        told = count(silent, "session")
+        yield f"Whether the moderator was blind is not recorded for {told}."
 
 
 def _tests(compared: Sequence[Found]) -> Iterator[str]:

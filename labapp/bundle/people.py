@@ -61,6 +61,13 @@ SESSIONS = (
     Column("gaps", "Time between the end of a killed run and going on, summed.", "s"),
     Column("pauses", "Number of pauses; breaks of the plan are none."),
     Column("events", "Rows in the journal."),
+    Column(
+        "blind",
+        "Whether the console hid the representations from the moderator, from the beginning; n/a "
+        "where the journal does not say.",
+        levels={"true": "It hid them; see unblinded.", "false": "It named them."},
+    ),
+    Column("unblinded", "Session time from which it named them to a moderator who was blind.", "s"),
     Column("sound", "Length of the sound recorded.", "s"),
     Column("sound_lost", "Of this, lost and filled with silence.", "s"),
     Column("sound_missing_because", "Why the session was recorded without sound."),
@@ -98,6 +105,8 @@ def session_line(record: Record) -> Mapping[str, object]:
         "gaps": seconds(outline.gap_ns),
         "pauses": kinds.count("pause"),
         "events": len(record.rows),
+        "blind": outline.blind,
+        "unblinded": None if outline.unblinded_ns is None else seconds(outline.unblinded_ns),
         "sound": sum(sound.frames / sound.nominal_rate for sound in outline.audio),
         "sound_lost": outline.lost_s,
         "sound_missing_because": outline.silent_because,

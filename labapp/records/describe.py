@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from labapp.clock import NS
 from labapp.events import Event
 from labapp.records.opening import open_records
+from labapp.records.outline import Outline
 from labapp.records.record import Record
 from labapp.records.sessions import SessionSummary
 
@@ -53,6 +55,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "segments": len(record.segments),
         "events": len(events),
         "assignment": planned.assignment,
+        "blind": blinding(record.outline),
         "questions": dict(_outcomes(events)),
         "notes": sum(event.kind == "note.added" for event in events),
         "flags": sum(event.kind == "flag.added" for event in events),
@@ -61,6 +64,15 @@ def _facts(record: Record) -> dict[str, Any]:
         "lost_s": round(record.outline.lost_s, 3),
         "redacted": record.redacted,
     }
+
+
+def blinding(outline: Outline) -> str:
+    """Whether the console hid the representations, as far as the journal says."""
+    if outline.blind is None:
+        return "unknown"
+    if outline.unblinded_ns is not None:
+        return f"until {duration(outline.unblinded_ns / NS)} of session time"
+    return "yes" if outline.blind else "no"
 
 
 def _outcomes(events: Sequence[Event]) -> Counter[str]:

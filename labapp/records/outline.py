@@ -17,6 +17,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
+from labapp.events.moderation import BlindingSet
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
 from labapp.records.rows import Row, bodies
 
@@ -31,6 +32,7 @@ BRIEF_KINDS = (
     "session.resumed",
     "session.completed",
     "session.ended",
+    "blinding.set",
     "audio.started",
     "audio.off",
     "audio.gap",
@@ -97,7 +99,9 @@ class AudioFile:
 class Outline:
     """Folded from the journal; last_ns and working_ns at its last event. withdrawal: keep or delete
     where the participant withdrew in the session, and what is to become of the data. agreed:
-    whether the participant agreed to each use of the data that was asked one by one."""
+    whether the participant agreed to each use of the data that was asked one by one. blind: whether
+    the console hid the representations from the beginning, null where the journal does not say;
+    unblinded_ns: session time from which it named them to one who was blind."""
 
     segments: tuple[Segment, ...] = ()
     audio: tuple[AudioFile, ...] = ()
@@ -109,6 +113,8 @@ class Outline:
     last_ns: int = 0
     working_ns: int = 0
     agreed: Mapping[str, bool] = field(default_factory=dict)
+    blind: bool | None = None
+    unblinded_ns: int | None = None
 
     @property
     def gap_ns(self) -> int:
@@ -163,12 +169,22 @@ def _apply(found: Outline, event: Event, body: Body) -> Outline:
             return replace(found, pauses=(*found.pauses[:-1], closed))
         case ConsentGiven():
             return replace(found, agreed=body.uses)
+        case BlindingSet():
+            return _blinding(found, event, body)
         case SessionCompleted():
             return replace(found, state="complete")
         case SessionEnded():
             left = body.withdrawal
             return replace(found, state="ended_early", reason=body.reason, withdrawal=left)
     return _sound(found, event, body)
+
+
+def _blinding(found: Outline, event: Event, body: BlindingSet) -> Outline:
+    if event.segment == 1 and found.blind is None:
+        return replace(found, blind=body.blind)
+    if found.blind and not body.blind and found.unblinded_ns is None:
+        return replace(found, unblinded_ns=event.t_ns)
+    return found
 
 
 def _open(found: Outline) -> bool:

@@ -27,6 +27,8 @@ class SessionSummary:
     """A line of the list.
 
     id: name of the session folder; length_s: working time (without pauses and gaps) in s;
+    blind: whether the console hid the representations from the beginning, None where the journal
+    does not say; unblinded_s: session time in s from which it named them all the same;
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
     the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
     what is to become of the data; problem: why it is damaged.
@@ -43,6 +45,8 @@ class SessionSummary:
     events: int = 0
     sound: bool = False
     lost_s: float = 0.0
+    blind: bool | None = None
+    unblinded_s: float | None = None
     exported: tuple[str, ...] = ()
     withdrawn: str = ""
     problem: str | None = None
@@ -124,6 +128,8 @@ def _facts(folder: Path) -> dict[str, Any]:
         "events": events,
         "sound": bool(found.audio),
         "lost_s": found.lost_s,
+        "blind": found.blind,
+        "unblinded_s": None if found.unblinded_ns is None else found.unblinded_ns / 1e9,
         "withdrawn": withdrawal_of(folder, found.withdrawal, listed=True),
     }
 

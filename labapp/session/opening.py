@@ -25,6 +25,7 @@ from labapp.events.lifecycle import (
     SegmentStarted,
     SessionPlanned,
 )
+from labapp.events.moderation import BlindingSet
 from labapp.events.voice import AudioBlock, AudioOff
 from labapp.session import (
     allotment,
@@ -69,7 +70,9 @@ class Surroundings:
     decode_at_once: never in the worker (a virtual clock does not wait for it); stimuli_of: a
     stimulus set by id or folder; outputs_of: asks the explained model about masked pictures;
     keeps_pictures: of photos to judge and masked ones, for there are windows; outlasts_power: of
-    the journal, see `Journal.create`.
+    the journal, see `Journal.create`. blind: whether a console hides the representations from the
+    moderator; None where there is no console. A resumed session stays as its journal says; where
+    that says nothing, this holds from here on.
     """
 
     decoders: Mapping[str, Decoder]
@@ -85,11 +88,13 @@ class Surroundings:
     outputs_of: OutputsOf = outputs.outputs_of
     keeps_pictures: bool = True
     outlasts_power: bool = True
+    blind: bool | None = None
 
 
 @dataclass
 class OpenSession:
-    """A session that this process holds."""
+    """A session that this process holds. blind: whether its console hides the representations as
+    it opens."""
 
     folder: SessionFolder
     loaded: LoadedStudy
@@ -100,6 +105,7 @@ class OpenSession:
     _opening: Sequence[Body]
     _lock: FileLock
     _private: Path
+    blind: bool = False
     _recording: bool = False
     _withdrawn: bool = False
 
@@ -368,11 +374,14 @@ def _assemble(
     tails: Sequence[AudioBlock] = (),
 ) -> OpenSession:
     machine = machine_of(loaded, planned, around.decoders)
+    state = machine.fold(past)
+    if around.blind and state.blind is False:
+        raise resuming.not_blind(home.path)
     runner = Runner(
         journal=journal,
         clock=clock,
         machine=machine,
-        state=machine.fold(past),
+        state=state,
         decoders=around.decoders,
         scheduler=around.make_scheduler(clock),
         slow=frozenset(
@@ -396,11 +405,22 @@ def _assemble(
             past[-1].t_ns if past else None,
         )
     )
+    if around.blind is not None and state.blind is None:
+        opening.append(BlindingSet(around.blind))
     opening += [EnvironmentRecorded(record), *around.warmed, *kept, *tails]
     if runner.recorder is None:
         opening.append(AudioOff(around.no_sound, loaded.study.recording.audio == "off"))
     return OpenSession(
-        home, loaded, planned, runner, past, around.no_sound, opening, lock, around.private
+        home,
+        loaded,
+        planned,
+        runner,
+        past,
+        around.no_sound,
+        opening,
+        lock,
+        around.private,
+        blind=bool(around.blind if state.blind is None else state.blind),
     )
 
 

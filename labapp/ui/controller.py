@@ -61,7 +61,6 @@ class SessionController(QObject):
         opened: OpenSession,
         options: RunOptions,
         *,
-        blind: bool = False,
         stay: bool = False,
         pace: Pace = FAST,
     ) -> None:
@@ -87,7 +86,7 @@ class SessionController(QObject):
         with ExitStack() as down:
             # Whatever goes wrong, and wherever: the session is closed, and no window stays.
             down.callback(self._close_session)
-            self._make_windows(down, blind=blind)
+            self._make_windows(down)
             if options.simulate is not None:
                 self._driver = Driver(
                     runner,
@@ -103,7 +102,7 @@ class SessionController(QObject):
                 down.callback(self._driver.stop)
             self._down = down.pop_all()
 
-    def _make_windows(self, down: ExitStack, *, blind: bool) -> None:
+    def _make_windows(self, down: ExitStack) -> None:
         """Both windows and the watcher of screens, and how each is taken down again."""
         opened, runner = self.opened, self.opened.runner
         self.participant = ParticipantWindow(
@@ -124,7 +123,7 @@ class SessionController(QObject):
             self._level,
             past=opened.past,
             past_peaks=_past_peaks(opened),
-            blind=blind,
+            blind=opened.blind,
         )
         down.callback(self.console.deleteLater)
         down.callback(self.console.shut)

@@ -407,19 +407,18 @@ class HomeController(QObject):
 
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""
-        options = self._options(request.audio)
+        options = replace(self._options(request.audio), blind=request.blind)
         self._open(
             lambda: open_new(
                 request.study, request.participant, request.session, options, self._warm
             ),
             options,
-            request.blind,
         )
 
     def resume(self, path: Path) -> None:
         """Recover an interrupted session and go on with it."""
         options = self._options(self._device.spec if self._device else None)
-        self._open(lambda: open_again(path, options, self._warm), options, False)
+        self._open(lambda: open_again(path, options, self._warm), options)
 
     def _options(self, audio: str | None) -> RunOptions:
         return RunOptions(
@@ -430,9 +429,7 @@ class HomeController(QObject):
             audio=audio or "off",
         )
 
-    def _open(
-        self, make: Callable[[], opening.OpenSession], options: RunOptions, blind: bool
-    ) -> None:
+    def _open(self, make: Callable[[], opening.OpenSession], options: RunOptions) -> None:
         from labapp.ui.controller import SessionController
 
         if self.session is not None:
@@ -450,7 +447,7 @@ class HomeController(QObject):
                 self._pictures.close()
                 self.researcher.stop()
                 # What cannot be shown is closed by the controller itself.
-                self.session = SessionController(make(), options, blind=blind, stay=True)
+                self.session = SessionController(make(), options, stay=True)
                 self.session.failed.connect(self.view.show_error)
                 self.session.closed.connect(self._session_closed)
                 self.session.start()

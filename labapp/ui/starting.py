@@ -37,6 +37,7 @@ class RunOptions:
     speed: float = 1.0
     accept_version: bool = False
     careless: bool = False
+    blind: bool = False
 
 
 def surroundings(
@@ -62,6 +63,7 @@ def surroundings(
         no_sound=no_sound,
         private=resources.private_root(options.private),
         extra={"screens": screens()},
+        blind=options.blind,
     )
 
 

@@ -56,6 +56,9 @@ def session(*, blind: bool | None = True) -> Stamped:
     moderates(31, NoteCorrected(flag, "", 31 * NS))
     moderates(32, NoteCorrected(deviation, "window open", 32 * NS))
     moderates(32.5, NoteCorrected(999, "nothing there", 32 * NS))
+    if blind is None:  # an old journal that a newer labapp went on with
+        made.segment(32.8, 2, gap_from=32.7)
+        made.at(32.9, SessionResumed("on"))
     made.at(33, BlindingSet(False), source=Source.MODERATOR)
     end_trial(made, 34, trial=2)
     made.at(35, PartEnded(0, "completed"), "stage-1")

@@ -115,6 +115,7 @@ def make_runner(
     decoders: dict[str, Decoder] | None = None,
     make_recorder: MakeRecorder | None = None,
     warmed: Sequence[DecoderWarmed] = (),
+    blind: bool | None = None,
 ) -> Room:
     """An open session on a real journal in tmp_path; `room.session.begin()` shows the first screen.
 
@@ -132,6 +133,7 @@ def make_runner(
         make_recorder=make_recorder,
         private=tmp_path / "private",
         patience_s=1.0,
+        blind=blind,
     )
     session = create(
         loaded, participant, around, data=tmp_path / "data", make_clock=lambda start: used

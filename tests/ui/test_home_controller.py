@@ -112,18 +112,25 @@ def test_who_withdraws_leaves_nothing_but_the_label(
     assert home.view.participant() == ("P02", "1")
 
 
-def test_an_interrupted_session_is_offered_and_resumed(home: HomeController, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("blind", [True, False])
+def test_an_interrupted_session_is_offered_and_resumed_as_blind_as_it_was(
+    home: HomeController, qtbot: QtBot, blind: bool
+) -> None:
     ready(home, qtbot)
+    home.view.session.blind.setChecked(blind)
     qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
     assert home.session is not None
     home.session._end()  # as Ctrl+C does
     (listed,) = list_sessions(home.data)
     assert listed.state == "interrupted"
+    assert listed.blind is blind
     assert home.view.interrupted.isVisible()
+    home.view.session.blind.setChecked(not blind)  # for the next session, not for this one
 
     home.view.resume_requested.emit(listed.path)
     assert home.session is not None
     assert home.session.opened.runner.state.segment == 2
+    assert home.session.console.header.blind.isVisible() is blind
     # The participant waits until the moderator says that everybody is ready.
     assert home.session.opened.runner.state.pauses.paused
 

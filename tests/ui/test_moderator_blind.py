@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QListWidget, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -24,6 +24,7 @@ from tests.helpers.studies import ring_decoder, write_study
 from tests.ui.desk import HEARD, closed_forms
 
 OpenRoom = Callable[..., Room]
+LEFT = Qt.MouseButton.LeftButton
 
 
 def texts(window: QWidget) -> Iterator[str]:
@@ -120,5 +121,30 @@ def test_pictures_and_their_dials_name_no_model(
     room.session.begin()
     skip_to(room, "stage-1")
     assert found(console, names_of({model})) == []
+    console.shut()
+    console.deleteLater()
+
+
+def test_the_moderator_is_unblinded_by_an_event_and_only_then(
+    open_room: OpenRoom, qtbot: QtBot
+) -> None:
+    clock = FakeClock()
+    room = open_room(clock=clock, decoders=closed_forms(), blind=True)
+    models = {part.model for part in room.runner.machine.parts if hasattr(part, "model")}
+    names = names_of(models)
+    console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: HEARD, blind=True)
+    console.show()
+    room.session.begin()
+    skip_to(room, "stage-1")
+    assert found(console, names) == []
+    header = console.header
+    qtbot.mouseClick(header.blind, LEFT)
+    qtbot.mouseClick(header.questions.no, LEFT)
+    assert found(console, names) == [], "asked once, in place"
+    qtbot.mouseClick(header.blind, LEFT)
+    qtbot.mouseClick(header.questions.yes, LEFT)
+    assert room.last("blinding.set") == {"blind": False}
+    assert found(console, names) != []
+    assert header.blind.isHidden()
     console.shut()
     console.deleteLater()

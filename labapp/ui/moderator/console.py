@@ -121,6 +121,7 @@ class ConsoleWindow(QMainWindow):
         self._free_bytes: int | None = None
         self._level: Level | None = None
         self._open = True
+        self._blind = blind
         veil = veil_of(models_of(runner.machine.parts)) if blind else no_veil
         self.state = ConsoleState(runner.machine.parts, past, veil)
         self._rows = rows_of(runner.machine.parts, blind=blind)
@@ -138,6 +139,7 @@ class ConsoleWindow(QMainWindow):
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
         self.setWindowTitle(f"labapp · {participant} · {tr('console')}")
+        self.header.show_blind(blind)
         self._ground = self._body()
         self.setCentralWidget(self._ground)
         self._ground.setFocus()
@@ -324,6 +326,8 @@ class ConsoleWindow(QMainWindow):
         if self._ticks % DISK_EVERY_TICKS == 0:
             self._look_at_disk()
         self._ticks += 1
+        if self._blind and runner.state.blind is False:
+            self._unblind()
         changed, state.changed = state.changed, set()
         self.header.show_state(state, now_ns)
         if self._dirty or second:
@@ -345,6 +349,15 @@ class ConsoleWindow(QMainWindow):
         if "notes" in changed or second:
             self.voice.prompts.show_last(state.notes, now_ns)
         self._show_voice(now_ns, facts=second or "sound" in changed, anew=dirty)
+
+    def _unblind(self) -> None:
+        """Name the representations from here on; what was said before stays veiled."""
+        self._blind = False
+        self._dirty = True
+        self._rows = rows_of(self._runner.machine.parts)
+        self.state.unveil()
+        self.mirror.stimulus.unblind()
+        self.header.show_blind(False)
 
     def _show_voice(self, now_ns: int, *, facts: bool, anew: bool) -> None:
         runner, state = self._runner, self.state

@@ -50,6 +50,15 @@ class ConsoleHeader(QFrame):
         self.elapsed = bits.label("00:00:00", "clock")
         self.recording = bits.label(role="state")
         self.pause = _PauseButton(tr("Pause"))
+        self.blind = Button(tr("Blind"))
+        self.blind.setProperty("role", "quiet")
+        self.blind.setToolTip(
+            tr(
+                "The console names no representation. Press to have them named: that is recorded "
+                "and cannot be taken back"
+            )
+        )
+        self.blind.hide()
         self.skip = Button(tr("Skip stage"))
         self.end = Button(tr("End…"))
         self.done = Button(tr("Back to start"))
@@ -82,9 +91,10 @@ class ConsoleHeader(QFrame):
         row.setSpacing(theme.SPACE_S)
         row.addWidget(self.study, 1)
         row.addWidget(self.reasons, 1)
-        for button in (self.pause, self.skip, self.end, self.done):
+        for button in (self.blind, self.pause, self.skip, self.end, self.done):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.pause.clicked.connect(self.press_pause)
+        self.blind.clicked.connect(self._ask_unblind)
         self.skip.clicked.connect(self._ask_skip)
         self.end.clicked.connect(self.ask_end)
         self.done.clicked.connect(self.done_requested)
@@ -120,6 +130,15 @@ class ConsoleHeader(QFrame):
             self.pages.setCurrentIndex(CONFIRM)
             self._asked_of = self._runner.state.index
             self.questions.ask_skip(part.title, self._asked_of)
+
+    def _ask_unblind(self) -> None:
+        self._show_reasons(False)
+        self.pages.setCurrentIndex(CONFIRM)
+        self.questions.ask_unblind()
+
+    def show_blind(self, blind: bool) -> None:
+        """Whether the console hides the representations, and can be told to name them."""
+        self.blind.setVisible(blind)
 
     def _pause(self, reason: str) -> None:
         self._show_reasons(False)

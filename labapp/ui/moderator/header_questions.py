@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from labapp.events.commands import Command, EndSession, SkipStage
+from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
@@ -128,6 +128,14 @@ class Questions(QWidget):
         self._ask(
             tr("Skip the rest of “{part}”?", part=wording.part_title(title)),
             _Answer(tr("Skip it"), SkipStage(index)),
+        )
+
+    def ask_unblind(self) -> None:
+        """Whether the representations are to be named from now on."""
+        self._ask(
+            tr("Name the representations from now on?"),
+            _Answer(tr("Name them"), Unblind()),
+            detail=tr("The session keeps the time; it cannot be taken back."),
         )
 
     def ask_end(self) -> None:

@@ -33,7 +33,7 @@ class PlanList(QWidget):
         super().__init__()
         self._palette = palette
         self.views: tuple[PlanView, ...] = ()
-        self._seen: tuple[tuple[str, str, str], ...] = ()
+        self._seen: tuple[tuple[str, str, str, str], ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -44,7 +44,9 @@ class PlanList(QWidget):
         if len(views) != len(self.views):
             self.updateGeometry()
         self.views = tuple(views)
-        seen = tuple((view.state, view.progress, self._time(view)) for view in views)
+        seen = tuple(
+            (view.row.detail, view.state, view.progress, self._time(view)) for view in views
+        )
         if seen != self._seen:
             self._seen = seen
             self.setAccessibleName("; ".join(self._spoken(view) for view in views))

@@ -52,6 +52,10 @@ class UnmaskingMirror(QWidget):
         self._row.setSpacing(theme.SPACE_L)
         self._row.addLayout(facts, 1)
 
+    def unblind(self) -> None:
+        """Name the method from here on."""
+        self._blind = False
+
     def show_trial(self, part: UnmaskingPart, trial: StimulusTrial, runner: Runner) -> None:
         """Bring what changed up to date."""
         sequence, mask = part.stimulus(trial.number)

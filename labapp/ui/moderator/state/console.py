@@ -48,6 +48,10 @@ class ConsoleState:
         for event in past:
             self.apply(event)
 
+    def unveil(self) -> None:
+        """Take in later events as they are."""
+        self._veil = no_veil
+
     def apply(self, event: Event) -> None:
         """Take in the next event; one that was applied before is left alone."""
         if event.seq <= self.last_seq:
