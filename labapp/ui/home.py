@@ -109,6 +109,7 @@ class HomeController(QObject):
         view.resume_requested.connect(self.resume)
         view.leave_requested.connect(self._leave)
         view.blind_changed.connect(lambda blind: self._remember(blind=blind))
+        view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
         view.results_opened.connect(self.researcher.set_shown)
         self._sheets.made.connect(self._show_sheet)
@@ -190,6 +191,14 @@ class HomeController(QObject):
         self._show_plan()
         self._show_devices()
         self._show_sessions()
+
+    def save_consent(self, path: Path) -> None:
+        """Write the chosen study's blank consent form as a PDF."""
+        from labapp.ui.consent_pdf import write_blank
+
+        with mistakes.caught(self.view.show_error, tr("The consent form could not be written.")):
+            assert self._loaded is not None  # its text is on the screen
+            write_blank(path, self._loaded)
 
     def _keep(self, remember: Callable[[], None]) -> None:
         """What cannot be remembered is told, and holds nothing up."""

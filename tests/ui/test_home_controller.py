@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from labapp.audio import devices
@@ -184,3 +185,18 @@ def test_the_participant_sees_when_sound_is_recorded(
     assert session.console.header.recording.text() == "● recording"
     session.opened.runner.send(EndSession("enough"), Source.MODERATOR)
     qtbot.waitUntil(lambda: top._recording.text() == "No sound recording")
+
+
+def test_the_blank_consent_form_is_saved_and_nothing_overwritten(
+    home: HomeController, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    asked = (str(tmp_path / "form"), "PDF (*.pdf)")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: asked)
+    home.view.ready.read_consent.emit()
+    qtbot.mouseClick(home.view.reader_pdf, Qt.MouseButton.LeftButton)
+    written = (tmp_path / "form.pdf").read_bytes()
+    assert written.startswith(b"%PDF-")
+    assert home.view.error.isHidden()
+    qtbot.mouseClick(home.view.reader_pdf, Qt.MouseButton.LeftButton)
+    assert "already something" in home.view.error.title.text()
+    assert (tmp_path / "form.pdf").read_bytes() == written

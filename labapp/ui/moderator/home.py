@@ -13,6 +13,7 @@ from typing import Literal
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
+    QFileDialog,
     QFrame,
     QHBoxLayout,
     QMainWindow,
@@ -61,6 +62,7 @@ class HomeView(QWidget):
     show_cards() : show each screen's number on it (see screens.show_cards).
     resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
     blind_changed(bool) : whether the moderator's windows are to name no representation.
+    consent_pdf_wanted(Path) : write the blank consent form to this file.
     study_opened() : the study's page is looked at; `study_shown` says whether it still is.
     results_opened(bool) : whether the researcher's page is looked at.
 
@@ -81,6 +83,7 @@ class HomeView(QWidget):
     resume_requested = Signal(object)
     leave_requested = Signal(object)
     blind_changed = Signal(bool)
+    consent_pdf_wanted = Signal(object)
     study_opened = Signal()
     results_opened = Signal(bool)
 
@@ -198,7 +201,9 @@ class HomeView(QWidget):
         head = QHBoxLayout()
         self.reader_title = bits.label(role="title")
         self.reader_back = Button(tr("Back"))
+        self.reader_pdf = Button(tr("Save as PDF…"))
         head.addWidget(self.reader_title, 1)
+        head.addWidget(self.reader_pdf)
         head.addWidget(self.reader_back)
         layout.addLayout(head)
         layout.addWidget(bits.hairline())
@@ -218,6 +223,7 @@ class HomeView(QWidget):
         self.interrupted.resume_requested.connect(self.resume_requested)
         self.interrupted.leave_requested.connect(self.leave_requested)
         self.reader_back.clicked.connect(self._close_reader)
+        self.reader_pdf.clicked.connect(self._choose_pdf)
         self.pages.currentChanged.connect(self._page_changed)
         self.session.blind.toggled.connect(self.study.set_blind)
         self.session.blind.toggled.connect(self.blind_changed)
@@ -311,6 +317,15 @@ class HomeView(QWidget):
         self._rows.update((row.key, row) for row in rows)
         self.ready.set_rows(rows)
         self._judge()
+
+    def _choose_pdf(self) -> None:
+        start = str(Path.home() / tr("consent form.pdf"))
+        # What is there already is never overwritten: the writer refuses it in words.
+        asked = QFileDialog.Option.DontConfirmOverwrite
+        title = tr("Save the consent form")
+        path, _ = QFileDialog.getSaveFileName(self, title, start, "PDF (*.pdf)", "", asked)
+        if path:
+            self.consent_pdf_wanted.emit(Path(path).with_suffix(".pdf"))
 
     def set_consent(self, title: str, markdown: str | None) -> None:
         """The consent text to read; None where the study has none."""
