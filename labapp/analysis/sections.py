@@ -22,6 +22,7 @@ from labapp.analysis.judging.parts import TASKS as JUDGING
 from labapp.analysis.labels import sections as label_sections
 from labapp.analysis.listing import NONE, limited, records, spread
 from labapp.analysis.methods import methods
+from labapp.analysis.notes_section import notes_section
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
 from labapp.analysis.parts import CALIBRATION
 from labapp.analysis.parts import TASK as RECONSTRUCTION
@@ -100,6 +101,7 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
     yield from questions(tables, anchor)
     yield from questionnaires(counted, anchor)
     yield from label_sections.of_study(name, found.labels)
+    yield from notes_section(tables.notes, len(own))
     yield heading(3, "Deviations and data quality")
     yield quality(own)
     yield from deviations(tables.deviations, len(own))

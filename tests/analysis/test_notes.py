@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from labapp.analysis.notes_section import SHOWN_SESSIONS, notes_section
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
 from labapp.bundle.session_timeline import SESSION_COLUMNS, session_timeline
@@ -20,6 +23,7 @@ from labapp.events.lifecycle import (
     PromptGiven,
     SessionCompleted,
     SessionPaused,
+    SessionPlanned,
     SessionResumed,
 )
 from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
@@ -169,3 +173,48 @@ def test_the_bundle_has_the_same_onsets() -> None:
     assert [float(row["onset"]) for row in timeline] == sorted(
         float(row["onset"]) for row in timeline
     )
+
+
+def named(participant: str, session_label: str, events: Stamped) -> SessionRecords:
+    first, body = events[0]
+    assert isinstance(body, SessionPlanned)
+    planned = replace(body, participant=participant, session=session_label)
+    return SessionRecords.of([(first, planned), *events[1:]], "test")
+
+
+def test_the_report_folds_each_session_and_shows_how_notes_read() -> None:
+    whole = tables_of([named(f"P{n}", "1", session()) for n in (10, 9, 2)])
+    page = "".join(notes_section(whole.notes, 3))
+    told = re.findall(r"<summary>(.*?)</summary>", page)
+    assert told == [
+        f"Participant P{n}, session 1: 2 notes, 1 flag, 1 prompt, 1 deviation, 1 question"
+        for n in (2, 9, 10)
+    ]
+    assert page.count("turns the dial") == 3
+    assert 'turns the dial<span class="second">was: “turns teh dial”</span>' in page
+    assert "<s>⚑ 3 confusion</s> taken back" in page
+    assert "⚑ 3 confusion</th>" in page
+    cells = re.findall(r"<tr><th scope=\"row\">Flags</th>(.*?)</tr>", page)
+    assert [re.findall(r">(\d+)<", cell) for cell in cells] == [["0", "0", "0", "3"]]
+
+
+def test_words_of_a_note_are_never_markup() -> None:
+    made = builder(stage_row())
+    made.at(1, PartStarted(0), "stage-1")
+    made.at(2, NoteAdded("<b>=1+1</b>", 1 * NS), source=Source.MODERATOR)
+    page = "".join(notes_section(tables(paired(made)).notes, 1))
+    assert "&lt;b&gt;=1+1&lt;/b&gt;" in page
+    assert "<b>" not in page
+
+
+def test_a_study_without_notes_says_so() -> None:
+    made = builder(stage_row())
+    assert "noted nothing" in "".join(notes_section(tables(paired(made)).notes, 1))
+
+
+def test_only_so_many_sessions_are_in_the_page() -> None:
+    made = session()
+    whole = tables_of([named(f"P{n}", "1", made) for n in range(1, SHOWN_SESSIONS + 3)])
+    page = "".join(notes_section(whole.notes, SHOWN_SESSIONS + 2))
+    assert page.count("<summary>") == SHOWN_SESSIONS
+    assert "noted in 2 more sessions is in the table notes" in page
