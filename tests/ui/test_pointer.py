@@ -92,3 +92,20 @@ def test_only_a_study_that_asks_for_it_records_it(
         assert bool(controller.participant.findChildren(PointerPath)) is asked
     finally:
         controller._end()
+
+
+def test_nothing_is_recorded_of_a_hand_that_signs(
+    open_room, open_window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = [QPoint(0, 0)]
+    monkeypatch.setattr(QCursor, "pos", staticmethod(lambda: hand[0]))
+    room = open_room()
+    window = open_window(room)
+    path = PointerPath(window, room.runner)
+    for step in range(5):
+        hand[0] = window.mapToGlobal(QPoint(10 + step, 20))
+        path._look()
+    path.stop()
+    assert room.runner.part is not None
+    assert room.runner.part.part == "consent"
+    assert room.count("pointer.moved") == 0
