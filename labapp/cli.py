@@ -170,11 +170,20 @@ def export(
     out: Out,
     zip_: Annotated[bool, typer.Option("--zip", help="Write one .zip instead.")] = False,
     deidentify: Annotated[
-        bool, typer.Option("--deidentify", help="Without demographics and free text.")
+        bool,
+        typer.Option(
+            "--deidentify",
+            help="Without what identifies people: no free text, no sound, dates moved.",
+        ),
+    ] = False,
+    with_audio: Annotated[
+        bool,
+        typer.Option("--with-audio", help="With --deidentify: the voices all the same."),
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
     withdrawn: Withdrawn = False,
     data: Data = None,
+    private: Private = None,
 ) -> None:
     """Export sessions as one bundle, a valid BIDS folder.
 
@@ -182,13 +191,26 @@ def export(
     """
     from labapp.bundle.export import export as write_bundle
 
+    if with_audio and (no_audio or not deidentify):
+        raise UsageError(
+            "--with-audio belongs to --deidentify, and not beside --no-audio.",
+            safe="No bundle was made.",
+            todo="Without --deidentify the sound is in the bundle anyway.",
+        )
+    if with_audio:
+        typer.echo(
+            "Warning: the voices in this bundle identify the people who speak, and what they say "
+            "may, too.",
+            err=True,
+        )
     path = write_bundle(
         [session_path(s, data) for s in sessions],
         out,
         zip=zip_,
         deidentify=deidentify,
-        audio=not no_audio,
+        audio=False if no_audio else True if with_audio else None,
         withdrawn=withdrawn,
+        private=private,
     )
     typer.echo(f"bundle: {path}")
 
@@ -332,14 +354,14 @@ def studies_show(
 def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
     """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
     from labapp.session.outputs import Askable
-    from labapp.study.overview import check
+    from labapp.study.overview import check, undeclared
     from labapp.ui.strings import strings_of
 
     askable = Askable()
     loaded = check(file, askable)
     strings_of(loaded)
     typer.echo(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
-    for notice in askable.notices():
+    for notice in (*askable.notices(), *undeclared(loaded)):
         typer.echo(notice)
 
 

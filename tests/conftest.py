@@ -1,5 +1,5 @@
-"""What holds for every test: models, stimulus sets and caches of whoever runs the tests are none of
-theirs; and no example of a property has a time limit."""
+"""What holds for every test: models, stimulus sets, caches and the private folder of whoever runs
+the tests are none of theirs; and no example of a property has a time limit."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ _MODELS = tempfile.TemporaryDirectory(prefix="labapp-tests-models-")
 os.environ["LABAPP_MODELS"] = _MODELS.name
 _STIMULI = tempfile.TemporaryDirectory(prefix="labapp-tests-stimuli-")
 os.environ["LABAPP_STIMULI"] = _STIMULI.name
+_PRIVATE = tempfile.TemporaryDirectory(prefix="labapp-tests-private-")
+os.environ["LABAPP_PRIVATE"] = _PRIVATE.name
 _CACHE = tempfile.TemporaryDirectory(prefix="labapp-tests-cache-")
 os.environ["LABAPP_CACHE"] = _CACHE.name
 _SETTINGS = tempfile.TemporaryDirectory(prefix="labapp-tests-settings-")
@@ -39,7 +41,7 @@ def _kept_is_not_collected() -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     gc.unfreeze()  # else the interpreter ends with all of it, which some libraries call a leak
-    for folder in (_MODELS, _STIMULI, _CACHE, _SETTINGS, _LOG):
+    for folder in (_MODELS, _STIMULI, _PRIVATE, _CACHE, _SETTINGS, _LOG):
         folder.cleanup()
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from labapp import __version__
 from labapp.analysis.rows import SessionRecords
 from labapp.bundle.folder import BundleFolder
 from labapp.bundle.model_cards import add_model_cards
-from labapp.bundle.redaction import redact, redact_environment
+from labapp.bundle.redaction import moved_name, redact, redact_environment
 from labapp.bundle.session_timeline import session_timeline
 from labapp.bundle.sound import clock_fits
 from labapp.bundle.task_timeline import task_timeline
@@ -23,6 +24,7 @@ from labapp.records.layout import (
     AUDIO,
     BUNDLE_VERSION,
     CLOCK_FIT,
+    DATES_MOVED,
     ENVIRONMENT,
     JOURNAL_PARQUET,
     SESSION,
@@ -31,6 +33,8 @@ from labapp.records.layout import (
     STUDY,
 )
 from labapp.records.record import Record
+from labapp.session.shifts import days_of
+from labapp.study.instruments import Instrument
 from labapp.study.loading import decoded
 
 _TOLD = frozenset({"text", "tutorial", "example", "method", "warm_up"})
@@ -38,9 +42,20 @@ _TOLD = frozenset({"text", "tutorial", "example", "method", "warm_up"})
 SESSION_DESCRIPTION = "The course of the session around its tasks, with the moderator's events."
 
 
-def deidentified(record: Record) -> Record:
-    """The record with its journal reduced and chained anew."""
-    return replace(record, rows=redact(record.rows))
+def deidentified(record: Record, instruments: Mapping[str, Instrument], private: Path) -> Record:
+    """The record with its journal reduced, its dates moved and its rows chained anew.
+
+    instruments: the session's, by id; private: where the lab keeps by how many days the dates of a
+    participant are moved. Raises BundleError, DataFolderError.
+    """
+    days = 0 if record.dates_moved else days_of(private, record.study, record.participant)
+    return replace(
+        record,
+        rows=redact(record.rows, instruments, days),
+        name=moved_name(record.name, days),
+        deidentified=True,
+        dates_moved=True,
+    )
 
 
 def add_session(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
@@ -123,6 +138,7 @@ def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> Non
         "state": record.state,
         **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
         "deidentified": redacted,
+        **({"dates": DATES_MOVED} if record.dates_moved else {}),
         "sound": bool(audio and record.audio),
         "chain": "made at export" if redacted else "of the recording",
         "events": len(record.rows),

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from labapp import __version__
+from labapp import __version__, resources
 from labapp.bundle.codebook import codebook
 from labapp.bundle.contents import add_session, deidentified
 from labapp.bundle.folder import BundleFolder, placed, refuse_existing
@@ -27,6 +27,7 @@ from labapp.records.integrity import check_chain
 from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
 from labapp.records.opening import iter_records, places
 from labapp.records.record import Record
+from labapp.resources import private_root
 from labapp.study.instruments import Instrument
 
 BIDS_VERSION = "1.10.1"
@@ -43,16 +44,20 @@ def export(
     *,
     zip: bool = False,  # noqa: A002 - the name of the option
     deidentify: bool = False,
-    audio: bool = True,
+    audio: bool | None = None,
     withdrawn: bool = False,
+    private: Path | None = None,
     progress: Progress | None = None,
 ) -> Path:
     """Write a bundle of sessions (their folders, or a folder of these; or bundles to be reduced
     further) and return its path.
 
     out: the bundle's folder; with `zip` its archive, `.zip` added where it is missing.
-    deidentify: drop demographics and reduce free text (see bundle.redaction). audio: with sound.
-    withdrawn: sessions too whose participants withdrew and let the data be kept.
+    deidentify: withhold what identifies people and move all dates (see bundle.redaction). audio:
+    with sound; where that is not said, with sound unless the bundle is de-identified, for a voice
+    identifies. withdrawn: sessions too whose participants withdrew and let the data be kept.
+    private: the lab's private folder, the usual one where it is None; a de-identified copy keeps
+    there by how many days it moved the dates of each participant.
 
     The bundle is written beside its place and renamed at the end. Nothing in a session folder is
     touched; the export is logged in `exports.jsonl` beside it.
@@ -62,6 +67,7 @@ def export(
     ExportExists : there is something at the place of the bundle.
     BundleError : a session is running, not whole or withdrawn, two have the same labels, or they
         are of different studies; the disk is full or cannot be written.
+    DataFolderError : others could read the private folder.
     RecordError : a session cannot be read.
     """
     if zip and out.suffix != ".zip":
@@ -69,9 +75,11 @@ def export(
     refuse_existing(out)
     if not sessions:
         raise BundleError("No session was given to export.", todo="Name at least one session.")
+    audio = not deidentify if audio is None else audio
     with placed(out, zipped=zip) as bundle, collector_at_rest():
         records = _records(sessions, withdrawn, progress)
-        exported = _fill(bundle, records, deidentify=deidentify, audio=audio)
+        secret = private_root(private) if deidentify else None
+        exported = _fill(bundle, records, secret, audio=audio)
     facts = {"deidentified": deidentify, "audio": audio}
     _log_export(exported, out, facts)
     return out
@@ -80,26 +88,28 @@ def export(
 def _fill(
     bundle: BundleFolder,
     records: Iterable[tuple[Path, Record]],
+    private: Path | None,
     *,
-    deidentify: bool,
     audio: bool,
 ) -> list[Path]:
-    """Write everything; returns the session folders that were exported."""
+    """Write everything; returns the session folders that were exported. private: the lab's private
+    folder where the bundle is to be de-identified, else None."""
     lines: list[Mapping[str, object]] = []
-    phenotypes = Phenotypes(deidentify=deidentify)
+    phenotypes = Phenotypes()
     folders = []
     title = ""
     reduced = False
     unshared: list[str] = []
     for path, record in records:
         _refuse(record, lines)
-        if deidentify:
-            record = deidentified(record)
+        instruments = _instruments(record)
+        if private is not None:
+            record = deidentified(record, instruments, private)
         reduced |= record.redacted
         add_session(bundle, record, audio=audio)
         if record.audio and not record.may("share_audio"):
             unshared.append(str(record.name.bids))
-        phenotypes.add(record, _instruments(record))
+        phenotypes.add(record, instruments)
         lines.append(session_line(record))
         title = title or _title(record)
         if record.kind == "session":
@@ -124,9 +134,12 @@ def _fill(
     bundle.add_text("README", text)
     bundle.add_text("dataset_description.json", json_text(_description(title)))
     bundle.add_text(f"{SOURCEDATA}/codebook.json", json_text(codebook()))
+    if reduced:
+        # A session took place before its export: the day of that says something of its own.
+        bundle.undated = True
     facts = {
         "labapp": __version__,
-        "created": utc_text(datetime.now(UTC)),
+        **({} if reduced else {"created": utc_text(datetime.now(UTC))}),
         "study": study,
         "deidentified": reduced,
         "sound": audio,
@@ -227,8 +240,19 @@ def _instruments(record: Record) -> dict[str, Instrument]:
 
 @lru_cache(maxsize=64)
 def _instrument(name: str, content: bytes, language: str) -> Instrument:
-    """Read once: the sessions of a study all have the same files."""
-    return Instrument.parse(Path(name), content, language)
+    """Read once: the sessions of a study all have the same files.
+
+    Where a session was recorded before items declared whether they identify, and its instrument
+    has the items of the shipped one word for word, the shipped declarations hold.
+    """
+    instrument = Instrument.parse(Path(name), content, language)
+    shipped = resources.assets() / "instruments" / f"{instrument.id}.yaml"
+    if any(item.identifying is None for item in instrument.items) and shipped.is_file():
+        declared = Instrument.parse(shipped, shipped.read_bytes(), language)
+        undeclared = [item.model_copy(update={"identifying": None}) for item in declared.items]
+        if undeclared == list(instrument.items):
+            return instrument.model_copy(update={"items": declared.items})
+    return instrument
 
 
 def _title(record: Record) -> str:

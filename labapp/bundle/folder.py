@@ -9,6 +9,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
@@ -21,11 +22,13 @@ ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 class BundleFolder:
-    """A growing folder that knows the hash of every file in it."""
+    """A growing folder that knows the hash of every file in it. undated: the times of its files and
+    folders are to say nothing of when they were made."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.files: dict[str, FileEntry] = {}
+        self.undated = False
 
     def add_text(self, name: str, text: str) -> None:
         self.add_bytes(name, text.encode())
@@ -61,16 +64,27 @@ def placed(out: Path, *, zipped: bool) -> Iterator[BundleFolder]:
         with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
             tree = Path(temporary) / "bundle"
             tree.mkdir()
-            yield BundleFolder(tree)
+            bundle = BundleFolder(tree)
+            yield bundle
             made = tree
             if zipped:
                 made = Path(temporary) / "bundle.zip"
                 with made.open("xb") as target:
                     write_zip(FolderTree(tree), out.stem, target)
+            if bundle.undated:
+                _undate(made)
             refuse_existing(out)
             made.rename(out)
     except OSError as error:
         raise _refused(out, error) from error
+
+
+def _undate(made: Path) -> None:
+    """Give a file, or a folder and all in it, the time of the entries of an archive."""
+    stamp = datetime(*ZIP_TIME, tzinfo=UTC).timestamp()
+    for path in sorted(made.rglob("*"), reverse=True) if made.is_dir() else ():
+        os.utime(path, (stamp, stamp))
+    os.utime(made, (stamp, stamp))
 
 
 def refuse_existing(out: Path) -> None:

@@ -15,7 +15,6 @@ from labapp.bundle.tsv import Column, Table
 from labapp.events.lifecycle import QuestionnaireSubmitted, SessionPlanned
 from labapp.records.record import Record
 from labapp.records.rows import bodies
-from labapp.study.demographics import is_demographic
 from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider
 
 
@@ -37,13 +36,10 @@ class _Collected:
 
 
 class Phenotypes:
-    """Collects the submitted answers of one session after another.
+    """Collects the submitted answers of one session after another. Instruments of which no answer
+    is there, in a de-identified copy perhaps all that ask about the person, have no table."""
 
-    deidentify: leave the demographic instruments out.
-    """
-
-    def __init__(self, *, deidentify: bool) -> None:
-        self._deidentify = deidentify
+    def __init__(self) -> None:
         self._found: dict[str, _Collected] = {}
 
     def add(self, record: Record, instruments: Mapping[str, Instrument]) -> None:
@@ -52,7 +48,7 @@ class Phenotypes:
         submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
         for event, body in bodies(submitted):
             assert isinstance(body, QuestionnaireSubmitted)
-            if event.stage is None or (self._deidentify and is_demographic(body.instrument)):
+            if event.stage is None or (record.redacted and not body.answers):
                 continue
             known = instruments.get(body.instrument)
             into = self._found.setdefault(body.instrument, _Collected())

@@ -75,7 +75,7 @@ This bundle was de-identified by an agreed list:
 Rows that were reduced are marked in the journal (`redacted`). The hash chain was made anew over the
 reduced rows: it shows that nothing changed since the export, not since the recording. The
 original hashes are left out on purpose, because they would let anybody test guesses of what was
-withheld. The lab can make the same copy from the original journal again. Dates are kept."""
+withheld. The lab can make the same copy from the original journal again."""
 
 _VOICE = " A voice can be recognised: the sound in this bundle identifies the person who speaks."
 

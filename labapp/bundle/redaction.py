@@ -1,11 +1,17 @@
-"""De-identified copies: what is withheld, and the one list of what is kept.
+"""De-identified copies: what is withheld, the one list of what is kept, and how dates are moved.
 
 Rule: of every payload, numbers, true/false and null are kept; text is kept only where `KEPT_TEXT`
 names its field as one of the program's or the study's own words. Anything else, also in kinds
-that do not exist yet, becomes `WITHHELD`. Of an answer to a questionnaire the chosen options are
-kept, which are the study's own codes; what was written beside them is withheld like any written
-answer. Answers to the `DEMOGRAPHICS` instruments are dropped whatever their type, and so are those
-of variants of them, such as `hive-demographics` or a lab's own `demographics-…`.
+that do not exist yet, becomes `WITHHELD`.
+
+Answers to questionnaires go by what their items declare, `identifying: yes` or `no`, in the file
+of the instrument as the session used it. Where nothing is declared ratings are kept, and written
+answers, choices and numbers on a slider are not: a number may be an age, and a choice a gender.
+An answer to an item that is not known is not kept either. A withheld text becomes `WITHHELD`; any
+other withheld answer is dropped. What somebody wrote beside an option is always withheld.
+
+Dates: every date of a participant is moved by the same number of days, which is kept in the lab's
+private folder and nowhere in the bundle. Times of day and all intervals stay as they were.
 
 The hash chain of a de-identified journal is made anew over the rows as exported. Keeping the
 original hashes would undo the work: whoever has the hash before and after a withheld answer can
@@ -16,13 +22,16 @@ the same copy again to prove where it comes from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
 from typing import Any
 
+from labapp.errors import BundleError
 from labapp.events import GENESIS
 from labapp.events.event import payload_text
-from labapp.events.lifecycle import QuestionnaireSubmitted, ResponseChanged
+from labapp.events.lifecycle import QuestionnaireSubmitted, ResponseChanged, SegmentStarted
+from labapp.records.layout import FolderName
 from labapp.records.rows import Row
-from labapp.study.demographics import DEMOGRAPHICS, is_demographic
+from labapp.study.instruments import Instrument, Written
 
 WITHHELD = "[withheld]"
 
@@ -82,40 +91,77 @@ KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries"})
 """Entries of environment.json (and of environment.recorded) whose text is kept."""
 
 
-def redact(rows: Iterable[Row]) -> list[Row]:
-    """The rows of a de-identified journal, marked where they were reduced, chained anew."""
+def redact(rows: Iterable[Row], instruments: Mapping[str, Instrument], days: int = 0) -> list[Row]:
+    """The rows of a de-identified journal, marked where they were reduced, chained anew.
+
+    instruments: the session's, by id; days: by which its dates are moved back. Raises BundleError
+    for a date that is none.
+    """
     out = []
     previous = GENESIS
     for row in rows:
         payload = row.event().payload
-        reduced = redact_payload(row.kind, payload)
+        reduced = redact_payload(row.kind, payload, instruments)
+        if row.kind == SegmentStarted.kind and isinstance(reduced.get("utc"), str):
+            reduced["utc"] = moved(reduced["utc"], days)
         if reduced != payload:
             row = row._replace(payload=payload_text(reduced), redacted=True)
+        row = row._replace(utc=moved(row.utc, days))
         previous = row.chained(previous)
         out.append(row._replace(hash=previous))
     return out
 
 
-def redact_payload(kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A payload without free text and demographics."""
+def moved(utc: str, days: int) -> str:
+    """A time as `labapp.clock` writes it, so many days earlier. Raises BundleError."""
+    if not days:
+        return utc
+    try:
+        return f"{date.fromisoformat(utc[:10]) - timedelta(days)}{utc[10:]}"
+    except (ValueError, OverflowError) as error:
+        raise BundleError(
+            f"A time in the journal cannot be read as a date ({utc[:40]!r}).",
+            safe="No bundle was made; the session was not touched.",
+            todo="Look at it with `labapp sessions verify`.",
+        ) from error
+
+
+def moved_name(name: FolderName, days: int) -> FolderName:
+    """The name of a session folder, so many days earlier. Raises BundleError."""
+    dashed = f"{name.utc[:4]}-{name.utc[4:6]}-{name.utc[6:]}"
+    return FolderName(name.participant, name.session, moved(dashed, days).replace("-", ""))
+
+
+def redact_payload(
+    kind: str, payload: Mapping[str, Any], instruments: Mapping[str, Instrument]
+) -> dict[str, Any]:
+    """A payload without free text and without answers that identify somebody."""
     if kind == "environment.recorded":
         return {name: redact_environment(value) for name, value in payload.items()}
     kept = KEPT_TEXT.get(kind, frozenset())
     reduced = {name: value if name in kept else withhold(value) for name, value in payload.items()}
+    instrument = instruments.get(str(payload.get("instrument")))
     if kind == ResponseChanged.kind:
-        reduced["value"] = _answer(payload["value"])
+        reduced["value"] = _answer(instrument, payload["item"], payload["value"])
     elif kind == QuestionnaireSubmitted.kind and isinstance(payload["answers"], dict):
-        reduced["answers"] = {name: _answer(value) for name, value in payload["answers"].items()}
-    if is_demographic(payload.get("instrument")):
-        if "value" in reduced:
-            reduced["value"] = None
-        if "answers" in reduced:
-            reduced["answers"] = {}
+        answers = {
+            item: _answer(instrument, item, value) for item, value in payload["answers"].items()
+        }
+        reduced["answers"] = {item: value for item, value in answers.items() if value is not None}
     return reduced
 
 
-def _answer(value: Any) -> Any:
-    """An answer without what was written; see `labapp.study.instruments.items` for its form."""
+def _answer(instrument: Instrument | None, item: object, value: Any) -> Any:
+    """An answer as it is kept, `WITHHELD` for a text, None for another one that is not kept; see
+    `labapp.study.instruments.items` for its form."""
+    try:
+        known = None if instrument is None else instrument.item(str(item))
+    except KeyError:
+        known = None
+    if known is None or known.withheld:
+        return WITHHELD if isinstance(value, str) else None
+    if isinstance(known, Written):
+        return value
     reduced = withhold(value)
     if isinstance(value, dict) and isinstance(value.get("chosen"), list):
         reduced["chosen"] = value["chosen"]
@@ -145,12 +191,14 @@ def withhold(value: Any) -> Any:
 
 
 AGREED_LIST = f"""\
-* kept: all times, numbers, dial states, answers that are numbers or chosen from a list, the
-  participant's and session's labels, the study's own texts and pictures and the program's own
-  codes;
+* kept: session times and intervals, numbers, dial states, ratings, the participant's and session's
+  labels, the study's own texts and pictures and the program's own codes;
 * replaced by {WITHHELD}: notes, deviations as written down, names given to dials, prompts,
   meanings of flags, reasons of pauses, written answers, details of alarms, names of devices,
   screens and machines;
-* dropped: the answers of these instruments and of their variants: \
-{", ".join(sorted(DEMOGRAPHICS))}."""
+* dropped: answers chosen from a list or set on a slider. An item of a questionnaire that declares
+  `identifying: no` in the study's files keeps its answers, one that declares `identifying: yes`
+  loses them whatever its kind; what was written beside an option is always withheld;
+* moved: every date, by a number of days that is the same for all sessions of a participant and is
+  not in this bundle. Times of day and intervals are true; the years are not."""
 """The rule for people, in the README of the bundle."""

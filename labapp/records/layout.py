@@ -31,6 +31,8 @@ LEAVING = ".withdrawn-"
 """Before the name of a session folder that is being deleted."""
 
 BUNDLE_VERSION = 1
+DATES_MOVED = "moved"
+"""What a bundled session says of its dates where they are not the true ones."""
 
 SCHEMA_VERSION = 1
 

@@ -12,6 +12,7 @@ from labapp.reading.values import json_value
 from labapp.records.journal import read_rows
 from labapp.records.layout import (
     BUNDLE_VERSION,
+    DATES_MOVED,
     JOURNAL,
     JOURNAL_PARQUET,
     MANIFEST,
@@ -169,7 +170,16 @@ def bundled_record(tree: Tree, source: str) -> Record:
     content = tree.read(JOURNAL_PARQUET, LARGEST_JOURNAL)
     rows = rows_of(content, f"{source}/{JOURNAL_PARQUET}")
     left = str(facts.get("withdrawn", ""))
-    return Record("bundle", source, name, tree, rows, bundled_withdrawal=left)
+    return Record(
+        "bundle",
+        source,
+        name,
+        tree,
+        rows,
+        bundled_withdrawal=left,
+        deidentified=bool(facts.get("deidentified")),
+        dates_moved=facts.get("dates") == DATES_MOVED,
+    )
 
 
 def session_facts(tree: Tree, source: str) -> dict[str, object]:

@@ -29,7 +29,9 @@ class Record:
     kind: what it was read from; name: of the session folder; source: path of the session folder or
     bundle, for messages; tree: its files (`audio/…`, `study/…`, `environment.json`); rows: the
     journal; state: complete, ended_early, interrupted (no orderly end), or running (held by a
-    process right now); bundled_withdrawal: what a bundle says of a withdrawal (see `withdrawn`).
+    process right now); bundled_withdrawal: what a bundle says of a withdrawal (see `withdrawn`);
+    deidentified, dates_moved: whether it is a de-identified copy, and its dates are not the true
+    ones.
     """
 
     kind: Literal["session", "bundle"]
@@ -39,6 +41,8 @@ class Record:
     rows: Sequence[Row]
     running: bool = False
     bundled_withdrawal: str = ""
+    deidentified: bool = False
+    dates_moved: bool = False
 
     def __post_init__(self) -> None:
         if not self.rows or not isinstance(self._first, SessionPlanned):
@@ -126,7 +130,7 @@ class Record:
     @property
     def redacted(self) -> bool:
         """Whether the record is a de-identified copy."""
-        return any(row.redacted for row in self.rows)
+        return self.deidentified or any(row.redacted for row in self.rows)
 
     @cached_property
     def environment(self) -> list[dict[str, Any]]:

@@ -6,12 +6,12 @@ hash was given.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from labapp import access
 from labapp.errors import DataFolderError
 
 _SCHEMA = """
@@ -54,13 +54,14 @@ class Consent:
 def store_consent(private: Path, study: str, consent: Consent) -> Path:
     """Add a record and return the table's path; committed before it returns.
 
-    Raises DataFolderError when it cannot be stored; the session must not go on then.
+    Raises DataFolderError when it cannot be stored, or when others could read it; the session must
+    not go on then.
     """
     path = private / f"{study}.sqlite"
+    access.refuse_wide(private)
+    access.refuse_wide(path)
     try:
-        private.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Made with its mode, never widened and narrowed: no moment in which others can read it.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        access.own_private(private, path)
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA synchronous=FULL")
             _prepare(connection)

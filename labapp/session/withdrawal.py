@@ -23,7 +23,7 @@ from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
 from labapp.records.sessions import exports_of
 from labapp.records.withdrawn import Withdrawal, withdrawals
-from labapp.session import private
+from labapp.session import private, shifts
 from labapp.session.allotment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of
 
@@ -84,16 +84,21 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
         _rename(folder, leaving)
     _write_down(study, left)
     consents = 0
+    consented = study.name
     if not left.kept:
         # The journal's study: a folder may have been moved to where another name stands above it.
-        consented = study.name if planned is None else str(planned.payload["study"])
+        if planned is not None:
+            consented = str(planned.payload["study"])
         consents = private.forget_consent(private_root, consented, left.participant, left.session)
-        _remove(leaving)
     others = tuple(
         home.path.name
         for home in sessions_of(study.parent, study.name)
         if home.name.participant == left.participant and home.path.name != left.folder
     )
+    if not left.kept:
+        if not others:
+            shifts.forget(private_root, consented, left.participant)
+        _remove(leaving)
     return Withdrawn(left, consents, exports_of(folder), others)
 
 

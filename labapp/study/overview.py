@@ -30,6 +30,22 @@ def prior_of(model: str) -> bool:
     return cards.read(find_model(model)).sampling == "prior"
 
 
+def undeclared(loaded: LoadedStudy) -> list[str]:
+    """What is said of items that declare nothing and are therefore left out of de-identified
+    copies; at most one line."""
+    items = [
+        f"{instrument.id}.{item.id}"
+        for instrument in loaded.instruments.values()
+        for item in instrument.items
+        if item.identifying is None and item.withheld
+    ]
+    told = (
+        "De-identified copies leave out the answers to these items, which declare neither "
+        f"identifying: yes nor identifying: no: {', '.join(items)}."
+    )
+    return [told] if items else []
+
+
 def check(study: str | Path, outputs_of: OutputsOf = recorded_outputs) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus
     set that does not fit, is found too. outputs_of: see `planner.realise`."""

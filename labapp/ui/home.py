@@ -81,7 +81,7 @@ class HomeController(QObject):
         self._cards = NumberCards(self)
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
-        self.researcher = Researcher(self.view.results, self)
+        self.researcher = Researcher(self.view.results, self, private)
         self._first = self._once(self._begin_checks)
         self._warming = self._once(self._warm_next)
         self._levels = QTimer(self)

@@ -70,3 +70,14 @@ def written_study(folder: Path, break_s: float | None = None) -> Path:
     lines += ["  - questionnaire: sheet", *pause, "  - debrief: words.md"]
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def own_study(folder: Path, instrument: str) -> Path:
+    """The study `own`, which asks one instrument of its own; instrument: its file."""
+    (folder / "instruments").mkdir(parents=True)
+    name = instrument.partition("id:")[2].split()[0]
+    (folder / "instruments" / f"{name}.yaml").write_text(instrument)
+    path = folder / "own.yaml"
+    lines = ["id: own", "title: Our own questions", "version: 1", "flow:"]
+    path.write_text("\n".join([*lines, f"  - questionnaire: {name}"]) + "\n")
+    return path

@@ -319,6 +319,26 @@ def test_nothing_selected_exports_what_stands_still_and_was_not_withdrawn(
     assert [one.sessions for one in asked] == [(Path("a"),)]
 
 
+def test_a_deidentified_bundle_has_sound_only_when_that_is_said_too(
+    researcher: Researcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, asked = researcher.page, []
+    researcher.set_sessions([line(path=Path("a"))])
+    monkeypatch.setattr(researcher, "_do", lambda arguments, *_: asked.append(arguments[4:]))
+    page.export_to(Path("out"))
+    page.deidentify.setChecked(True)
+    assert not page.audio.isChecked()
+    page.export_to(Path("out"))
+    page.audio.setChecked(True)
+    assert page.about.property("tone") == "warn"
+    page.export_to(Path("out"))
+    page.deidentify.setChecked(False)
+    assert page.audio.isChecked()
+    page.audio.setChecked(False)
+    page.export_to(Path("out"))
+    assert asked == [[], ["--deidentify"], ["--deidentify", "--with-audio"], ["--no-audio"]]
+
+
 def test_a_failed_command_says_why(qtbot: QtBot) -> None:
     job, said = Job(), []
     job.ended.connect(said.append)

@@ -24,13 +24,21 @@ MOST_CIRCLES = 11
 class Item(Strict):
     """What every item has. name: a short heading above the words, and what the item is called
     where something is said about it; repeat: `stages` asks the item once for each stage of the
-    study, with `{stage}` in its words and `_1`, `_2` … behind its id."""
+    study, with `{stage}` in its words and `_1`, `_2` … behind its id; identifying: whether its
+    answers tell who somebody is, and are left out of de-identified copies. Where that is not said
+    they are taken to tell it, unless they are ratings."""
 
     id: str = Field(pattern=ID)
     name: Words = ""
     text: Words = ""
     required: bool = True
     repeat: Literal["stages"] | None = None
+    identifying: bool | None = None
+
+    @property
+    def withheld(self) -> bool:
+        """Whether a de-identified copy leaves its answers out."""
+        return not isinstance(self, Rating) if self.identifying is None else self.identifying
 
     @property
     def title(self) -> str:

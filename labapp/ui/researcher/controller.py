@@ -42,11 +42,15 @@ class _Done:
 
 
 class Researcher(QObject):
-    """Feeds the page with the sessions that the home lists, and does what it asks for."""
+    """Feeds the page with the sessions that the home lists, and does what it asks for. private: the
+    lab's private folder, where it is not the usual one."""
 
-    def __init__(self, page: ResearcherPage, parent: QObject | None = None) -> None:
+    def __init__(
+        self, page: ResearcherPage, parent: QObject | None = None, private: Path | None = None
+    ) -> None:
         super().__init__(parent)
         self.page = page
+        self._private = private
         self._sessions: tuple[SessionSummary, ...] = ()
         self._study = ""
         self._shown = False
@@ -140,7 +144,8 @@ class Researcher(QObject):
         options = [
             *(["--zip"] if request.zipped else []),
             *(["--deidentify"] if request.deidentify else []),
-            *([] if request.audio else ["--no-audio"]),
+            *_sound(request),
+            *(["--private", str(self._private)] if self._private else []),
         ]
         paths = [str(path) for path in request.sessions]
         if not paths or self._work.running:
@@ -273,6 +278,13 @@ class Researcher(QObject):
             working=self._work.running,
             can=bool(self._stand()),
         )
+
+
+def _sound(request: ExportRequest) -> list[str]:
+    """The option of the command; without one a de-identified bundle has no sound, another has."""
+    if request.audio == (not request.deidentify):
+        return []
+    return ["--with-audio"] if request.audio else ["--no-audio"]
 
 
 def _said(ended: Ended) -> str:

@@ -88,6 +88,8 @@ class ResearcherPage(QWidget):
         layout.setSpacing(theme.SPACE_L)
         layout.addWidget(self._left(), 1)
         layout.addWidget(self._right(), 1)
+        self.deidentify.toggled.connect(lambda on: self.audio.setChecked(not on))
+        self.audio.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
         self.sessions.itemSelectionChanged.connect(self._selected)
         self.analyse.clicked.connect(self.analyse_requested)
@@ -212,6 +214,12 @@ class ResearcherPage(QWidget):
         self.export.setText(tr("Export {n}…", n=n) if n else tr("Export all…"))
         self.verify.setEnabled(any_)
         self.export.setEnabled(any_)
+
+    def _voices(self, on: bool) -> None:
+        if on and self.deidentify.isChecked():
+            self.set_about(tr("The voices identify the people who speak."), "warn")
+        else:
+            self.set_about("")
 
     def _export(self) -> None:
         ending = ".zip" if self.zipped.isChecked() else ""
