@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from labapp import resources
 from labapp.analysis import load
 from labapp.analysis.report import report
 from labapp.bundle.export import export
@@ -92,6 +94,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     session("P01", (10, 20)).write(root)
     session("P02", (4, 0)).write(root)
     session("P03", (20, 20), included=False).write(root)
+    for made in (root / "asked").glob("sub-*"):
+        # What the answers are about is known from the files that the session keeps.
+        shutil.copytree(resources.assets() / "instruments", made / "study" / "instruments")
     return root / "asked"
 
 

@@ -149,7 +149,7 @@ def reseal(copy: Path) -> None:
                 files[file.relative_to(copy).as_posix()] = hash_stream(stream)
     stated = json.loads(path.read_text())
     names = ("labapp", "created", "study", "deidentified", "sound")
-    path.write_text(manifest_text({name: stated[name] for name in names}, files))
+    path.write_text(manifest_text({n: stated[n] for n in names if n in stated}, files))
 
 
 def rewrite(copy: Path, rows: list[Row]) -> str:

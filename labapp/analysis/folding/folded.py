@@ -18,6 +18,7 @@ from labapp.errors import RecordError
 from labapp.records.integrity import check_chain
 from labapp.records.opening import SessionPlace
 from labapp.records.record import Record
+from labapp.records.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,15 @@ def continues(one: Folded, other: Folded) -> bool:
     rows, others = one.place.open().rows, other.place.open().rows
     shared = min(one.events, other.events)
     if one.deidentified or other.deidentified:
-        # A de-identified copy has a hash chain of its own.
+        # A de-identified copy has a hash chain of its own, and its dates are moved by whole days.
         pairs = zip(rows[:shared], others[:shared], strict=True)
-        return all(row[:10] == copy[:10] for row, copy in pairs)
+        return all(_undated(row) == _undated(copy) for row, copy in pairs)
     return rows[shared - 1].hash == others[shared - 1].hash
+
+
+def _undated(row: Row) -> tuple[object, ...]:
+    """What a row says besides its payload; of its time the time of day."""
+    return (*row[:3], row.utc[_DATE:], *row[4:10])
+
+
+_DATE = len("2026-01-02")
