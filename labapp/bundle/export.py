@@ -21,8 +21,7 @@ from labapp.bundle.readme import readme
 from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
-from labapp.documents import parse_yaml
-from labapp.errors import BundleError, RecordError
+from labapp.errors import BundleError, RecordError, StudyError
 from labapp.records.integrity import check_chain
 from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
 from labapp.records.opening import iter_records, places
@@ -247,12 +246,15 @@ def _instrument(name: str, content: bytes, language: str) -> Instrument:
     """
     instrument = Instrument.parse(Path(name), content, language)
     shipped = resources.assets() / "instruments" / f"{instrument.id}.yaml"
-    if any(item.identifying is None for item in instrument.items) and shipped.is_file():
-        declared = Instrument.parse(shipped, shipped.read_bytes(), language)
-        undeclared = [item.model_copy(update={"identifying": None}) for item in declared.items]
-        if undeclared == list(instrument.items):
-            return instrument.model_copy(update={"items": declared.items})
-    return instrument
+    if not shipped.is_file() or all(item.identifying is not None for item in instrument.items):
+        return instrument
+    try:
+        declared = Instrument.parse(shipped, shipped.read_bytes(), language).items
+    except StudyError:  # a language of the study's own
+        return instrument
+    undeclared = tuple(item.model_copy(update={"identifying": None}) for item in declared)
+    same = undeclared == instrument.items
+    return instrument.model_copy(update={"items": declared}) if same else instrument
 
 
 def _title(record: Record) -> str:

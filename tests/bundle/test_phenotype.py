@@ -14,6 +14,7 @@ from labapp import resources
 from labapp.bundle.export import export
 from labapp.bundle.redaction import WITHHELD
 from labapp.events.commands import Answer, Next
+from labapp.study.instruments import Instrument
 from tests.helpers.questionnaires import questionnaire_study
 from tests.session.sessions import opened
 
@@ -103,3 +104,29 @@ def test_nothing_written_is_in_a_deidentified_copy(session: Path, tmp_path: Path
             content = path.read_bytes()
             for said in (b"zebra", b"first line", b"from_70\t", b"woman;"):
                 assert said not in content, path
+
+
+def test_of_an_older_session_the_shipped_declarations_hold_word_for_word(tmp_path: Path) -> None:
+    """Its instruments declare nothing yet; one that was changed is not the shipped one any more."""
+    study = questionnaire_study(tmp_path / "study", ["nasa-tlx-weights", "synthetic-end"])
+    own = study.parent / "instruments"
+    own.mkdir()
+    for name in ("nasa-tlx-weights", "synthetic-end"):
+        text = (resources.assets() / "instruments" / f"{name}.yaml").read_text()
+        text = text.replace(", identifying: no", "").replace("    identifying: no\n", "")
+        (own / f"{name}.yaml").write_text(text.replace("    identifying: yes\n", ""))
+    one = opened(tmp_path, study=study)
+    one.begin()
+    pairs = [item.id for item in instrument_of(own / "nasa-tlx-weights.yaml").items]
+    for pair in pairs:
+        one.runner.send(Answer(pair, {"chosen": [pair.split("_or_")[0]]}))
+    one.runner.send(Next())
+    one.runner.send(Next())
+    one.close("test over")
+    bundle = export([one.folder.path], tmp_path / "bundle", deidentify=True)
+    row, _ = table(bundle, "nasa-tlx-weights")
+    assert row["ses_1_questionnaire_1_effort_or_frustration"] == "effort"
+
+
+def instrument_of(path: Path) -> Instrument:
+    return Instrument.parse(path, path.read_bytes())
