@@ -21,6 +21,7 @@ from labapp.bundle.readme import readme
 from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
+from labapp.documents import parse_yaml
 from labapp.errors import BundleError, RecordError, StudyError
 from labapp.records.integrity import check_chain
 from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
