@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 
 from labapp.events.event import Event
+from labapp.events.types import checker, problem, scalar
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -19,12 +20,16 @@ class Body:
     """Base of the event bodies; a concrete body is a frozen dataclass made with `@kind`.
 
     plain: the fields of a kind that takes them as they are; None where it checks or changes them.
+    holds: whether stored fields hold their types; see `labapp.events.types.checker`. scalar: none
+    of them is a list or an object.
     """
 
     kind: ClassVar[str]
     version: ClassVar[int]
     durable: ClassVar[bool]
     plain: ClassVar[Set[str] | None]
+    holds: ClassVar[Callable[[Mapping[str, Any]], bool]]
+    scalar: ClassVar[bool]
 
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
@@ -55,6 +60,8 @@ def kind(name: str, *, version: int = 1, durable: bool = False) -> Callable[[B],
         made.plain = (
             None if hasattr(made, "__post_init__") else frozenset(made.__dataclass_fields__)
         )
+        made.holds = staticmethod(checker(made))
+        made.scalar = scalar(made)
         _KINDS[name] = made
         return made
 
@@ -97,9 +104,6 @@ def is_durable(name: str) -> bool:
     return _KINDS[name].durable
 
 
-_CONTAINERS = frozenset({list, dict})
-
-
 def _tuples(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(_tuples(item) for item in value)
@@ -123,12 +127,16 @@ def body_of(event: Event) -> Body:
             f"{cls.version}"
         )
     payload: Mapping[str, Any] = event.payload
-    for version in range(event.v, cls.version):
-        payload = _MIGRATIONS[(event.kind, version)](dict(payload))
-    fields = payload
-    if not _CONTAINERS.isdisjoint(map(type, payload.values())):
-        fields = {name: _tuples(value) for name, value in payload.items()}
-    if fields.keys() == cls.plain:
+    if event.v < cls.version:
+        payload = _migrated(event, cls.version)
+    try:
+        holds = cls.holds(payload)
+    except KeyError:  # a field is missing, which may have a default
+        holds = False
+    if not holds and (said := problem(cls, payload)):
+        raise ValueError(f"event {event.seq} ({event.kind}): {said}")
+    fields = payload if cls.scalar else {name: _tuples(one) for name, one in payload.items()}
+    if holds and cls.plain is not None and len(fields) == len(cls.plain):
         # What cls(**fields) does, without a call of object.__setattr__ a field: a journal holds
         # thousands of bodies.
         body = object.__new__(cls)
@@ -138,6 +146,18 @@ def body_of(event: Event) -> Body:
         return cls(**fields)
     except TypeError as error:
         raise ValueError(f"event {event.seq} ({event.kind}): {error}") from error
+
+
+def _migrated(event: Event, version: int) -> Mapping[str, Any]:
+    payload = dict(event.payload)
+    try:
+        for before in range(event.v, version):
+            payload = _MIGRATIONS[(event.kind, before)](dict(payload))
+    except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise ValueError(
+            f"event {event.seq} ({event.kind}): its fields are not those of version {event.v}"
+        ) from error
+    return payload
 
 
 def describe() -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import types
 import typing
 from hashlib import sha256
 from typing import Any
@@ -25,6 +26,7 @@ from labapp.events import (
 )
 from labapp.events.event import payload_text
 from labapp.events.registry import kind, migration
+from labapp.events.types import LIMITS, UNLIMITED
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.text(max_size=5)),
@@ -36,21 +38,21 @@ VALUES = st.recursive(
 )
 
 
-def strategy(hint: Any) -> st.SearchStrategy[Any]:
-    """Values of a field's type."""
+def strategy(hint: Any, name: str = "") -> st.SearchStrategy[Any]:
+    """Values of a field's type; whole numbers within what its name allows."""
     if hint is Any:
         return VALUES
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is tuple:
         if arguments[-1] is Ellipsis:
-            return st.lists(strategy(arguments[0]), max_size=3).map(tuple)
-        return st.tuples(*map(strategy, arguments))
+            return st.lists(strategy(arguments[0], name), max_size=3).map(tuple)
+        return st.tuples(*(strategy(argument, name) for argument in arguments))
     if origin is dict:
-        return st.dictionaries(st.text(max_size=3), VALUES, max_size=3)
+        return st.dictionaries(st.text(max_size=3), strategy(arguments[1], name), max_size=3)
     if arguments:
-        return st.one_of(*(st.none() if a is type(None) else strategy(a) for a in arguments))
+        return st.one_of(*(st.none() if a is type(None) else strategy(a, name) for a in arguments))
     plain: dict[Any, st.SearchStrategy[Any]] = {
-        int: st.integers(-(2**53), 2**53),
+        int: st.integers(*LIMITS.get(name, (-(2**53), 2**53))),
         float: st.floats(allow_nan=False, allow_infinity=False),
         str: st.text(max_size=10),
         bool: st.booleans(),
@@ -61,7 +63,24 @@ def strategy(hint: Any) -> st.SearchStrategy[Any]:
 def bodies_of(cls: type[Body]) -> st.SearchStrategy[Body]:
     hints = typing.get_type_hints(cls)
     fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
-    return st.builds(cls, **{name: strategy(hints[name]) for name in fields})
+    return st.builds(cls, **{name: strategy(hints[name], name) for name in fields})
+
+
+def plain(cls: type[Body]) -> Body:
+    """A body of the simplest values."""
+    hints = typing.get_type_hints(cls)
+    values = {
+        field.name: _plain(hints[field.name], field.name)
+        for field in dataclasses.fields(cls)  # type: ignore[arg-type]
+    }
+    return cls(**values)
+
+
+def _plain(hint: Any, name: str) -> Any:
+    if type(None) in typing.get_args(hint):
+        return None
+    made = {str: "x", int: LIMITS.get(name, (1, 1))[0], float: 0.5, bool: True}
+    return made.get(hint, {} if typing.get_origin(hint) is dict else ())
 
 
 def stored(body: Body, **changes: Any) -> Event:
@@ -132,6 +151,53 @@ def test_what_cannot_be_read_is_told() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             body_of(stored(body, **changes))
+
+
+WRONG: dict[Any, tuple[Any, ...]] = {
+    str: (None, 5, ["x"]),
+    int: (None, "5", 5.0, True, [5], 10**30),
+    float: (None, "5", True, [5.0], 10**400),
+    bool: (None, 0, "true"),
+}
+
+
+@pytest.mark.parametrize("name", registered())
+def test_a_field_of_another_type_is_named(name: str) -> None:
+    """Of every field of every kind, also within lists and objects."""
+    cls = registered()[name]
+    body = plain(cls)
+    for field, hint in typing.get_type_hints(cls).items():
+        if field not in body.payload() or hint is Any or field in UNLIMITED:
+            continue
+        arguments = [one for one in typing.get_args(hint) if one is not type(None)]
+        inner = arguments[0] if typing.get_origin(hint) is types.UnionType else hint
+        objects = () if typing.get_origin(hint) is dict else ({"x": ...},)
+        wrong = WRONG.get(inner, (5, "x", [[[[None]]]], *objects))
+        for value in wrong:
+            if value is None and types.NoneType in typing.get_args(hint):
+                continue
+            payload = {**body.payload(), field: value}
+            with pytest.raises(ValueError, match=rf"event 7 \({name}\): its {field} is "):
+                body_of(Event(*stored(body)[:10], payload))
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "field"),
+    [
+        ("dial.moved", {"z_seq": 1, "dimension": -1, "value": 0.5, "device": "x"}, "dimension"),
+        ("audio.started", {"nominal_rate": 0}, "nominal_rate"),
+        ("trial.drawn", {"z_start": [0.5, "x"], "z_target": [0.5, 1]}, "z_start"),
+        ("stimuli.kept", {"files": {"a": 1}}, "files"),
+        ("question.drawn", {"bounds": [[1.0]]}, "bounds"),
+    ],
+)
+def test_what_is_out_of_range_or_wrong_within_is_named(
+    name: str, payload: dict[str, Any], field: str
+) -> None:
+    body = plain(registered()[name])
+    event = stored(body, payload=body.payload() | payload)
+    with pytest.raises(ValueError, match=f"its {field} is "):
+        body_of(event)
 
 
 def test_older_versions_are_migrated_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
