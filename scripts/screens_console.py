@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labapp.events import Source
-from labapp.events.commands import Answer, MarkAlignment, Next, SkipStage
+from labapp.events.commands import Answer, MarkAlignment, Next
 from labapp.ui import language
 from labapp.ui.home import HomeController
 from scripts import screens_calibration
@@ -17,6 +17,7 @@ from tests.helpers.languages import translated
 from tests.helpers.questionnaires import questionnaire_study
 from tests.helpers.rooms import skip_to
 from tests.helpers.single import write_single_study
+from tests.helpers.skips import skip_stage
 from tests.helpers.studies import write_study
 
 PAYS = """\
@@ -96,7 +97,7 @@ def to_the_end(folder: Path, spoken: str) -> Iterator[Shot]:
         skip_to(desk.room, "practice")
         desk.solve()
         yield "m37-console-practice-matched", desk.settled()
-        desk.runner.send(SkipStage(), Source.MODERATOR)
+        skip_stage(desk.runner, Source.MODERATOR)
         skip_to(desk.room, "debrief")
         desk.clock.advance(2)
         yield "m38-console-debrief", desk.settled()

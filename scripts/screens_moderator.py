@@ -27,7 +27,6 @@ from labapp.events.commands import (
     MoveDial,
     Next,
     Pause,
-    Skip,
 )
 from labapp.events.lifecycle import AlarmRaised, ScreenChanged
 from labapp.events.voice import AudioDeviceLost, AudioState
@@ -54,6 +53,7 @@ from tests.helpers.rooms import (
     decoder_of,
     make_runner,
 )
+from tests.helpers.skips import skip_question
 from tests.helpers.studies import ring_decoder, write_study
 
 Shot = tuple[str, QWidget]
@@ -262,7 +262,7 @@ class Desk:
             if part.part == "reconstruction":
                 self.solve(0.3 if self.runner.state.part_state.trial.number == 4 else 1.0)
                 solved = self.runner.state.part_state.trial.solved
-                self.runner.send(Next() if solved else Skip())
+                self.runner.send(Next()) if solved else skip_question(self.runner)
             elif part.part == "questionnaire":
                 self.talk(8)
                 item = self.room.loaded.instruments[part.instrument].items[0].id

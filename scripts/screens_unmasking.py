@@ -8,12 +8,13 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import Pause, Respond, Resume, SkipStage
+from labapp.events.commands import Pause, Respond, Resume
 from labapp.study.unmasking import UnmaskingPart
 from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow
 from scripts.screens_participant import Shot, opened
 from tests.helpers.rooms import Room, skip_to
+from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import made, write_unmasking_study
 
 PATIENCE_S = 20.0
@@ -61,7 +62,7 @@ def unmasking(folder: Path, study: str | Path, name: str) -> Iterator[Shot]:
         until(room, window, lambda: painted(room))
         yield f"u08-{name}-again", window
         while isinstance(room.runner.part, UnmaskingPart):
-            room.runner.send(SkipStage())
+            skip_stage(room.runner)
         yield f"u09-{name}-after", window
 
 

@@ -22,6 +22,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.moderation import BlindingSet
 from labapp.events.trials import MOVEMENTS
+from labapp.events.undoing import SessionReopened
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
@@ -129,6 +130,8 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
                 course.ended_reason = body.reason
             case ConsentGiven():
                 course.consent_signed, course.agreed = body.signed, body.uses
+            case SessionReopened():
+                course.outcome, course.ended_reason = UNFINISHED, ""
             case AudioStarted():
                 rates[body.file] = body.nominal_rate
             case AudioBlock():

@@ -11,13 +11,13 @@ from labapp.events import Body, Event
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
-    CloseRequested,
     DeviationNoted,
     PartEnded,
     PartRestarted,
     PartStarted,
     ScreenChanged,
     SegmentStarted,
+    SessionCompleted,
     SessionEnded,
     SessionPaused,
     SessionPlanned,
@@ -26,6 +26,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.moderation import BlindingSet, NoteCorrected
 from labapp.events.trials import TrialStarted
+from labapp.events.undoing import CloseRequested, CloseWithdrawn, SessionReopened
 from labapp.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,
@@ -40,9 +41,11 @@ MEANINGS = {
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
     "stage_restarted": "a stage that was interrupted began again with its first question",
     "part_skipped": "the moderator skipped a part",
-    "ended_early": "the session was ended before its plan was done",
+    "ended_early": "the session was ended before its plan was done; with a duration, the end was "
+    "taken back after it",
     "unfinished": "the journal stops before the session was completed or ended",
-    "withdrawn": "the participant withdrew; detail says what is to become of the data",
+    "withdrawn": "the participant withdrew; detail says what is to become of the data; with a "
+    "duration, the decision was taken back after it",
     "noted": "the moderator wrote down a deviation; detail is how it reads after its corrections",
     "noted_taken_back": "the moderator wrote down a deviation and took it back",
     "unblinded": "the console names the representations from here on to a moderator who was blind",
@@ -56,7 +59,7 @@ MEANINGS = {
     "sound_clipping": "the microphone was overdriven",
     "screen_changed": "a screen was removed or added",
     "focus_lost": "the participant's window lost the keyboard focus",
-    "close_requested": "the participant tried to leave the window",
+    "close_requested": "the participant tried to leave the window, and was asked for so long",
 }
 """Every kind of deviation, in words."""
 
@@ -108,7 +111,7 @@ class Deviations:
             # Ends that fell into the gap were not recorded; only the gap itself goes on.
             self._lasting = {name: at for name, at in self._lasting.items() if name == "pause"}
         changed = False
-        if (ending := _ends(body)) in self._lasting:
+        for ending in self._lasting.keys() & _ends(body):
             at = self._lasting.pop(ending)
             lasted_s = event.t_ns / NS - self.found[at].session_s
             self.found[at] = replace(self.found[at], duration_s=lasted_s)
@@ -117,7 +120,7 @@ class Deviations:
             if resting and isinstance(body, SegmentStarted):
                 # The break goes on with the program; session.resumed is the end of the break.
                 one = replace(one, duration_s=event.t_ns / NS - one.session_s)
-            elif (name := _lasts(body)) is not None:
+            elif (name := _lasts(event, body)) is not None:
                 self._lasting.setdefault(name, len(self.found))
             if isinstance(body, DeviationNoted):
                 self._noted[event.seq] = len(self.found)
@@ -148,25 +151,33 @@ def fold_deviations(events: Iterable[tuple[Event, Body]]) -> list[Deviation]:
     return deviations.found
 
 
-def _ends(body: Body) -> str:
-    """The name of what a body puts an end to; empty for most."""
+def _ends(body: Body) -> frozenset[str]:
+    """The names of what a body puts an end to; none for most."""
     match body:
         case SessionResumed():
-            return "pause"
+            return frozenset({"pause", "leave"})
+        case CloseWithdrawn() | SessionPaused() | SessionEnded() | SessionCompleted():
+            return frozenset({"leave"})
+        case SessionReopened():
+            return frozenset({"end"})
         case AlarmCleared():
-            return f"alarm {body.code}"
+            return frozenset({f"alarm {body.code}"})
         case AudioDeviceBack():
-            return "device"
+            return frozenset({"device"})
         case WindowFocus(focused=True):
-            return "focus"
+            return frozenset({"focus"})
         case AudioState():
-            return "level"
-    return ""
+            return frozenset({"level"})
+    return frozenset()
 
 
-def _lasts(body: Body) -> str | None:
+def _lasts(event: Event, body: Body) -> str | None:
     """The name under which a deviation goes on until something ends it."""
     match body:
+        case CloseRequested():
+            return "leave" if event.v >= 2 else None  # earlier, its end was not written down
+        case SessionEnded():
+            return "end"
         case SessionPaused() | SegmentStarted():
             return "pause"
         case AlarmRaised():

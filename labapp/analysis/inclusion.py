@@ -19,6 +19,7 @@ from labapp.events.lifecycle import (
     SessionEnded,
     SessionPlanned,
 )
+from labapp.events.undoing import SessionReopened
 from labapp.study.inclusion import Achieved, Tally, achieved, decide, planned
 from labapp.study.rules import Inclusion
 
@@ -32,7 +33,7 @@ RULES = {
 """The rules that a study can set, and what it means not to meet them."""
 KINDS = frozenset(
     {
-        *("session.planned", "session.completed", "session.ended"),
+        *("session.planned", "session.completed", "session.ended", "session.reopened"),
         *("inclusion.decided", "payment.computed"),
         *("part.started", "part.restarted", "part.ended"),
         *("trial.solved", "answer.given", "photo.judged", "response.given"),
@@ -73,6 +74,7 @@ def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = Fal
 
     withdrawn: whether the participant withdrew, be it after the session decided.
     """
+    left_later = withdrawn
     tally, plan = Tally(), planned(())
     decided: InclusionDecided | None = None
     payment: PaymentComputed | None = None
@@ -90,6 +92,9 @@ def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = Fal
                 completed = True
             case SessionEnded():
                 withdrawn = withdrawn or bool(body.withdrawal)
+            case SessionReopened():
+                decided = payment = None
+                completed, withdrawn = False, left_later
     found = achieved(plan, tally)
     if decided is None:
         decided = decide(Inclusion(), found, completed=completed, withdrawn=withdrawn)

@@ -70,6 +70,13 @@ SESSION_TYPES = {
     "screen.changed": "A screen was removed or added.",
     "window.focus": "The participant's window gained (true) or lost (false) the keyboard.",
     "close.requested": "The participant tried to close the window; nothing was closed.",
+    "close.withdrawn": "The participant who tried to close the window went on; working time stood "
+    "still since close.requested, in sessions that have these rows.",
+    "skip.requested": "A question (text: trial) was skipped by the participant, or a part (text: "
+    "part) by the moderator; it could be taken back, and working time stood still.",
+    "skip.taken_back": "The skip was taken back: the question or part went on as it was.",
+    "skip.confirmed": "The skip was not taken back.",
+    "session.reopened": "The end was taken back before the console was closed; value is its seq.",
     "audio.started": "A sound file was opened; text is its name.",
     "audio.off": "The session is recorded without sound; text says why.",
     "audio.state": "The level says: heard, silent, zeros or clipping.",
@@ -203,5 +210,7 @@ def _words(event: Event) -> Cells:
             return {"value": payload["focused"]}
         case "audio.gap":
             return {"value": payload["frames"], "text": payload["cause"]}
-    named = ("text", "reason", "code", "state", "file", "how", "device")
+        case "session.reopened":
+            return {"value": payload["seq"]}
+    named = ("text", "reason", "code", "state", "file", "how", "device", "what")
     return {"text": next((payload[name] for name in named if name in payload), None)}

@@ -220,6 +220,37 @@ class SkipStage(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class TakeBackSkip(Command):
+    """Take back a skip that is not confirmed yet. what: trial or part."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmSkip(Command):
+    """Do not wait until the time to take a skip back is over: a program skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskToLeave(Command):
+    """The participant tries to leave the window. how: escape or close."""
+
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class StayHere(Command):
+    """The participant who tried to leave the window goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reopen(Command):
+    """The moderator takes an early end back. seq: of its session.ended."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pause(Command):
     reason: str
 

@@ -1,14 +1,39 @@
-"""The one function that measures durations: session time without pauses, breaks and gaps."""
+"""The one function that measures durations: session time without all that holds it up."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from labapp.events.event import Event
 
-KINDS = frozenset({"session.paused", "segment.started", "session.resumed"})
+Hold = Literal["pause", "skip", "leave", "end"]
+"""What time stands still for: a pause, a break or the gap after a crash; a skip that can be taken
+back; the question whether the participant wants to leave; the end, until it is undone."""
+
+OPENS: Mapping[str, Hold] = {
+    "session.paused": "pause",
+    "segment.started": "pause",
+    "skip.requested": "skip",
+    "close.requested": "leave",
+    "session.completed": "end",
+    "session.ended": "end",
+}
+CLOSES: Mapping[str, Hold] = {
+    "session.resumed": "pause",
+    "skip.taken_back": "skip",
+    "skip.confirmed": "skip",
+    "close.withdrawn": "leave",
+    "session.reopened": "end",
+}
+VOIDS = frozenset(
+    {"session.paused", "session.resumed", "segment.started", "session.completed", "session.ended"}
+)
+"""The kinds that put an end to a skip that could still be taken back, and to the question whether
+to leave: what the moderator does, or a crash, comes before both."""
+KINDS = frozenset({*OPENS, *CLOSES})
 """The kinds of events that `Pauses` looks at; others may be left out."""
 
 
@@ -16,26 +41,59 @@ KINDS = frozenset({"session.paused", "segment.started", "session.resumed"})
 class Pauses:
     """A fold over the journal that maps session time to working time.
 
-    total_ns: closed pauses so far; open_since_ns: session time at which the open pause began.
+    The rule: time stands still while anything holds it, and however many things hold it at once, it
+    is counted out once.
+
+    total_ns: closed stretches so far; open_since_ns: session time from which time stands still now;
+    holds: what it stands still for.
     """
 
     total_ns: int = 0
     open_since_ns: int | None = None
+    holds: frozenset[Hold] = frozenset()
+
+    @property
+    def held(self) -> bool:
+        """Whether time stands still, whatever for."""
+        return bool(self.holds)
 
     @property
     def paused(self) -> bool:
-        return self.open_since_ns is not None
+        """Whether the session waits for the moderator, or rests in a break."""
+        return "pause" in self.holds
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the participant is asked whether to leave."""
+        return "leave" in self.holds
 
     def apply(self, event: Event) -> Pauses:
         """Take in one event; events must come in the journal's order."""
-        if event.kind == "session.paused" and not self.paused:
-            return replace(self, open_since_ns=event.t_ns)
-        if event.kind == "segment.started" and not self.paused:
-            gap_from = event.payload["gap_from_ns"]
-            return self if gap_from is None else replace(self, open_since_ns=int(gap_from))
-        if event.kind == "session.resumed" and self.open_since_ns is not None:
-            return Pauses(self.total_ns + event.t_ns - self.open_since_ns)
-        return self
+        if event.kind not in KINDS:
+            return self
+        holds = self._after(event)
+        if holds == self.holds:
+            return self
+        if self.open_since_ns is None:
+            gap_from = event.payload.get("gap_from_ns")
+            since = event.t_ns if gap_from is None else int(gap_from)
+            return replace(self, open_since_ns=since, holds=holds)
+        if holds:
+            return replace(self, holds=holds)
+        return Pauses(self.total_ns + event.t_ns - self.open_since_ns)
+
+    def _after(self, event: Event) -> frozenset[Hold]:
+        holds = self.holds
+        if event.kind in VOIDS:
+            holds = holds - {"skip", "leave"}
+        if (closed := CLOSES.get(event.kind)) is not None:
+            return holds - {closed}
+        opened = OPENS[event.kind]
+        if opened in ("leave", "end") and event.v < 2:
+            return holds  # it had no counterpart then, and time went on
+        if event.kind == "segment.started" and event.payload["gap_from_ns"] is None:
+            return holds
+        return holds | {opened}
 
     def working_ns(self, t_ns: int) -> int:
         """Working time at session time t_ns, which must not lie before the last event applied."""

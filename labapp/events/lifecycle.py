@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Body, kind, migration
 
 
 @kind("session.planned", durable=True)
@@ -74,18 +74,26 @@ class SessionResumed(Body):
     reason: str
 
 
-@kind("session.completed", durable=True)
+@kind("session.completed", version=2, durable=True)
 class SessionCompleted(Body):
-    """Every part of the plan was done."""
+    """Every part of the plan was done. From version 2 on, no duration counts what follows."""
 
 
-@kind("session.ended", durable=True)
+@kind("session.ended", version=2, durable=True)
 class SessionEnded(Body):
-    """The session was ended before its plan was done. withdrawal: empty, or keep or delete where
-    the participant withdrew and said what is to become of the data."""
+    """The session was ended before its plan was done; session.reopened can undo it. withdrawal:
+    empty, or keep or delete where the participant withdrew and said what is to become of the data.
+    From version 2 on, no duration counts what follows."""
 
     reason: str
     withdrawal: str = ""
+
+
+@migration("session.completed", 1)
+@migration("session.ended", 1)
+def _ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
+    # The fields are the same: the version tells that time went on after the end.
+    return payload
 
 
 @kind("inclusion.decided", durable=True)
@@ -255,13 +263,6 @@ class WindowFocus(Body):
     """The participant's window lost or gained the keyboard focus."""
 
     focused: bool
-
-
-@kind("close.requested", durable=True)
-class CloseRequested(Body):
-    """The participant tried to leave the window (close button or Escape); nothing was closed."""
-
-    how: str
 
 
 @kind("decoder.warmed", durable=True)

@@ -88,6 +88,7 @@ def _load_all() -> None:
         pointer,
         single_dimension,
         trials,
+        undoing,
         unmasking,
         voice,
     )

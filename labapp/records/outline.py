@@ -18,6 +18,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 from labapp.events.moderation import BlindingSet
+from labapp.events.undoing import SessionReopened
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
 from labapp.records.rows import Row, bodies
 
@@ -33,6 +34,12 @@ BRIEF_KINDS = (
     "session.completed",
     "session.ended",
     "blinding.set",
+    "skip.requested",
+    "skip.taken_back",
+    "skip.confirmed",
+    "close.requested",
+    "close.withdrawn",
+    "session.reopened",
     "audio.started",
     "audio.off",
     "audio.gap",
@@ -176,6 +183,8 @@ def _apply(found: Outline, event: Event, body: Body) -> Outline:
         case SessionEnded():
             left = body.withdrawal
             return replace(found, state="ended_early", reason=body.reason, withdrawal=left)
+        case SessionReopened():
+            return replace(found, state="interrupted", reason=None, withdrawal="")
     return _sound(found, event, body)
 
 

@@ -58,6 +58,7 @@ _KINDS = (
     "consent.declined",
     "session.completed",
     "session.ended",
+    "session.reopened",
     "inclusion.decided",
 )
 
@@ -176,10 +177,12 @@ def outcome(events: Sequence[Event], *, running: bool) -> State:
             end = "included"
         elif event.kind == "session.ended":
             end = "withdrawn" if event.payload.get("withdrawal") else "ended"
+        elif event.kind == "session.reopened":
+            end = included = None
+    if end is None or running:  # until its console is closed, an end can be taken back
+        return "open"
     if end == "withdrawn":
         return end
-    if end is None or (running and included is None):
-        return "open"
     if declined:
         return "declined"
     if included is None:  # an older program did not decide

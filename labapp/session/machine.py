@@ -12,16 +12,24 @@ from labapp.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
+    AskToLeave,
     Begin,
     Command,
+    ConfirmSkip,
     CorrectNote,
     EndSession,
     GivePrompt,
     MovePointer,
     Next,
     Pause,
+    Reopen,
     Resume,
+    Skip,
     SkipStage,
+    StayHere,
+    StimulusHidden,
+    TakeBackSkip,
+    Tick,
     Unblind,
 )
 from labapp.events.durations import Pauses
@@ -44,6 +52,14 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
 from labapp.events.pointer import PointerMoved
+from labapp.events.undoing import (
+    CloseRequested,
+    CloseWithdrawn,
+    SessionReopened,
+    SkipConfirmed,
+    SkipRequested,
+    SkipTakenBack,
+)
 from labapp.study import inclusion, payment, performance
 from labapp.study.inclusion import Achieved, Tally
 from labapp.study.judging import JudgingPart
@@ -58,6 +74,14 @@ from labapp.tasks.unmasking.state import UnmaskingState
 
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""
+TAKE_BACK_NS = 3 * NS
+"""Session time in which a skip can be taken back."""
+
+WHILE_ASKED = (SkipStage, TakeBackSkip, ConfirmSkip, Tick, StimulusHidden)
+"""What is heard of a task while its participant is asked whether to leave."""
+REOPENED = "the end was taken back"
+"""Why a session pauses that goes on after its end."""
+
 TrialsState = StageState | SingleState | JudgingState | UnmaskingState
 """The states of the parts that consist of trials."""
 
@@ -92,10 +116,20 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingSkip:
+    """A skip that can still be taken back. what: trial or part; until_ns: session time at which it
+    is confirmed."""
+
+    what: str
+    until_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
-    tally: what was achieved so far. ended: None, `completed`, or why it was ended early.
-    withdrawal: keep or delete, as a participant who withdrew wants done with the data.
+    tally: what was achieved so far. ended: None, `completed`, or why it was ended early; end_seq:
+    of the event that says so. withdrawal: keep or delete, as a participant who withdrew wants done
+    with the data. pending: a skip that can still be taken back.
     broken_off: a run of the program ended before its session did, and nobody has gone on since.
     performed: in the last stage that judged explanations, for the texts behind it.
     agreed: whether the participant agreed to each use of the data that was asked one by one.
@@ -109,7 +143,9 @@ class SessionState:
     part_state: Any = None
     tally: Tally = field(default_factory=Tally)
     ended: str | None = None
+    end_seq: int | None = None
     withdrawal: str = ""
+    pending: PendingSkip | None = None
     broken_off: bool = False
     performed: Performed | None = None
     agreed: Mapping[str, bool] = field(default_factory=dict)
@@ -130,7 +166,7 @@ class SessionState:
 class SessionMachine:
     """parts: the plan; tasks: their state machines; flags: the study's meanings by number;
     rules: whom the study includes; incentive: what it pays, if anything; restarts: whether a stage
-    that was broken off begins again."""
+    that was broken off begins again; takes_back: whether a participant can take a skip back."""
 
     def __init__(
         self,
@@ -141,6 +177,7 @@ class SessionMachine:
         incentive: Incentive | None = None,
         *,
         restarts: bool = False,
+        takes_back: bool = True,
     ) -> None:
         self.parts = tuple(parts)
         self.tasks = tuple(tasks)
@@ -148,6 +185,7 @@ class SessionMachine:
         self.rules = rules or Inclusion()
         self.incentive = incentive
         self.restarts = restarts
+        self.takes_back = takes_back
         self._planned = inclusion.planned(to_rows(self.parts))
 
     def initial(self) -> SessionState:
@@ -166,15 +204,24 @@ class SessionMachine:
 
     def wants_begin(self, state: SessionState) -> bool:
         """Whether the next part, or the next question of the running one, is due."""
-        if state.ended is not None or state.pauses.paused or state.segment == 0:
+        if state.ended is not None or state.pauses.held or state.segment == 0:
             return False
         return not state.running or self.tasks[state.index].wants_begin(state.part_state)
 
     def next_deadline(self, state: SessionState) -> int | None:
         """Session time in ns of the next Tick, or None."""
-        if not state.running or state.pauses.paused:
+        if not state.running:
             return None
-        return self.tasks[state.index].next_deadline(state.part_state)
+        if state.pending is not None:
+            return state.pending.until_ns
+        return (
+            None if state.pauses.held else self.tasks[state.index].next_deadline(state.part_state)
+        )
+
+    def can_reopen(self, state: SessionState) -> bool:
+        """Whether the end can be taken back: it came before the plan was done."""
+        early = state.ended not in (None, "completed")
+        return early and state.end_seq is not None and not self._declined(state)
 
     def decide(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
         match command:  # what the moderator notes counts after the end too
@@ -194,6 +241,8 @@ class SessionMachine:
             case MovePointer():
                 path = (getattr(command, field) for field in PointerMoved.__dataclass_fields__)
                 return (Draft(PointerMoved(*path), *command.key),)
+            case Reopen(seq) if seq == state.end_seq and self.can_reopen(state):
+                return self._reopen(state, seq)
         if state.ended is not None:
             return ()
         match command:
@@ -203,15 +252,67 @@ class SessionMachine:
                 return self._go_on(state, reason, "completed")
             case EndSession(reason, withdrawal):
                 return self._end(state, SessionEnded(reason, withdrawal))
-            case SkipStage(int(asked)) if asked != state.index:
+            case AskToLeave(how):
+                asked = state.pauses.leaving
+                return () if asked else (self._keyed(state, CloseRequested(how)),)
+            case StayHere() if state.pauses.leaving:
+                return (self._keyed(state, CloseWithdrawn()),)
+            case SkipStage(int(asked_of)) if asked_of != state.index:
                 return ()
             case Begin() if not state.running:
-                return () if state.pauses.paused else self._next_part(state)
+                return () if state.pauses.held else self._next_part(state)
+        while_asked = isinstance(command, WHILE_ASKED)
+        if not state.running or (state.pauses.leaving and not while_asked):
+            return ()
         if isinstance(rest := self.part(state), BreakPart):
             return self._rest(state, rest, command, now_ns)
-        if not state.running or state.pauses.paused:
+        if state.pauses.paused:
             return ()
-        return self.tasks[state.index].decide(state.part_state, command, now_ns)
+        if state.pending is not None and not isinstance(command, SkipStage):
+            return self._pending(state, state.pending, command, now_ns)
+        return self._decide_task(state, command, now_ns)
+
+    def _decide_task(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
+        """What the part on the screen makes of a command; what skips is pending first."""
+        drafts = self.tasks[state.index].decide(state.part_state, command, now_ns)
+        what = self._taken_back(state, command)
+        if not drafts or not what:
+            return drafts
+        return (self._keyed(state, SkipRequested(what, state.index)),)
+
+    def _taken_back(self, state: SessionState, command: Command) -> str:
+        """What a command skips, where that can be taken back: trial, part or nothing.
+
+        A participant takes back nothing where the study is shown as it was published, nor where
+        reaction times are measured: a cover would change them.
+        """
+        if isinstance(command, SkipStage):
+            return "part"
+        part = self.parts[state.index]
+        timed = isinstance(part, TrialsPart) and part.timed
+        return "trial" if isinstance(command, Skip) and self.takes_back and not timed else ""
+
+    def _pending(
+        self, state: SessionState, skip: PendingSkip, command: Command, now_ns: int
+    ) -> Sequence[Draft]:
+        """While a skip can be taken back, nothing else happens."""
+        match command:
+            case TakeBackSkip(what) if what == skip.what:
+                return (self._keyed(state, SkipTakenBack(what)),)
+            case ConfirmSkip():
+                pass
+            case Tick() if now_ns >= skip.until_ns:
+                pass
+            case _:
+                return ()
+        skipped = SkipStage() if skip.what == "part" else Skip()
+        led_to = self.tasks[state.index].decide(state.part_state, skipped, now_ns)
+        return (self._keyed(state, SkipConfirmed(skip.what)), *led_to)
+
+    def _reopen(self, state: SessionState, seq: int) -> Sequence[Draft]:
+        """The session goes on where it was, in a pause: who is to go on has to be there first."""
+        reopened = Draft(SessionReopened(seq))
+        return (reopened,) if state.pauses.paused else (reopened, Draft(SessionPaused(REOPENED)))
 
     def _next_part(self, state: SessionState) -> Sequence[Draft]:
         if self._declined(state):
@@ -315,9 +416,12 @@ class SessionMachine:
         return (part.id, trial.number, trial.attempt)
 
     def apply(self, state: SessionState, event: Event, body: Body) -> SessionState:
+        ran = state.running
         state = replace(
             state, pauses=state.pauses.apply(event), tally=state.tally.apply(event, body)
         )
+        if state.pending is not None and "skip" not in state.pauses.holds:
+            state = replace(state, pending=None)
         match body:
             case SegmentStarted():
                 broken_off = body.gap_from_ns is not None
@@ -327,9 +431,15 @@ class SessionMachine:
             case ConsentGiven():
                 state = replace(state, agreed=body.uses)
             case SessionCompleted():
-                state = replace(state, ended="completed")
+                state = replace(state, ended="completed", end_seq=event.seq)
             case SessionEnded():
-                state = replace(state, ended=body.reason, withdrawal=body.withdrawal)
+                ended = replace(state, ended=body.reason, end_seq=event.seq)
+                state = replace(ended, withdrawal=body.withdrawal)
+            case SessionReopened():
+                state = replace(state, ended=None, end_seq=None, withdrawal="")
+            case SkipRequested():
+                pending = PendingSkip(body.what, event.t_ns + TAKE_BACK_NS)
+                state = replace(state, pending=pending)
             case BlindingSet():
                 state = replace(state, blind=body.blind)
             case NoteAdded() | DeviationNoted():
@@ -348,7 +458,7 @@ class SessionMachine:
                     records=_put(state.records, body.index, record),
                     part_state=self.tasks[body.index].initial(state.pauses),
                 )
-        if not state.running:
+        if not (state.running or ran):  # the end concerns the part, too: it can be taken back
             return state
         stage = state.part_state
         if isinstance(body, PartRestarted) and isinstance(stage, TrialsState):

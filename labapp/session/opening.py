@@ -171,7 +171,7 @@ class OpenSession:
         all. A form that is signed by a click stores nothing but the event. Raises DataFolderError.
         """
         part = self.runner.part
-        if not isinstance(part, ConsentPart) or self.runner.state.pauses.paused:
+        if not isinstance(part, ConsentPart) or self.runner.state.pauses.held:
             return
         if part.sign != "click":
             record = private.Consent(

@@ -38,4 +38,8 @@ def read_past(folder: Path) -> list[Event]:
 
 def finished(events: Sequence[Event]) -> bool:
     """Whether the session came to an end, planned or early."""
-    return any(event.kind in ("session.completed", "session.ended") for event in events)
+    ended = False
+    for event in events:
+        if event.kind in ("session.completed", "session.ended", "session.reopened"):
+            ended = event.kind != "session.reopened"
+    return ended

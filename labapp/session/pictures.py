@@ -188,7 +188,7 @@ class Shown:
         if trial is None or self.pictures is None or self.pictures.target is not target:
             return
         assert self._state is not None
-        if self._state.pauses.paused:
+        if self._state.pauses.held:
             self._requested_seq = trial.decoded_seq  # asked for again when the pause is over
         elif trial.running:
             self.pictures = Pictures(own, target)

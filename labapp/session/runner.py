@@ -24,6 +24,7 @@ from labapp.events.lifecycle import (
     SessionEnded,
     SessionPaused,
 )
+from labapp.events.undoing import CloseRequested, SkipRequested
 from labapp.session.decoding import Array, Decoder
 from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
@@ -38,7 +39,7 @@ POLL_S = 0.02
 """Session seconds between two looks at a commit that takes its time."""
 STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
-TAKES_SCREEN = (PartEnded, SessionPaused, SessionEnded)
+TAKES_SCREEN = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
 """Events after which the participant cannot go on with what is on the screen."""
 
 
@@ -257,7 +258,7 @@ class Runner:
         """What the present state asks of the runner itself."""
         if self.machine.wants_begin(self.state):
             return Begin()
-        return None if self.state.pauses.paused else self._shown.due()
+        return None if self.state.pauses.held else self._shown.due()
 
     def _came(self, command: Command | None) -> None:
         """The worker decoded something: this follows, or only the screen has to know."""

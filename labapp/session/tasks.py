@@ -48,6 +48,7 @@ def machine_of(
         study.inclusion,
         study.incentive,
         restarts=study.when_interrupted == "restart_stage",
+        takes_back=planned.presentation != "as_published",
     )
 
 

@@ -14,6 +14,7 @@ from labapp.events.commands import (
     AskQuestion,
     CloseDescription,
     Command,
+    ConfirmSkip,
     EditLabel,
     EndInterview,
     MoveTutorialDial,
@@ -21,6 +22,8 @@ from labapp.events.commands import (
     OpenDescription,
     Respond,
     ShowQuestion,
+    Skip,
+    SkipStage,
     StimulusPainted,
 )
 from labapp.events.lifecycle import ParticipantSimulated
@@ -177,7 +180,7 @@ class Driver:
     def _do(self) -> None:
         """The next thing that a participant would do."""
         runner, part = self._runner, self._runner.part
-        waiting = runner.state.pauses.paused and not isinstance(part, BreakPart)
+        waiting = runner.state.pauses.held and not isinstance(part, BreakPart)
         if part is None or waiting or runner.stalled:
             self._later(0.1)
             return
@@ -207,6 +210,8 @@ class Driver:
 
     def _send(self, command: Command, then_s: float) -> None:
         self._runner.send(command, Source.SIMULATED)
+        if isinstance(command, Skip | SkipStage):
+            self._runner.send(ConfirmSkip(), Source.SIMULATED)  # a program takes nothing back
         # A stimulus comes by itself, and is not waited for longer than it takes to be painted.
         self._later(0.0 if isinstance(self._runner.part, UnmaskingPart) else then_s)
 

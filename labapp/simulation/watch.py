@@ -76,7 +76,7 @@ class Watch:
             return
         now_ns = runner.clock.now_ns()
         rest = runner.part if isinstance(runner.part, BreakPart) else None
-        waits = state.pauses.paused and rest is None and not self._alone
+        waits = state.pauses.held and rest is None and not self._alone
         if self._seen is None or self._seen[0] is not state or waits or runner.stalled:
             self._seen = (state, now_ns)
         # A limit of time that is still to come changes something by itself.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -159,6 +159,8 @@ class JudgingPart(Strict):
     the text that can be opened at any time.
     """
 
+    timed: ClassVar[bool] = False
+    """Whether reaction times are measured, so that nothing may come between its trials."""
     part: Literal["judging"] = "judging"
     id: str
     title: str
@@ -218,6 +220,8 @@ class WarmUpPart(Strict):
     """Exercises with a decision tree before the ProtoTree studies: each is answered, handed in and
     explained. The first is worked already (its answers are shown)."""
 
+    timed: ClassVar[bool] = False
+    """Whether reaction times are measured, so that nothing may come between its trials."""
     part: Literal["warm_up"] = "warm_up"
     id: str
     title: str

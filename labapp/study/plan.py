@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -90,6 +90,8 @@ class ReconstructionPart(Strict):
     without the model. marks: a calibration, see `labapp.study.stages.Stages`.
     """
 
+    timed: ClassVar[bool] = False
+    """Whether reaction times are measured, so that nothing may come between its trials."""
     part: Literal["reconstruction"] = "reconstruction"
     id: str
     title: str

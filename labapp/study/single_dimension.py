@@ -7,7 +7,7 @@ and A.15; the practice is that of the published application.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class SingleDimensionPart(Strict):
     each. dimensions: the latent space as `LatentSpace.to_json` rows.
     """
 
+    timed: ClassVar[bool] = False
+    """Whether reaction times are measured, so that nothing may come between its trials."""
     part: Literal["single_dimension"] = "single_dimension"
     id: str
     title: str

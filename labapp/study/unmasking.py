@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from labapp.documents import Strict
 from labapp.stimuli.library import StimulusSet
@@ -97,6 +97,8 @@ class UnmaskingPart(Strict):
     blocks; where a study has interrupted stages begin again, it is the block that does.
     """
 
+    timed: ClassVar[bool] = True
+    """Whether reaction times are measured, so that nothing may come between its trials."""
     part: Literal["unmasking"] = "unmasking"
     id: str
     title: str

@@ -69,7 +69,7 @@ def limit_ns(part: StagePart, stage: Stage) -> int | None:
 def next_deadline(stage: Stage, *due_ns: int | None) -> int | None:
     """Session time in ns of the first of what is due, given in working time."""
     due = [at for at in due_ns if at is not None]
-    if not due or stage.outcome is not None or stage.pauses.paused:
+    if not due or stage.outcome is not None or stage.pauses.held:
         return None
     return min(due) + stage.pauses.total_ns
 
@@ -94,7 +94,7 @@ def time_is_up(
 ) -> Sequence[Draft]:
     """End the stage if its time limit is reached; nothing before, and nothing in a pause."""
     limit = limit_ns(part, stage)
-    if limit is None or stage.pauses.paused or working_ns < limit:
+    if limit is None or stage.pauses.held or working_ns < limit:
         return ()
     expired = Draft(StageTimeExpired(part.time_limit_s or 0.0), part.id)
     return (expired, *_end(part, index, stage, achieved or "time_expired", "time_expired"))

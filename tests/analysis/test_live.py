@@ -21,7 +21,6 @@ from labapp.events.commands import (
     Next,
     Presented,
     SelectDial,
-    Skip,
     Tick,
     ToggleOverlay,
 )
@@ -33,6 +32,7 @@ from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.tasks.reconstruction.task import ReconstructionTask
 from tests.analysis.sessions import SPACE, stage_row
 from tests.helpers.journals import Row, stamp
+from tests.helpers.skips import skip_question
 
 MS = 1_000_000
 
@@ -150,7 +150,7 @@ def test_active_time_is_the_live_count(steps: list[tuple[int, str, int, int, int
     working = live.state.pauses.working_ns(live.now)
     expected = live.trial.active_at(working, live.task.inactivity_ns, as_published=False)
     shown_ns = live.trial.started_ns
-    live.send(Next() if live.trial.solved else Skip())
+    live.send(Next()) if live.trial.solved else skip_question(live)
     recorded = live.recorded()
     assert recorded.outcome == live.trial.outcome
     assert recorded.active_s == pytest.approx(expected / NS, abs=1e-9)
@@ -170,14 +170,14 @@ def test_active_time_as_published_is_the_live_count(
     play(live, unsolved)
     working = live.state.pauses.working_ns(live.now)
     expected = live.trial.with_snapshot(working, live.task.inactivity_ns).active_ns
-    live.send(Skip())
+    skip_question(live)
     assert live.recorded().active_s_as_published == pytest.approx(expected / NS, abs=1e-9)
 
 
 def test_skip_is_offered_when_the_recorded_active_time_says_so() -> None:
     live = Live(skip="after")
     play(live, [(2000, "select", 1, 0, 0), (9000, "select", 1, 0, 0), (1, "tick", 0, 0, 0)])
-    live.send(Skip())
+    skip_question(live)
     recorded = live.recorded()
     # 2 s, then 3 of 9: the limit of 5 s is reached with the second activity.
     assert recorded.skip_offered_s == pytest.approx(11.0)

@@ -26,7 +26,6 @@ from labapp.analysis.writing import file_names
 from labapp.errors import ExportExists
 from labapp.events import Source
 from labapp.events.lifecycle import (
-    CloseRequested,
     InclusionDecided,
     PartEnded,
     PartStarted,
@@ -34,6 +33,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
 )
 from labapp.events.trials import DialMoved, LabelEdited
+from labapp.events.undoing import CloseRequested
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
 from tests.helpers.pages import problems

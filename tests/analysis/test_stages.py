@@ -10,7 +10,6 @@ from labapp.errors import RecordError
 from labapp.events import Source
 from labapp.events.lifecycle import (
     AlarmRaised,
-    CloseRequested,
     ConsentDeclined,
     PartEnded,
     PartStarted,
@@ -23,6 +22,7 @@ from labapp.events.lifecycle import (
     WindowFocus,
 )
 from labapp.events.trials import DialMoved, LabelEdited
+from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
 from tests.analysis.sessions import (
     begin_trial,

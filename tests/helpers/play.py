@@ -183,7 +183,7 @@ class Play:
     def _automatic(self) -> None:
         while self.machine.wants_begin(self.state):
             self.store(self.machine.decide(self.state, Begin(), self.now_ns))
-        if self.state.pauses.paused or (trial := self.trial) is None:
+        if self.state.pauses.held or (trial := self.trial) is None:
             return
         align = self.alignment(trial)
         if trial.started_ns is None:

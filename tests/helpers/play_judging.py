@@ -161,7 +161,7 @@ class JudgingPlay(Play):
         while self.machine.wants_begin(self.state):
             self.store(self.machine.decide(self.state, Begin(), self.now_ns))
         seen = self.photo
-        if seen is not None and seen.started_ns is None and not self.state.pauses.paused:
+        if seen is not None and seen.started_ns is None and not self.state.pauses.held:
             self.store(self.machine.decide(self.state, ShowQuestion(), self.now_ns))
 
     @property

@@ -65,7 +65,7 @@ class SinglePlay(Play):
         while self.machine.wants_begin(self.state):
             self.store(self.machine.decide(self.state, Begin(), self.now_ns))
         question = self.question
-        if question is not None and question.started_ns is None and not self.state.pauses.paused:
+        if question is not None and question.started_ns is None and not self.state.pauses.held:
             self.store(self.machine.decide(self.state, ShowQuestion(), self.now_ns))
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.clock import Clock, SessionClock
-from labapp.events.commands import GiveConsent, MoveDial, SkipStage
+from labapp.events.commands import GiveConsent, MoveDial
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioStarted
 from labapp.representations.decoders import percentiles_of
@@ -28,6 +28,7 @@ from labapp.session.runner import Runner
 from labapp.session.scheduling import Scheduler
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.plan import ReconstructionPart
+from tests.helpers.skips import skip_stage
 
 Array = NDArray[np.float32]
 
@@ -154,7 +155,10 @@ def skip_to(room: Room, part_id: str) -> None:
     """End parts until the one with this id is on the screen (consent is given)."""
     runner = room.runner
     while runner.part is not None and runner.part.id != part_id:
-        runner.send(GiveConsent() if runner.part.part == "consent" else SkipStage())
+        if runner.part.part == "consent":
+            runner.send(GiveConsent())
+        else:
+            skip_stage(runner)
     assert runner.part is not None, f"no part {part_id!r} in this study"
 
 

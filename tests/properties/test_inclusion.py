@@ -21,6 +21,7 @@ from labapp.session.machine import SessionMachine
 from labapp.study.rules import Inclusion
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_single import SinglePlay, single_part, single_task
+from tests.helpers.skips import skip_stage
 
 COURSES = st.lists(
     st.one_of(
@@ -112,7 +113,7 @@ def test_a_practice_counts_only_when_all_of_it_was_answered_rightly(
         play.answer(right=right)
         play.send(Next())
     if len(practice) < 3:
-        play.send(SkipStage())
+        skip_stage(play)
     for right in answers:
         play.answer(right=right)
         play.send(Next())

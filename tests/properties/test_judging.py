@@ -17,7 +17,6 @@ from labapp.events.commands import (
     Pause,
     Resume,
     ShowQuestion,
-    SkipStage,
     Tick,
 )
 from labapp.study import performance
@@ -39,6 +38,7 @@ from labapp.study.judging import (
 )
 from labapp.tasks.judging.task import JudgingTask as Machine
 from tests.helpers.play_judging import JudgingPlay
+from tests.helpers.skips import UNDOING
 
 TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
 QUESTIONS = (
@@ -58,7 +58,7 @@ RARE = st.one_of(
     st.builds(Judge, st.text(max_size=5), st.integers(-9, 9), devices),
     st.builds(Pause, st.just("pause")),
     st.builds(Resume, st.just("on")),
-    st.builds(SkipStage),
+    UNDOING,
 )
 LEAVES = st.one_of(st.builds(Next), st.builds(HandIn))
 steps = st.lists(
@@ -92,7 +92,7 @@ def test_any_order_of_commands_leaves_the_stage_valid(
             play.crash(seconds)
         elif command == "answer":
             # Most scripts would never have all of the answers, and so never leave a photo.
-            if play.photo is not None and play.photo.open and not play.state.pauses.paused:
+            if play.photo is not None and play.photo.open and not play.state.pauses.held:
                 play.answer()
         elif isinstance(command, Command):
             play.wait(seconds)
@@ -113,7 +113,7 @@ def test_from_any_place_in_the_journal_it_goes_on_as_it_was(
         play.wait(seconds)
         if isinstance(command, Command):
             play.send(command)
-        elif play.photo is not None and play.photo.open and not play.state.pauses.paused:
+        elif play.photo is not None and play.photo.open and not play.state.pauses.held:
             play.answer()
         live[len(play.events)] = play.state
     at = data.draw(st.sampled_from(sorted(live)))

@@ -16,11 +16,11 @@ from labapp.events.commands import (
     Resume,
     ShowMoreExamples,
     ShowQuestion,
-    SkipStage,
     Tick,
 )
 from labapp.tasks.single_dimension.state import RATINGS
 from tests.helpers.play_single import SPACE, SinglePlay, single_part
+from tests.helpers.skips import UNDOING
 
 devices = st.sampled_from(["mouse", "keyboard"])
 COMMON = st.one_of(
@@ -38,7 +38,7 @@ RARE = st.one_of(
     st.builds(Rate, st.text(max_size=5), st.integers(-9, 9), devices),
     st.builds(Pause, st.just("pause")),
     st.builds(Resume, st.just("on")),
-    st.builds(SkipStage),
+    UNDOING,
 )
 steps = st.lists(
     st.tuples(st.floats(0, 8), st.one_of(COMMON, COMMON, COMMON, RARE, st.just("crash"))),

@@ -14,11 +14,13 @@ from labapp.events.commands import (
     Pause,
     Respond,
     Resume,
-    SkipStage,
+    StayHere,
     StimulusHidden,
     StimulusPainted,
+    TakeBackSkip,
     Tick,
 )
+from tests.helpers.skips import UNDOING, skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
 
 NS = 1_000_000_000
@@ -36,6 +38,7 @@ RARE = st.one_of(
     st.builds(Pause, st.just("pause")),
     st.builds(Resume, st.just("on")),
     st.builds(Resume, st.just("on")),
+    UNDOING,
 )
 steps = st.lists(
     st.tuples(
@@ -76,10 +79,12 @@ def finish(play: UnmaskingPlay, *, skips: bool) -> None:
     if play.state.ended is not None:
         return
     play.paints = True
+    play.send(TakeBackSkip("part"))
+    play.send(StayHere())
     play.send(Resume("on"))
     play.send(Resume("on"))
     if skips:
-        play.send(SkipStage())
+        skip_stage(play)
     else:
         play.send(Tick())  # whatever is due is painted by the screen now
         play.through()

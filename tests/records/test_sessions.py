@@ -19,7 +19,7 @@ def test_a_complete_session(tmp_path: Path) -> None:
     assert (line.id, line.path, line.study) == (folder.name, folder, "golden")
     assert (line.participant, line.session, line.state) == ("P01", "1", "complete")
     assert line.started == "2026-01-02T03:04:05.000000Z"
-    assert (line.length_s, line.events, line.lost_s, line.sound) == (82, 228, 0.5, True)
+    assert (line.length_s, line.events, line.lost_s, line.sound) == (81, 228, 0.5, True)
     assert line.exported == ()
     assert json.loads(json.dumps(line.to_json()))["id"] == folder.name
 

@@ -13,6 +13,7 @@ from labapp.records.journal import read_rows
 from labapp.records.outline import outline
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
+from tests.helpers.skips import skip_stage
 from tests.session.sessions import opened
 from tests.session.test_resume import drop, go_on
 
@@ -34,7 +35,7 @@ def in_break(tmp_path: Path) -> OpenSession:
     path.write_text(STUDY)
     session = opened(tmp_path, study=path)
     session.begin()
-    session.runner.send(SkipStage())
+    skip_stage(session.runner)
     assert part_of(session) == "break-1"
     return session
 
@@ -51,7 +52,7 @@ def test_nothing_but_time_or_the_moderator_ends_a_break(tmp_path: Path) -> None:
     assert part_of(session) == "break-1"
     assert session.runner.state.pauses.paused
     assert session.runner.journal.committed_seq == before
-    session.runner.send(SkipStage(), Source.MODERATOR)
+    skip_stage(session.runner, Source.MODERATOR)
     assert part_of(session) == "questionnaire-1"
     assert session.runner.state.records[1].outcome == "skipped"
     session.close("test over")

@@ -17,8 +17,6 @@ from labapp.events.commands import (
     Next,
     Rate,
     Resume,
-    Skip,
-    SkipStage,
 )
 from labapp.records.describe import describe
 from labapp.records.integrity import check_journal
@@ -26,6 +24,7 @@ from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.session.recovery import recover
+from tests.helpers.skips import skip_question, skip_stage
 from tests.session.sessions import opened, surroundings, trial_of
 from tests.session.test_resume import drop, go_on
 
@@ -52,7 +51,7 @@ def at(tmp_path: Path, policy: str, part: str) -> OpenSession:
     session.begin()
     session.give_consent("Somebody")
     while session.runner.part is not None and session.runner.part.id != part:
-        session.runner.send(SkipStage())
+        skip_stage(session.runner)
     return session
 
 
@@ -75,7 +74,7 @@ def keys(events: list[Event], kind: str) -> list[tuple[str | None, int | None, i
 
 def test_a_stage_begins_again_with_other_questions(tmp_path: Path) -> None:
     killed = at(tmp_path, "restart_stage", "stage-1")
-    killed.runner.send(Skip())
+    skip_question(killed.runner)
     first = trial_of(killed)
     assert first.number == 2
     session = go_on(tmp_path, drop(killed))
@@ -86,7 +85,7 @@ def test_a_stage_begins_again_with_other_questions(tmp_path: Path) -> None:
     assert trial.started_ns is not None
     assert session.runner.pictures is not None
     for _ in range(3):
-        session.runner.send(Skip())
+        skip_question(session.runner)
     assert session.runner.part is not None
     assert session.runner.part.id == "stage-2-intro"
     events = read_past(drop(session))
@@ -132,7 +131,7 @@ def test_a_pause_restarts_nothing(tmp_path: Path) -> None:
     from labapp.events.commands import Pause
 
     session = at(tmp_path, "restart_stage", "stage-1")
-    session.runner.send(Skip())
+    skip_question(session.runner)
     session.runner.send(Pause("a question"), Source.MODERATOR)
     session.runner.send(Resume("on"), Source.MODERATOR)
     assert trial_of(session).number == 2
@@ -149,7 +148,7 @@ def test_killed_twice_before_anybody_goes_on(tmp_path: Path) -> None:
 
 def test_by_default_a_stage_goes_on(tmp_path: Path) -> None:
     killed = at(tmp_path, "resume", "stage-1")
-    killed.runner.send(Skip())
+    skip_question(killed.runner)
     session = resumed(tmp_path, drop(killed))
     assert (trial_of(session).number, trial_of(session).attempt) == (2, 1)
     session.close("test over")
@@ -158,17 +157,17 @@ def test_by_default_a_stage_goes_on(tmp_path: Path) -> None:
 def test_earlier_attempts_are_kept_and_do_not_count(tmp_path: Path) -> None:
     killed = at(tmp_path, "restart_stage", "stage-1")
     for _ in range(2):
-        killed.runner.send(Skip())
+        skip_question(killed.runner)
     session = resumed(tmp_path, drop(killed))
-    session.runner.send(Skip())
-    session.runner.send(SkipStage())  # the second question is cut off, the third never asked again
+    skip_question(session.runner)
+    skip_stage(session.runner)  # the second question is cut off, the third never asked again
     while session.runner.part is not None and session.runner.part.id != "stage-2":
-        session.runner.send(SkipStage())
+        skip_stage(session.runner)
     answer(session)
     session = resumed(tmp_path, drop(session))
     answer(session)
     while session.runner.part is not None:
-        session.runner.send(SkipStage())
+        skip_stage(session.runner)
     session.close("done")
     tables = load_tables(session.folder.path)
     trials = tables.trials[tables.trials["stage"] == "stage-1"]

@@ -19,7 +19,6 @@ from labapp.events.commands import (
     Pause,
     Resume,
     ShowMoreExamples,
-    SkipStage,
 )
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.session.decoding import Array, Decoder, decode_one, decode_rows
@@ -29,6 +28,7 @@ from labapp.tasks.single_dimension.state import Question
 from tests.helpers.formulas import formula_decoder, formula_decoders
 from tests.helpers.rooms import FormulaDecoder
 from tests.helpers.single import write_single_study
+from tests.helpers.skips import skip_stage
 from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 
 
@@ -246,7 +246,7 @@ def test_pictures_of_a_stage_that_is_over_are_dropped(asked: tuple[OpenSession, 
     session, slow = asked
     runner = session.runner
     wait_for(lambda: len(slow.asked) == 1)
-    runner.send(SkipStage(), Source.MODERATOR)
+    skip_stage(runner, Source.MODERATOR)
     let(slow, 2)
     wait_for(lambda: bool(scheduler_of(session)._queue))
     scheduler_of(session).run(lambda: False)

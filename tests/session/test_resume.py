@@ -13,7 +13,7 @@ from labapp.audio.writer import WavWriter
 from labapp.bundle.verify import verify
 from labapp.errors import RecordError, SessionError, StudyError
 from labapp.events import Source
-from labapp.events.commands import EndSession, MoveDial, Resume, SkipStage
+from labapp.events.commands import EndSession, MoveDial, Resume
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioBlock, AudioStarted
@@ -27,6 +27,7 @@ from labapp.session.recovery import recover
 from labapp.session.runner import SoundRecorder
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.state import Trial
+from tests.helpers.skips import skip_stage
 from tests.helpers.trees import flip
 from tests.session.sessions import opened, surroundings, trial_of
 
@@ -36,7 +37,7 @@ def at_stage_one(tmp_path: Path) -> OpenSession:
     session.begin()
     session.give_consent("Somebody")
     while session.runner.part is not None and session.runner.part.id != "stage-1":
-        session.runner.send(SkipStage())
+        skip_stage(session.runner)
     return session
 
 

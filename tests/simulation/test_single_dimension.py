@@ -23,7 +23,6 @@ from labapp.events.commands import (
     Rate,
     Resume,
     ShowMoreExamples,
-    SkipStage,
 )
 from labapp.records.opening import bundle_tree, open_record, open_records
 from labapp.session import opening
@@ -35,6 +34,7 @@ from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import load
 from tests.helpers.packages import ring_model
 from tests.helpers.single import write_single_study
+from tests.helpers.skips import skip_stage
 
 
 def virtual(clock: Clock) -> VirtualScheduler:
@@ -151,7 +151,7 @@ def test_a_session_killed_inside_a_question_goes_on_there(tmp_path: Path) -> Non
     )
     killed.begin()
     while killed.runner.part is not None and killed.runner.part.id != "stage-1":
-        killed.runner.send(SkipStage())
+        skip_stage(killed.runner)
     for command in (ShowMoreExamples(), Choose(1, "mouse"), Rate("confidence", 2, "mouse")):
         killed.runner.send(command)
     before, shown = killed.runner.state.part_state.trial, killed.runner.examples

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from labapp import resources
-from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next, SkipStage
+from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next
 from labapp.study import inclusion, loading, planner, texts
 from labapp.study.inclusion import Achieved
 from labapp.study.judging import AGREEMENT, DISTINCTION, OUTPUT
@@ -18,6 +18,7 @@ from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_judging import judging_part, photo
+from tests.helpers.skips import skip_stage
 
 FOUND = Achieved(5, 7, 3, 3, 0)
 
@@ -96,13 +97,16 @@ def test_it_is_written_as_the_session_ends(solved: int, ends_early: bool, total:
     session = play()
     session.send(GiveConsent())
     while (part := session.machine.part(session.state)) is None or part.id != "stage-1":
-        session.send(Next() if part is not None and part.id == "practice" else SkipStage())
+        if part is not None and part.id == "practice":
+            session.send(Next())
+        else:
+            skip_stage(session)
     shown = [session.machine.payment(session.state)]
     for _ in range(solved):
         session.send(Next())
         shown.append(session.machine.payment(session.state))
     while not ends_early and session.state.ended is None:
-        session.send(SkipStage())
+        skip_stage(session)
     session.send(EndSession("late"))
     last = session.kinds()[-3:]
     assert last[:2] == ["inclusion.decided", "payment.computed"]

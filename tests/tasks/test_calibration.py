@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.events.commands import MarkAlignment, MoveDial, Next, Pause, Skip, SkipStage
+from labapp.events.commands import MarkAlignment, MoveDial, Next, Pause, Skip
 from labapp.tasks.reconstruction.state import Mark
 from tests.helpers.play import NS, Play, stage_machine
+from tests.helpers.skips import skip_question, skip_stage
 
 
 def calibration(alignment: float = 0.2, **changes: object) -> Play:
@@ -77,7 +78,7 @@ def test_marking_counts_as_activity() -> None:
 
 def test_skip_is_as_the_study_says() -> None:
     play = calibration(skip="always")
-    play.send(Skip())
+    skip_question(play)
     assert play.stage.outcomes == ("skipped",)
     assert not calibration(skip="never").send(Skip())
 
@@ -91,7 +92,7 @@ def test_what_was_marked_counts_when_the_stage_is_cut_off(
     play = calibration()
     for mark in marks:
         play.send(MarkAlignment(mark))
-    play.send(SkipStage())
+    skip_stage(play)
     ended = next(event for event in play.events if event.kind == "trial.ended")
     assert ended.payload["outcome"] == outcome
 

@@ -16,7 +16,6 @@ from labapp.events.commands import (
     OpenSpecies,
     Pause,
     Resume,
-    SkipStage,
 )
 from labapp.events.judging import JudgementMade, PerformanceComputed, PhotoJudged
 from labapp.study.judging import (
@@ -38,6 +37,7 @@ from labapp.study.judging import (
 )
 from labapp.tasks.judging.task import JudgingTask as Task
 from tests.helpers.play_judging import JudgingPlay
+from tests.helpers.skips import skip_stage
 
 TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
 
@@ -178,7 +178,7 @@ def test_the_description_opens_at_any_time_and_closes_with_the_stage() -> None:
     play.send(CloseDescription("tree"))
     assert play.judging.description == ""
     play.send(OpenDescription("method"))
-    play.send(SkipStage())
+    skip_stage(play)
     ended = play.kinds().index("part.ended")
     assert play.kinds()[ended - 3 : ended] == [
         "trial.ended",

@@ -14,26 +14,26 @@ from labapp.events.commands import (
     MoveTutorialDial,
     Next,
     OpenDescription,
-    SkipStage,
 )
 from labapp.session.machine import SessionMachine
 from labapp.study.judging import JudgingTask, MethodPart
 from labapp.tasks.pages import PagesTask
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_judging import explained
+from tests.helpers.skips import skip_stage
 
 
 def at(part_id: str) -> Play:
     play = Play(whole_machine(stage_part())).start()
     play.send(GiveConsent())
     while (part := play.machine.part(play.state)) is not None and part.id != part_id:
-        play.send(SkipStage())
+        skip_stage(play)
     return play
 
 
 def test_consent_cannot_be_skipped_and_declining_ends_the_session() -> None:
     play = Play(whole_machine(stage_part())).start()
-    assert not play.send(SkipStage())
+    assert not skip_stage(play)
     assert not play.send(Next())
     play.send(DeclineConsent())
     ends = ["consent.declined", "part.ended", "inclusion.decided", "session.ended"]

@@ -12,11 +12,10 @@ from labapp.events.commands import (
     Presented,
     Resume,
     SelectDial,
-    Skip,
-    SkipStage,
     ToggleOverlay,
 )
 from tests.helpers.play import NS, Play, stage_machine
+from tests.helpers.skips import skip_question, skip_stage
 
 
 def stage(**changes: object) -> Play:
@@ -32,7 +31,7 @@ def test_a_question_is_drawn_shown_solved_and_left() -> None:
     assert play.trial is not None
     assert play.trial.solved
     assert not play.send(MoveDial(1, 0.7, "mouse")), "locked"
-    assert not play.send(Skip())
+    assert not skip_question(play)
     play.alignment = lambda trial: 0.0
     play.send(Next())
     assert play.stage.outcomes == ("solved",)
@@ -84,16 +83,16 @@ def test_an_older_picture_never_follows_a_newer_one() -> None:
 
 def test_skip_rules() -> None:
     always, never, after = stage(skip="always"), stage(skip="never"), stage(skip_after_s=5.0)
-    assert always.send(Skip())
+    assert skip_question(always)
     never.wait(120).send(SelectDial(1, "mouse"))
-    assert not never.send(Skip())
-    assert not after.send(Skip())
+    assert not skip_question(never)
+    assert not skip_question(after)
     after.wait(2.9).send(SelectDial(1, "mouse"))
     after.wait(2.0)
-    assert not after.send(Skip())
+    assert not skip_question(after)
     after.wait(0.2)
     assert after.kinds()[-1] == "skip.offered"
-    assert after.send(Skip())
+    assert skip_question(after)
     assert after.stage.outcomes == ("skipped",)
 
 
@@ -147,11 +146,11 @@ def test_a_stage_the_moderator_ends_keeps_what_was_solved() -> None:
     play = stage()
     play.alignment = lambda trial: 1.0
     play.send(MoveDial(1, 0.5, "mouse"))
-    play.send(SkipStage())
+    skip_stage(play)
     assert play.stage.outcomes == ("solved",)
     assert play.stage.outcome == "skipped"
     other = stage()
-    other.send(SkipStage())
+    skip_stage(other)
     assert other.stage.outcomes == ("stage_skipped",)
 
 

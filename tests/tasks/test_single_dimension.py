@@ -16,7 +16,6 @@ from labapp.events.commands import (
     Rate,
     Resume,
     ShowMoreExamples,
-    SkipStage,
 )
 from labapp.events.single_dimension import QuestionDrawn
 from labapp.representations.package import load_package
@@ -25,6 +24,7 @@ from labapp.study.single_dimension import CIRCLES_QUESTIONS, asked, practice
 from labapp.tasks.single_dimension.task import SingleDimensionTask
 from tests.helpers.play import NS
 from tests.helpers.play_single import SPACE, SinglePlay
+from tests.helpers.skips import skip_stage
 
 
 def drawn(play: SinglePlay) -> list[QuestionDrawn]:
@@ -233,7 +233,7 @@ def test_the_time_limit_ends_the_stage_and_pauses_do_not_count() -> None:
 def test_a_skipped_stage_cuts_its_question_off() -> None:
     play = SinglePlay.of()
     play.send(Choose(1, "mouse"))
-    play.send(SkipStage())
+    skip_stage(play)
     assert play.single.outcomes == ("stage_skipped",)
     assert play.state.ended == "completed"
 

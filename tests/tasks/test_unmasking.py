@@ -12,12 +12,12 @@ from labapp.events.commands import (
     Pause,
     Respond,
     Resume,
-    SkipStage,
     StimulusHidden,
     StimulusPainted,
     Tick,
 )
 from tests.helpers.play import NS
+from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
 
 MS = 1_000_000
@@ -235,7 +235,7 @@ def test_the_example_never_begins_again() -> None:
 def test_the_moderator_ends_a_part() -> None:
     play = UnmaskingPlay.of()
     play.respond(1)
-    play.send(SkipStage())
+    skip_stage(play)
     ended = of(play, "trial.ended")[-1]
     assert ended.payload == {"outcome": "stage_skipped"}
     assert (ended.trial, ended.attempt) == (2, 1)

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from labapp.audio import devices
 from labapp.errors import LabappError, NoMicrophone, ProgramError
 from labapp.events import Source
-from labapp.events.commands import EndSession, Resume, SkipStage
+from labapp.events.commands import EndSession, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.records.sessions import list_sessions
 from labapp.resources import log_root
@@ -29,6 +29,7 @@ from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.starting import RunOptions
 from tests.helpers.formulas import formula_decoder
+from tests.helpers.skips import skip_stage
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +176,7 @@ def test_a_session_broken_off_in_the_tutorial_goes_on(window: HomeController, qt
     runner = session.opened.runner
     session.opened.give_consent("Somebody")
     while not isinstance(runner.part, TutorialPart):
-        runner.send(SkipStage(), Source.MODERATOR)
+        skip_stage(runner, Source.MODERATOR)
     session._end()  # as Ctrl+C does
     (interrupted,) = list_sessions(window.data)
     window.view.resume_requested.emit(interrupted.path)

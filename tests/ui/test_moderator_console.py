@@ -25,7 +25,8 @@ from labapp.events.commands import (
     Pause,
     Resume,
 )
-from labapp.events.lifecycle import CloseRequested, ScreenChanged, WindowFocus
+from labapp.events.lifecycle import ScreenChanged, WindowFocus
+from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.ui import theme
 from labapp.ui.moderator import voice_panel

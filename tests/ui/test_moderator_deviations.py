@@ -9,7 +9,8 @@ from labapp.analysis.deviations import MEANINGS, Deviation, fold_deviations
 from labapp.clock import NS
 from labapp.events import Event, Source, body_of
 from labapp.events.commands import EndSession, Pause, Resume
-from labapp.events.lifecycle import AlarmCleared, AlarmRaised, CloseRequested, WindowFocus
+from labapp.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
+from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
 from labapp.ui.moderator.notes_panel import DEVIATIONS
 from labapp.ui.moderator.state.deviations import WORDS, words_of
@@ -60,7 +61,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
         ("0:15", "Microphone gone: Jabra: unplugged, 0:07"),
         ("0:22", "Disk almost full: 12 MB free, 0:03"),
         ("0:22", "Participant’s window without keyboard, 0:03"),
-        ("0:25", "Participant wanted to stop: pressed Escape"),
+        ("0:25", "Participant wanted to stop: pressed Escape, 0:00"),
         ("0:25", "Part skipped"),
         ("0:25", "Part skipped"),
         ("0:25", "Withdrew: the data are kept: feels unwell"),

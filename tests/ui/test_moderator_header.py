@@ -14,10 +14,11 @@ from pytestqt.qtbot import QtBot
 
 from labapp.clock import FakeClock
 from labapp.events import Source
-from labapp.events.commands import EndSession, GiveConsent, Pause, Resume, SkipStage
+from labapp.events.commands import ConfirmSkip, EndSession, GiveConsent, Pause, Resume
 from labapp.events.voice import AudioStarted
 from labapp.ui.moderator.wording import PAUSE_REASONS
 from tests.helpers.rooms import Room, skip_to
+from tests.helpers.skips import skip_stage
 from tests.helpers.studies import write_study
 from tests.ui.desk import Desk, closed_forms
 from tests.ui.desk import desk as desk
@@ -148,7 +149,14 @@ def test_ending_and_skipping_ask_once_more_in_the_line(desk: Desk, qtbot: QtBot)
     assert desk.runner.part.id == "tutorial"
     qtbot.mouseClick(header.skip, LEFT)
     qtbot.mouseClick(asked.yes, LEFT)
+    desk.wait(1)
+    assert desk.room.last("part.ended")["outcome"] == "completed"
+    assert header.skipping.text.text() == "Skipping “Tutorial” in 2 s"
+    assert header.skipping.back.isVisible()
+    desk.runner.send(ConfirmSkip())
+    desk.wait(0)
     assert desk.room.last("part.ended")["outcome"] == "skipped"
+    assert not header.skipping.isVisible()
     qtbot.mouseClick(header.end, LEFT)
     qtbot.keyClick(asked.reason, Qt.Key.Key_Escape)
     assert not desk.runner.finished
@@ -269,7 +277,7 @@ def test_a_part_that_ended_while_it_was_asked_about_skips_no_other(
     asked = header.questions.yes
     assert asked.isVisible()
     before = runner.state.index
-    runner.send(SkipStage(), Source.PARTICIPANT)
+    skip_stage(runner, Source.PARTICIPANT)
     assert runner.state.index == before + 1
     qtbot.mouseClick(asked, LEFT)  # before the console saw that another part is on
     assert runner.state.index == before + 1
@@ -281,7 +289,7 @@ def test_the_question_goes_with_the_part_that_it_is_about(desk: Desk, qtbot: QtB
     skip_to(desk.room, "tutorial")
     desk.wait(1)
     qtbot.mouseClick(header.skip, LEFT)
-    desk.runner.send(SkipStage(), Source.PARTICIPANT)
+    skip_stage(desk.runner, Source.PARTICIPANT)
     desk.wait(1)
     assert not header.questions.isVisible()
     qtbot.mouseClick(header.end, LEFT)

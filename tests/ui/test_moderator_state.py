@@ -14,7 +14,6 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
-    CloseRequested,
     FlagAdded,
     NoteAdded,
     PartRestarted,
@@ -32,6 +31,7 @@ from labapp.events.trials import (
     TrialDrawn,
     TrialStarted,
 )
+from labapp.events.undoing import CloseRequested
 from labapp.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,

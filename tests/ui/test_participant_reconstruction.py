@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.clock import FakeClock
-from labapp.events.commands import MoveDial, Pause, Resume
+from labapp.events.commands import ConfirmSkip, MoveDial, Pause, Resume
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.widgets.pictures import LEAST_SIDE
 from tests.helpers.rooms import skip_to, solve
@@ -113,6 +113,9 @@ def test_skipping_in_the_middle_of_a_frame_keeps_the_last_movement(stage, qapp):
     wanted = dial.value
     QTest.mouseClick(window.bottom.left, LEFT)
     assert room.last("dial.moved")["value"] == wanted
+    asked = [kind for kind in room.kinds() if kind in ("dial.moved", "skip.requested")]
+    assert asked[-2:] == ["dial.moved", "skip.requested"]
+    room.runner.send(ConfirmSkip())
     assert room.last("trial.ended") == {"outcome": "skipped"}
     assert trial_of(room).number == 2
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from labapp.events import Source
-from labapp.events.commands import Resume, Skip
+from labapp.events.commands import Resume
 from labapp.session import opening
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
+from tests.helpers.skips import skip_question
 from tests.session.sessions import surroundings, trial_of
 from tests.session.test_interrupted import at
 from tests.session.test_resume import drop
@@ -19,7 +20,7 @@ from tests.session.test_resume import drop
 
 def test_the_first_question_of_the_new_attempt_is_shown(qapp, tmp_path: Path) -> None:
     killed = at(tmp_path, "restart_stage", "stage-1")
-    killed.runner.send(Skip())
+    skip_question(killed.runner)
     around = surroundings(tmp_path, make_scheduler=QtScheduler)
     session = opening.resume(drop(killed), lambda loaded, models: around)
     runner = session.runner

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from labapp.events.commands import EndSession, Next, Pause, Resume
+from labapp.events.commands import ConfirmSkip, EndSession, Next, Pause, Resume
 from labapp.study.plan import ReconstructionPart
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
@@ -63,6 +63,8 @@ def reconstruct(room: Room, window) -> None:
     if trial.number > 1 and window.bottom.left.isVisible():
         tab_to(window.bottom.left)
         press(KEY.Key_Space)
+        assert focus() is window.cover.back, "nothing of the next question is there yet"
+        room.runner.send(ConfirmSkip())  # three seconds later
         return
     for dimension, wanted in enumerate(trial.z_target):
         if screen.bar.solved:

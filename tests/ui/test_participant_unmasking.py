@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.events.commands import Pause, Resume, SkipStage
+from labapp.events.commands import Pause, Resume
 from labapp.study.unmasking import UnmaskingPart
 from labapp.ui import presentation
 from labapp.ui.participant.unmasking import UnmaskingScreen
@@ -24,6 +24,7 @@ from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.widgets.photo_view import image_of
 from tests.helpers.hands import LEFT, MS, key, now_ms, press
 from tests.helpers.rooms import Room, skip_to
+from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import made, write_unmasking_study
 
 SMALL = (1366, 768)
@@ -98,7 +99,7 @@ def test_space_presses_the_button_with_the_focus_only_where_it_is_no_buttons_key
     screen.responses.buttons[0].setFocus()
     key(Qt.Key.Key_Space)
     assert answers(room) == [(0, "keyboard")]
-    room.runner.send(SkipStage())
+    skip_stage(room.runner)
 
 
 def test_space_is_any_other_key_where_a_study_names_others(stage: Open) -> None:

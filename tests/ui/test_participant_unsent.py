@@ -14,6 +14,7 @@ from labapp.events.commands import Command, EndSession, Pause, Resume, SkipStage
 from labapp.session.past import read_past
 from tests.helpers.questionnaires import questionnaire_study
 from tests.helpers.rooms import Room, skip_to
+from tests.helpers.skips import skip_stage
 
 STAGES = """id: renamed
 title: Two stages whose dials can be renamed
@@ -69,7 +70,7 @@ def stored(room: Room, *kinds: str) -> list[tuple[str, str | None]]:
     ("command", "kind"),
     [
         (Pause("a knock at the door"), "session.paused"),
-        (SkipStage(), "part.ended"),
+        (SkipStage(), "skip.requested"),
         (EndSession("taken ill"), "session.ended"),
     ],
 )
@@ -116,7 +117,7 @@ def test_a_window_that_is_taken_down_gives_what_was_written(commented) -> None:
 def test_a_field_that_goes_writes_nothing_into_the_next_part(commented, qapp) -> None:
     room, window = commented
     old = window.screen_shown
-    room.runner.send(SkipStage(), Source.MODERATOR)
+    skip_stage(room.runner, Source.MODERATOR)
     QTest.keyClicks(old.items[0].field.edit, "too late")
     old.items[0].field.keep()
     qapp.processEvents()
@@ -133,7 +134,7 @@ def test_a_described_option_is_stored_too(open_room, open_window, tmp_path, qapp
     qapp.processEvents()
     assert focus() is view.field.edit
     QTest.keyClicks(focus(), "mine")
-    room.runner.send(SkipStage(), Source.MODERATOR)
+    skip_stage(room.runner, Source.MODERATOR)
     chosen = view.choice.options[own].id
     assert room.last("response.changed")["value"] == {"chosen": (chosen,), "described": "mine"}
 
@@ -142,7 +143,7 @@ def test_a_described_option_is_stored_too(open_room, open_window, tmp_path, qapp
 def test_a_name_that_is_being_written_stays_with_its_stage(renamed, qapp, by: str) -> None:
     room, _ = renamed
     if by == "moderator":
-        room.runner.send(SkipStage(), Source.MODERATOR)
+        skip_stage(room.runner, Source.MODERATOR)
     else:
         QTest.qWait(LIMIT_MS + 300)
     qapp.processEvents()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from labapp.analysis.attempt import Key
 from labapp.events import Body
 from labapp.events.judging import DescriptionClosed, DescriptionOpened, PhotoJudged, PhotoShown
-from labapp.events.lifecycle import PartEnded, PartRestarted, SessionEnded
+from labapp.events.lifecycle import PartEnded, PartRestarted
 from labapp.events.trials import TrialEnded
 
 METHOD, TREE = "method", "tree"
@@ -29,8 +29,8 @@ class OverPhotos:
     _before_ns: int = 0
 
     def take(self, body: Body, photo: Key | None, working_ns: int) -> None:
-        """Take in an event of a stage or warm-up, or the session's end; photo: the attempt it is
-        of; working_ns: working time at it."""
+        """Take in an event of a stage or warm-up; photo: the attempt it is of; working_ns: working
+        time at it, which stands still at the session's end."""
         if self._open and self._photo is not None:
             spent = working_ns - self._before_ns
             self.looked_at_ns[self._photo] = self.looked_at_ns.get(self._photo, 0) + spent
@@ -44,5 +44,5 @@ class OverPhotos:
                 self._photo = photo
             case PhotoJudged() | TrialEnded():
                 self._photo = None
-            case PartEnded() | PartRestarted() | SessionEnded():
+            case PartEnded() | PartRestarted():
                 self._open, self._photo = False, None

@@ -259,7 +259,7 @@ class WarmUpTask:
 
 
 def _wants_begin(state: JudgingState) -> bool:
-    if state.outcome is not None or state.pauses.paused:
+    if state.outcome is not None or state.pauses.held:
         return False
     return state.trial is None or state.trial.outcome is not None
 

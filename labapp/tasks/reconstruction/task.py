@@ -77,7 +77,7 @@ class ReconstructionTask:
         return StageState(pauses, (None,) * len(self.space))
 
     def wants_begin(self, state: StageState) -> bool:
-        if state.outcome is not None or state.pauses.paused:
+        if state.outcome is not None or state.pauses.held:
             return False
         return state.trial is None or (
             state.trial.outcome is not None and len(state.outcomes) < self.part.trials
@@ -206,7 +206,7 @@ class ReconstructionTask:
         return (stage.draft(self.part, trial, SkipOffered(active / NS)),)
 
     def _tick(self, state: StageState, trial: Trial, working: int) -> Sequence[Draft]:
-        if state.pauses.paused:
+        if state.pauses.held:
             return ()
         expired = stage.time_is_up(self.part, self.index, state, self._achieved(state), working)
         return expired or self._offer(trial, working)

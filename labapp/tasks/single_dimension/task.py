@@ -63,7 +63,7 @@ class SingleDimensionTask:
         return SingleState(pauses)
 
     def wants_begin(self, state: SingleState) -> bool:
-        if state.outcome is not None or state.pauses.paused:
+        if state.outcome is not None or state.pauses.held:
             return False
         return state.trial is None or state.trial.outcome is not None
 

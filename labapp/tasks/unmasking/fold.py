@@ -16,7 +16,7 @@ def apply_event(part: str, state: UnmaskingState, event: Event, body: Body) -> U
     """The state after an event of the session (pauses too); part: id of the part."""
     pauses = state.pauses.apply(event)
     if pauses is not state.pauses:
-        begins = pauses.paused and not state.pauses.paused
+        begins = pauses.held and not state.pauses.held
         state = replace(state, pauses=pauses)
         return _interrupted(state) if begins else state
     if event.stage != part:

@@ -42,7 +42,7 @@ class UnmaskingTask:
         return UnmaskingState(pauses)
 
     def wants_begin(self, state: UnmaskingState) -> bool:
-        if state.outcome is not None or state.pauses.paused:
+        if state.outcome is not None or state.pauses.held:
             return False
         trial = state.trial
         return trial is None or trial.interrupted or trial.outcome is not None
@@ -63,7 +63,7 @@ class UnmaskingTask:
         match command:
             case StimulusPainted() if trial is not None and trial.due:
                 return self._shown(trial, command, now_ns)
-            case StimulusHidden() if trial is not None and (trial.due or trial.open):
+            case StimulusHidden() if trial is not None and trial.outcome is None:
                 return (stage.draft(self.part, trial, TrialEnded(INTERRUPTED)),)
             case Respond() if trial is not None and trial.open:
                 return self._respond(state, trial, command, now_ns)

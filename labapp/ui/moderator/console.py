@@ -271,7 +271,7 @@ class ConsoleWindow(QMainWindow):
         """Whether the participant is to think aloud now."""
         part = self._runner.part
         thinks = isinstance(part, QuestionsPart | JudgingPart | UnmaskingPart) and part.think_aloud
-        return thinks and not self._runner.state.pauses.paused
+        return thinks and not self._runner.state.pauses.held
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -309,7 +309,7 @@ class ConsoleWindow(QMainWindow):
         """Whether a masked picture is to appear right now, which drawing here would delay."""
         now = self._runner.state.part_state
         trial = now.trial if isinstance(now, UnmaskingState) else None
-        if trial is None or not trial.due or self._runner.state.pauses.paused:
+        if trial is None or not trial.due or self._runner.state.pauses.held:
             return False
         ahead_ns = trial.due_ns - self._runner.clock.now_ns()
         return -LATE_NS < ahead_ns < AHEAD_NS
@@ -362,12 +362,12 @@ class ConsoleWindow(QMainWindow):
     def _show_voice(self, now_ns: int, *, facts: bool, anew: bool) -> None:
         runner, state = self._runner, self.state
         level = self._level_source()
-        paused = runner.state.pauses.paused
+        held = runner.state.pauses.held
         if level is not self._level or facts or anew:
             self._level = level
             self.voice.show_voice(level, state.sound, talking=self._talking())
         peak = None
-        if level is not None and level.envelope and not paused and not runner.finished:
+        if level is not None and level.envelope and not held and not runner.finished:
             peak = max(level.envelope[-BINS_A_TICK:])
         self.timeline.view.show_now(state.work.working_ns(now_ns), peak)
         if facts:

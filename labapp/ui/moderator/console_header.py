@@ -1,10 +1,12 @@
 """The console's top line: who, what, how long, and the three things a moderator does to a session.
 
 Pause offers reasons beside itself and, pressed once more, pauses without one; Skip stage and End
-ask once more in the line itself.
+ask once more in the line itself. What was skipped or ended can be taken back here, too.
 """
 
 from __future__ import annotations
+
+from math import ceil
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -12,13 +14,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
 from labapp.clock import NS
 from labapp.events import Source
-from labapp.events.commands import Command, Pause, Resume
+from labapp.events.commands import Command, Pause, Reopen, Resume, TakeBackSkip
 from labapp.session.runner import Runner
 from labapp.study.plan import BreakPart
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.header_questions import Questions, Reasons
+from labapp.ui.moderator.header_questions import Questions, Reasons, SkipLine
 from labapp.ui.moderator.reports import pause_reason, reported
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
@@ -26,7 +28,7 @@ from labapp.ui.widgets.buttons import Button
 
 HEIGHT = 52
 PAUSE_KEY = "F9"
-RUN, CONFIRM = range(2)
+RUN, CONFIRM, SKIPPING = range(3)
 
 
 class _PauseButton(Button):
@@ -61,8 +63,10 @@ class ConsoleHeader(QFrame):
         self.blind.hide()
         self.skip = Button(tr("Skip stage"))
         self.end = Button(tr("End…"))
+        self.reopen = Button(tr("Take the end back"))
         self.done = Button(tr("Back to start"))
         self.done.setProperty("role", "primary")
+        self.reopen.hide()
         self.done.hide()
         self.study = bits.ElidedLabel(study, "secondary")
         self.reasons = Reasons()
@@ -72,6 +76,8 @@ class ConsoleHeader(QFrame):
         self.pages = QStackedWidget()
         self.pages.addWidget(self._run_page())
         self.pages.addWidget(self.questions)
+        self.skipping = SkipLine()
+        self.pages.addWidget(self.skipping)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_M, 0)
         row.setSpacing(theme.SPACE_L)
@@ -83,6 +89,7 @@ class ConsoleHeader(QFrame):
         self.reasons.left.connect(self._back)
         self.questions.decided.connect(self._decided)
         self.questions.left.connect(self._back)
+        self.skipping.taken_back.connect(lambda: self._send(TakeBackSkip("part")))
 
     def _run_page(self) -> QWidget:
         page = QWidget()
@@ -91,12 +98,13 @@ class ConsoleHeader(QFrame):
         row.setSpacing(theme.SPACE_S)
         row.addWidget(self.study, 1)
         row.addWidget(self.reasons, 1)
-        for button in (self.blind, self.pause, self.skip, self.end, self.done):
+        for button in (self.blind, self.pause, self.skip, self.end, self.reopen, self.done):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.pause.clicked.connect(self.press_pause)
         self.blind.clicked.connect(self._ask_unblind)
         self.skip.clicked.connect(self._ask_skip)
         self.end.clicked.connect(self.ask_end)
+        self.reopen.clicked.connect(self._reopen)
         self.done.clicked.connect(self.done_requested)
         return page
 
@@ -145,6 +153,10 @@ class ConsoleHeader(QFrame):
         self.pause.setFocus()
         self._send(Pause(reason))
 
+    def _reopen(self) -> None:
+        if (seq := self._runner.state.end_seq) is not None:
+            self._send(Reopen(seq))
+
     def _decided(self, command: Command) -> None:
         self._back()
         self._send(command)
@@ -164,7 +176,8 @@ class ConsoleHeader(QFrame):
         self.study.setVisible(not asked)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        asked = self.questions if self.pages.currentIndex() == CONFIRM else self.reasons
+        page = self.pages.currentWidget()
+        asked = page if isinstance(page, Questions | SkipLine) else self.reasons
         if asked.isHidden() or not asked.take_key(event):
             super().keyPressEvent(event)
 
@@ -191,12 +204,34 @@ class ConsoleHeader(QFrame):
         rests = isinstance(part, BreakPart)
         skippable = part is not None and part.part != "consent" and (rests or not paused)
         self.skip.setEnabled(skippable)
-        if ended and self.done.isHidden():
-            self.pages.setCurrentIndex(RUN)
-            for button in (self.pause, self.skip, self.end):
-                button.hide()
-            self.done.show()
-            self.done.setFocus()
+        self._show_skipping(now_ns)
+        if ended == self.done.isHidden():
+            self._show_end(ended)
+
+    def _show_skipping(self, now_ns: int) -> None:
+        """While a part is being skipped, say so in place of what could be done to it."""
+        pending, part = self._runner.state.pending, self._runner.part
+        shown = self.pages.currentIndex() == SKIPPING
+        if pending is None or part is None or pending.what != "part":
+            if shown:
+                self._back()
+            return
+        self.skipping.show_left(part.title, max(0, ceil((pending.until_ns - now_ns) / NS)))
+        if self.pages.currentIndex() == RUN:
+            self.pages.setCurrentIndex(SKIPPING)
+            self.skipping.back.setFocus()
+
+    def _show_end(self, ended: bool) -> None:
+        """What can be done to a session that is over, or that goes on after all."""
+        self.pages.setCurrentIndex(RUN)
+        can_reopen = ended and self._runner.machine.can_reopen(self._runner.state)
+        for button in (self.pause, self.skip, self.end):
+            button.setVisible(not ended)
+        self.reopen.setVisible(can_reopen)
+        self.done.setVisible(ended)
+        # Going on makes an early end final: the focus never comes to stand on that by itself.
+        focus = self.reopen if can_reopen else self.done if ended else self.pause
+        focus.setFocus()
 
     def _recording(
         self, state: ConsoleState, paused: bool, ended: bool, now_ns: int
@@ -212,6 +247,8 @@ class ConsoleHeader(QFrame):
             return tr("! waiting for the disk"), "alarm"
         if paused:
             return self._paused(state, now_ns), "warn"
+        if self._runner.state.pauses.leaving:
+            return tr("‖ asked whether to stop"), "warn"
         if state.sound.off is not None:
             return tr("○ running, no sound"), "warn"
         if state.sound.lost:

@@ -86,6 +86,37 @@ class _Answer:
     then: Command | Callable[[], None]
 
 
+class SkipLine(QWidget):
+    """A part that is being skipped, and for how long that can be taken back. taken_back(): it was
+    asked for."""
+
+    taken_back = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = bits.label(role="strong")
+        self.back = Button(tr("Take back"))
+        self.back.clicked.connect(self.taken_back)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_S)
+        row.addStretch(1)
+        row.addWidget(self.text)
+        row.addWidget(self.back, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_left(self, title: str, seconds: int) -> None:
+        """Say which part is skipped, and in how many seconds."""
+        part = wording.part_title(title)
+        bits.set_text(self.text, tr("Skipping “{part}” in {seconds} s", part=part, seconds=seconds))
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Escape takes back. False for any other key."""
+        if event.key() != Qt.Key.Key_Escape:
+            return False
+        self.taken_back.emit()
+        return True
+
+
 class Questions(QWidget):
     """Whether to skip or to end, one question after the other. decided(command); left(): neither.
 
@@ -105,7 +136,6 @@ class Questions(QWidget):
         self.reason.setPlaceholderText(tr("Reason, if any"))
         self.reason.setAccessibleName(tr("Reason"))
         self.reason.setFixedWidth(REASON_WIDTH)
-        self.reason.returnPressed.connect(lambda: self._answer(0))
         self.yes, self.other, self.no = Button(), Button(), Button(tr("Go on"))
         words = QVBoxLayout()
         words.setSpacing(0)
@@ -147,7 +177,6 @@ class Questions(QWidget):
             _Answer(tr("Participant withdraws…"), self._ask_withdrawal),
             reason=True,
         )
-        self.reason.setFocus()
 
     def _ask_withdrawal(self) -> None:
         self._ask(

@@ -261,6 +261,10 @@ def describe(runner: Runner) -> tuple[str, str]:
                 least=least,
             )
         return wording.part_title(part.title), text
+    if state.pending is not None and state.pending.what == "trial":
+        return tr("Skipped"), tr("The participant skipped the question, and can take that back.")
+    if state.pending is not None:
+        return tr("Skipped"), tr("The participant sees a quiet screen until the part is skipped.")
     if state.pauses.paused:
         text = tr("The participant sees a quiet screen. Continue goes on where it was.")
         return tr("Paused"), text
@@ -322,8 +326,9 @@ class MirrorPanel(QFrame):
         """Called when the runner's state or pictures changed."""
         part, now = runner.part, runner.state.part_state
         front = QUIET
+        waits = runner.state.pauses.paused or runner.state.pending is not None
         title = "" if part is None else wording.part_title(part.title)
-        match part if runner.ready and not runner.state.pauses.paused else None:
+        match part if runner.ready and not waits else None:
             case ReconstructionPart() as part if isinstance(now, StageState) and now.trial:
                 front = TRIAL
                 self.trial.show_trial(part, now, now.trial, runner)

@@ -12,6 +12,7 @@ from labapp.ui.moderator.wording import ENDS, PAUSE_REASONS, PAUSED
 REASONS = (
     *ENDS,
     N_("consent not stored"),
+    N_("the end was taken back"),
     N_("the microphone could not be opened"),
     N_("the study records no sound"),
     N_("the session began without sound"),

@@ -57,10 +57,15 @@ class Question(QFrame):
 
 
 class Cover(QWidget):
-    """A calm page over the session: a pause, a wait, the end. Nothing of the task shows."""
+    """A calm page over the session: a pause, a wait, the end. Nothing of the task shows.
+
+    back: takes back what the page stands for, where that is possible.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.back = Button()
+        self.back.hide()
         self._title, self._text = QLabel(), QLabel()
         self._title.setProperty("role", "title")
         self._text.setWordWrap(True)
@@ -72,9 +77,14 @@ class Cover(QWidget):
         column.addStretch(2)
         column.addWidget(self._title)
         column.addWidget(self._text, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.back, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
 
-    def say(self, title: str, text: str) -> None:
+    def say(self, title: str, text: str, back: str = "") -> None:
+        """back: the words of the button, none for no button."""
+        if back:
+            self.back.setText(back)
+        self.back.setVisible(bool(back))
         if self._title.text() != title or self._text.text() != text:
             self._title.setText(title)
             self._text.setText(text)

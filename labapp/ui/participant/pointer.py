@@ -63,7 +63,7 @@ class PointerPath(QObject):
         away = not self._window.isVisible() or not self._window.rect().contains(place)
         # Before consent nothing is recorded of the hand, its drawn signature least of all.
         idle = runner.part is None or isinstance(runner.part, ConsentPart)
-        if away or idle or runner.state.pauses.paused or place == self._last:
+        if away or idle or runner.state.pauses.held or place == self._last:
             self._last = place
             self.flush()
             return

@@ -7,7 +7,6 @@ whoever leaves it is asked gently, and the moderator is told by an event.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
@@ -21,55 +20,30 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from labapp.events import Source
-from labapp.events.commands import CloseDescription, Command, OpenDescription
-from labapp.events.lifecycle import CloseRequested, WindowFocus
-from labapp.study.judging import JudgingPart, JudgingTask, MethodPart, WarmUpPart
+from labapp.events.commands import (
+    AskToLeave,
+    CloseDescription,
+    Command,
+    OpenDescription,
+    StayHere,
+    TakeBackSkip,
+)
+from labapp.events.lifecycle import WindowFocus
+from labapp.study.judging import JudgingPart, MethodPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import (
     BreakPart,
-    ConsentPart,
-    InterviewPart,
-    PagesPart,
     PlannedPart,
-    QuestionnairePart,
-    ReconstructionPart,
-    TutorialPart,
 )
 from labapp.study.schema import Presentation
-from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
-from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.images import Images
-from labapp.ui.participant.break_ import BreakScreen
-from labapp.ui.participant.calibration import CalibrationScreen
-from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.description import Description
-from labapp.ui.participant.example import ExampleScreen
-from labapp.ui.participant.heatmaps import HeatmapScreen
-from labapp.ui.participant.interview import InterviewScreen
-from labapp.ui.participant.judging import JudgingScreen
-from labapp.ui.participant.method import MethodScreen
-from labapp.ui.participant.pages import PagesScreen
 from labapp.ui.participant.panels import Cover, Question
-from labapp.ui.participant.paths import (
-    FirstStepScreen,
-    PathAgreementScreen,
-    PathDistinctionScreen,
-)
-from labapp.ui.participant.prototypes import (
-    PrototypeAgreementScreen,
-    PrototypeDistinctionScreen,
-)
-from labapp.ui.participant.questionnaire import QuestionnaireScreen
-from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.screen import OnConsent, Screen, Setting
-from labapp.ui.participant.single_dimension import SingleDimensionScreen
-from labapp.ui.participant.tutorial import TutorialScreen
-from labapp.ui.participant.unmasking import UnmaskingScreen
-from labapp.ui.participant.warm_up import WarmUpScreen
+from labapp.ui.participant.screens import make_screen
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
 
@@ -77,14 +51,6 @@ WINDOWED = (1366, 768)
 LEAST = (1024, 700)
 LEAVE_WIDTH = 460
 MODERATOR_KEYS = "Ctrl+Shift+M"
-JUDGING: dict[JudgingTask, type[JudgingScreen]] = {
-    "heatmap-distinction": HeatmapScreen,
-    "prototype-distinction": PrototypeDistinctionScreen,
-    "prototype-agreement": PrototypeAgreementScreen,
-    "path-distinction": PathDistinctionScreen,
-    "path-agreement": PathAgreementScreen,
-    "path-first-step": FirstStepScreen,
-}
 
 
 class ParticipantWindow(QWidget):
@@ -144,7 +110,8 @@ class ParticipantWindow(QWidget):
         self.leave = Question(words("leave_title"), words("leave_text"), stay=words("leave_stay"))
         self.leave.setParent(self)
         self.leave.setFixedWidth(LEAVE_WIDTH)
-        self.leave.stayed.connect(self._stay)
+        self.leave.stayed.connect(lambda: self._runner.send(StayHere()))
+        self.cover.back.clicked.connect(self._take_back)
         self.top.help_pressed.connect(self._help)
         QWidget.setTabOrder(self.bottom.right, self.top.help)  # behind what the task is
         self.description.tree_asked.connect(self._open_tree)
@@ -223,6 +190,7 @@ class ParticipantWindow(QWidget):
 
     def _render(self) -> None:
         state, part = self._runner.state, self._runner.part
+        self._follow_leave()
         title, text = self._cover_words(part)
         if part is not None and self._runner.ready and state.index != self._shown_part:
             self._replace(part)
@@ -253,6 +221,10 @@ class ParticipantWindow(QWidget):
             return words("ended_title"), words("ended_declined" if declined else "ended_text")
         if runner.state.pauses.paused and not isinstance(part, BreakPart):
             return words("paused_title"), words("paused_text")
+        if runner.state.pending is not None:
+            if self._takes_back:
+                return words("skipped_title"), words("skipped_text")
+            return words("waiting_title"), words("waiting_text")
         if part is None or not runner.ready:
             return words("waiting_title"), words("waiting_text")
         return "", ""
@@ -260,59 +232,40 @@ class ParticipantWindow(QWidget):
     def _replace(self, part: PlannedPart) -> None:
         """Build the screen of a part and let the last one go."""
         self._release_focus()
-        old, self._screen = self._screen, self._make(part)
+        old, self._screen = self._screen, make_screen(self.setting, part)
         self.stack.addWidget(self._screen)
         self._screen.altered.connect(self._altered)
         if old is not None:
             self.stack.removeWidget(old)
             old.deleteLater()
 
-    def _make(self, part: PlannedPart) -> Screen:
-        match part:
-            case ConsentPart():
-                return ConsentScreen(self.setting, part)
-            case BreakPart():
-                return BreakScreen(self.setting, part)
-            case InterviewPart():
-                return InterviewScreen(self.setting, part)
-            case PagesPart():
-                return PagesScreen(self.setting, part)
-            case TutorialPart():
-                return TutorialScreen(self.setting, part)
-            case JudgingPart():
-                return JUDGING[part.task](self.setting, part)
-            case WarmUpPart():
-                return WarmUpScreen(self.setting, part)
-            case MethodPart():
-                return MethodScreen(self.setting, part, JUDGING[part.task])
-            case UnmaskingPart():
-                return UnmaskingScreen(self.setting, part)
-            case QuestionnairePart():
-                return QuestionnaireScreen(self.setting, part)
-            case ReconstructionPart():
-                assert self._runner.pictures is not None
-                screen = CalibrationScreen if part.marks else ReconstructionScreen
-                return screen(self.setting, part, self._runner.pictures)
-            case SingleDimensionPart():
-                assert self._runner.examples is not None
-                return SingleDimensionScreen(self.setting, part, self._runner.examples)
-            case ExamplePart():
-                assert self._runner.examples is not None
-                return ExampleScreen(self.setting, part, self._runner.examples)
-            case _:
-                assert_never(part)
+    @property
+    def _takes_back(self) -> bool:
+        """Whether the participant skipped, and can take that back."""
+        pending = self._runner.state.pending
+        return pending is not None and pending.what == "trial"
+
+    def _take_back(self) -> None:
+        self._runner.send(TakeBackSkip("trial"))
 
     def _show_cover(self, title: str, text: str) -> None:
-        self.cover.say(title, text)
+        offered = self._takes_back and not self._runner.stalled
+        if self.cover.back.hasFocus() and not offered:
+            self._release_focus()
+        self.cover.say(title, text, self.setting.words("skipped_back") if offered else "")
         if not self._covered:
             self._covered = True
             self._focus_before = self._release_focus()
             self.stack.setCurrentWidget(self.cover)
             self.bottom.show_foot(Foot())
             self.top.hide_help()
+        if offered:
+            if self._screen is not None:
+                self._screen.wish = "content"  # the focus never comes back to Skip
+            if self.leave.isHidden():
+                self.cover.back.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._runner.finished:
             self.top.show_head(Head())
-            self.leave.hide()
 
     def _release_focus(self) -> QWidget | None:
         """Take the focus from what is about to be hidden: Qt would hand it on, to some dial."""
@@ -400,15 +353,27 @@ class ParticipantWindow(QWidget):
             self._screen.help()
 
     def _ask_to_leave(self, how: str) -> None:
-        """Say that everything is safe and tell the moderator; the session goes on meanwhile."""
-        if self._runner.finished:
+        """Say that everything is safe and tell the moderator; the task stands still meanwhile."""
+        self._runner.send(AskToLeave(how))
+        if not self.leave.isHidden():
+            self.leave.ask()
+
+    def _follow_leave(self) -> None:
+        """Ask whether to leave, as long as the session says that the participant is asked."""
+        leaving = self._runner.state.pauses.leaving and not self._runner.finished
+        if leaving == (not self.leave.isHidden()):
             return
-        self._runner.emit(CloseRequested(how), Source.PARTICIPANT)
-        self._place_leave()
-        if not self.leave.isVisible():
+        if leaving:
             self._focus_before_leave = self._release_focus()
-        self.leave.ask()
-        self._tell_alone()
+        else:
+            self._release_focus()
+        for under in (self.top, self.stack, self.bottom):
+            under.setEnabled(not leaving)
+        if leaving:
+            self._place_leave()
+            self.leave.ask()
+        else:
+            self._stay()
 
     def _place_leave(self) -> None:
         self.leave.adjustSize()
@@ -417,15 +382,13 @@ class ParticipantWindow(QWidget):
         self.leave.move(x, y)
 
     def _stay(self) -> None:
-        self._release_focus()
+        """The participant goes on, or is no longer asked: back to what had the focus."""
         self.leave.hide()
         before, self._focus_before_leave = self._focus_before_leave, None
         if before is not None and isValid(before) and before.isVisible() and before.isEnabled():
             before.setFocus(Qt.FocusReason.OtherFocusReason)
         elif self._screen is not None and not self._covered:
             self._screen.wish = "content"
-        self._fulfil()
-        self._tell_alone()
 
     def _tell_alone(self) -> None:
         """Tell the screen whether the participant is with it."""
@@ -434,7 +397,9 @@ class ParticipantWindow(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():
-            if self._described and not self.leave.isVisible():
+            if self._takes_back and self.leave.isHidden():
+                self._take_back()
+            elif self._described and self.leave.isHidden():
                 self._close_description()
             else:
                 self._ask_to_leave("escape")

@@ -22,7 +22,6 @@ from labapp.events.commands import (
     OpenSpecies,
     Pause,
     Resume,
-    SkipStage,
 )
 from labapp.study.judging import JudgingTask, Question
 from labapp.tasks.judging.state import PhotoTrial
@@ -31,6 +30,7 @@ from tests.helpers.journals import SessionBuilder
 from tests.helpers.judged import Judged, of_play
 from tests.helpers.play import Play
 from tests.helpers.play_judging import JudgingPlay
+from tests.helpers.skips import skip_stage
 
 TASKS: tuple[JudgingTask, ...] = (
     "heatmap-distinction",
@@ -334,7 +334,7 @@ def test_attempts_that_do_not_count() -> None:
     play.answer()
     play.send(Next())
     judge(play, similarity_1=2)
-    play.send(SkipStage())
+    skip_stage(play)
     found = played(play)
     assert found.judgements["excluded"].tolist() == [False, True]
     second = found.judgements.iloc[1]

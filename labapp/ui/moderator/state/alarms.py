@@ -149,7 +149,9 @@ class Alarms:
             case "close.requested":
                 text = tr("The participant wants to stop")
                 how = tr(LEAVING.get(str(p["how"]), str(p["how"])))
-                return self._raise(event, "close", "alarm", text, how, lasting=False)
+                return self._raise(event, "close", "alarm", text, how, lasting=event.v >= 2)
+            case "close.withdrawn" | "session.paused" | "session.resumed":
+                return self._clear("close")
             case "window.focus" if p["focused"]:
                 return self._clear(FOCUS)
             case "window.focus":

@@ -82,6 +82,8 @@ class ConsoleState:
             self.changed.add("deviations")
         if event.kind in ("session.completed", "session.ended"):
             self.ended_ns = event.t_ns
+        if event.kind == "session.reopened":
+            self.ended_ns, self.withdrawal = None, ""
         if event.kind == "session.ended":
             self.withdrawal = str(event.payload.get("withdrawal", ""))
         if event.kind in ("session.paused", "segment.started"):

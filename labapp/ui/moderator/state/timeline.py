@@ -121,6 +121,11 @@ class Timeline:
                 self.marks.append(Mark(at, "alarm", tr("Screen {name} was gone", name=p["screen"])))
             case "close.requested":
                 self.marks.append(Mark(at, "alarm", tr("The participant wanted to stop")))
+            case "session.reopened":
+                self.marks.append(Mark(at, "alarm", tr("The end was taken back")))
+            case "skip.taken_back":
+                text = N_("A skip was taken back")
+                self.marks.append(Mark(at, "answer", tr(text)))
             case "alignment.marked":
                 words = tr(ANSWERS.get(str(p["mark"]), str(p["mark"])))
                 text = f"{words}: {wording.percent(float(p['alignment']))}"

@@ -21,7 +21,7 @@ class WorkTime:
         """Take in the next event."""
         before = self.pauses
         self.pauses = before.apply(event)
-        if before.open_since_ns is not None and not self.pauses.paused:
+        if before.open_since_ns is not None and not self.pauses.held:
             self.closed.append((before.open_since_ns, event.t_ns))
 
     def working_ns(self, t_ns: int) -> int:

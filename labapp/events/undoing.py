@@ -1,0 +1,62 @@
+"""Kinds of what can be taken back: a skip, the wish to leave, the end of a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labapp.events.registry import Body, kind, migration
+
+
+@kind("skip.requested", durable=True)
+class SkipRequested(Body):
+    """A question was skipped by the participant, or the rest of a part by the moderator; until
+    skip.confirmed it can be taken back, and a neutral page covers it. what: trial or part; index:
+    the part's place in the plan. No duration counts the time from here to skip.taken_back or
+    skip.confirmed. A pause, a crash or the end of the session undoes it: the question goes on."""
+
+    what: str
+    index: int
+
+
+@kind("skip.taken_back", durable=True)
+class SkipTakenBack(Body):
+    """The skip was taken back: the question, or the part, goes on as it was. what: trial or
+    part."""
+
+    what: str
+
+
+@kind("skip.confirmed", durable=True)
+class SkipConfirmed(Body):
+    """The skip was not taken back in time; what it leads to follows. what: trial or part."""
+
+    what: str
+
+
+@kind("session.reopened", durable=True)
+class SessionReopened(Body):
+    """The moderator took the end of the session back before the console was closed. seq: of the
+    session.ended that is undone, with what was decided and computed for it. No duration counts the
+    time in between."""
+
+    seq: int
+
+
+@kind("close.requested", version=2, durable=True)
+class CloseRequested(Body):
+    """The participant tried to leave the window (close button or Escape); nothing was closed. From
+    version 2 on, no duration counts the time from here to close.withdrawn, or to a pause or the end
+    of the session, and the task stands still."""
+
+    how: str
+
+
+@migration("close.requested", 1)
+def _close_requested_from_1(payload: dict[str, Any]) -> dict[str, Any]:
+    # The fields are the same: the version tells that time went on while the participant was asked.
+    return payload
+
+
+@kind("close.withdrawn", durable=True)
+class CloseWithdrawn(Body):
+    """The participant who tried to leave the window goes on."""

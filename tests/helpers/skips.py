@@ -1,0 +1,48 @@
+"""Skips that nobody takes back, for tests in which it is not the skip that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from labapp.events import Draft
+from labapp.events.commands import (
+    AskToLeave,
+    Command,
+    ConfirmSkip,
+    Skip,
+    SkipStage,
+    StayHere,
+    TakeBackSkip,
+)
+
+
+def skip_question(sender: Any, *source: Any) -> Sequence[Draft] | None:
+    """Skip the question on the screen for good. sender: what has `send`; returns what that does,
+    where something came of the skip."""
+    return _skip(sender, Skip(), *source)
+
+
+def skip_stage(sender: Any, *source: Any) -> Sequence[Draft] | None:
+    """Skip the part on the screen for good."""
+    return _skip(sender, SkipStage(), *source)
+
+
+def _skip(sender: Any, command: Command, *source: Any) -> Sequence[Draft] | None:
+    asked = sender.send(command, *source)
+    if asked == ():
+        return ()
+    confirmed = sender.send(ConfirmSkip(), *source)
+    return asked if confirmed == () else confirmed
+
+
+UNDOING = st.one_of(
+    st.builds(SkipStage),
+    st.builds(TakeBackSkip, st.sampled_from(["trial", "part"])),
+    st.builds(ConfirmSkip),
+    st.builds(AskToLeave, st.just("escape")),
+    st.builds(StayHere),
+)
+"""What skips, asks to leave, and takes that back."""
