@@ -117,7 +117,7 @@ def test_the_participant(tables: Tables) -> None:
     assert row["complete"]
     assert not row["simulated"]
     assert row["models"] == "sinelines/gt, sinelines/vae, mnist8k/ss2"
-    assert (row["elapsed_s"], row["duration_s"]) == (124.0, 82.0)
+    assert (row["elapsed_s"], row["duration_s"]) == (124.0, 81.0)
     assert (row["n_pauses"], row["paused_s"], row["n_gaps"], row["gap_s"]) == (1, 10.0, 1, 32.0)
     assert (row["sound_s"], row["sound_lost_s"]) == (91.0, 0.5)
     assert row["focus_losses"] == 1

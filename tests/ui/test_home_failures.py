@@ -26,7 +26,7 @@ from labapp.study.plan import TutorialPart
 from labapp.ui import app, controller, home
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.participant import window as participant_window
 from labapp.ui.starting import RunOptions
 from tests.helpers.formulas import formula_decoder
 from tests.helpers.skips import skip_stage
@@ -81,7 +81,7 @@ PLACES: dict[str, Break] = {
     "the console": lambda patch: patch.setattr(controller, "ConsoleWindow", breaking),
     "the watcher of screens": lambda patch: patch.setattr(controller, "ScreenWatcher", breaking),
     "its beginning": lambda patch: patch.setattr(OpenSession, "begin", breaking),
-    "its first screen": lambda patch: patch.setattr(ParticipantWindow, "_make", breaking),
+    "its first screen": lambda patch: patch.setattr(participant_window, "make_screen", breaking),
     "the console's first look": lambda patch: patch.setattr(
         ConsoleWindow, "_look_at_disk", breaking
     ),

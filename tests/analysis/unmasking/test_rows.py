@@ -14,12 +14,13 @@ from labapp.analysis import Tables
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.errors import RecordError
-from labapp.events.commands import Pause, Resume, SkipStage
+from labapp.events.commands import Pause, Resume
 from labapp.events.unmasking import ResponseGiven, StimulusDrawn
 from labapp.stimuli.manifest import Confusion
 from labapp.study.unmasking import UnmaskingPart
 from tests.analysis.sessions import paired
 from tests.helpers.judged import of_play
+from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
 
 P = 1 / (1 + exp(-1.0))
@@ -147,7 +148,7 @@ def test_an_interruption_before_a_stimulus_is_painted_is_told_where_it_was() -> 
 def test_the_stage_skipped_while_a_stimulus_is_open() -> None:
     play = UnmaskingPlay.of(sequences=1)
     play.respond(1)
-    play.send(SkipStage("late"))
+    skip_stage(play)
     found = tables(play)
     assert found.annotations["outcome"].tolist() == ["answered", "stage_skipped"]
     why = "cut off when the moderator skipped the stage"
