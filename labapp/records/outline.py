@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from labapp.events import Body, Event
-from labapp.events.durations import Pauses
+from labapp.events.durations import KINDS, Pauses
 from labapp.events.lifecycle import (
     ConsentGiven,
     SegmentEnded,
@@ -27,19 +27,9 @@ State = Literal["complete", "ended_early", "interrupted", "running"]
 BRIEF_KINDS = (
     "session.planned",
     "consent.given",
-    "segment.started",
     "segment.ended",
-    "session.paused",
-    "session.resumed",
-    "session.completed",
-    "session.ended",
+    *sorted(KINDS),
     "blinding.set",
-    "skip.requested",
-    "skip.taken_back",
-    "skip.confirmed",
-    "close.requested",
-    "close.withdrawn",
-    "session.reopened",
     "audio.started",
     "audio.off",
     "audio.gap",
