@@ -15,9 +15,10 @@ STATISTICS = (
     text(
         "item",
         "what it belongs to. Judged explanations: by the list of analyses, 1 accuracy to 12 forced "
-        "score. Masked pictures: 1, 2 tables and 3 to 9 figures of the paper, 10 psychometric "
-        "functions, 11 tests between methods, 12 the mixed logistic model. Models: 1 values, 2 "
-        "analyses of variance, 3 pairs of models, 4 checks of what they assume, 5 mixed models",
+        "score and 13 confidence in the own answers. Masked pictures: 1, 2 tables and 3 to 9 "
+        "figures of the paper, 10 psychometric functions, 11 tests between methods, 12 the mixed "
+        "logistic model. Models: 1 values, 2 analyses of variance, 3 pairs of models, 4 checks of "
+        "what they assume, 5 mixed models",
     ),
     text("group", "of models: task, data set and, where needed, models that are compared"),
     text("quantity", "what was measured; of models a column of the table stages or a score's name"),
@@ -82,7 +83,11 @@ STATISTICS = (
     number("effect", "its value"),
     number("effect_low", "lower end of its 95 % interval, by noncentral t or F"),
     number("effect_high", "upper end of that interval"),
-    text("why", "of models: why there is no value, or what else is to be known"),
+    text(
+        "why",
+        "of models: why there is no value, or what else is to be known; of judged explanations: "
+        "how long they are beside the paper's",
+    ),
     text("published", "the paper's value"),
 )
 """A number of an analysis, with its n: a row of the table of statistics."""

@@ -62,6 +62,12 @@ _READ = (
 )
 
 
+def _lengths(groups: Sequence[Group]) -> str:
+    """How long the explanations are beside the paper's, where they differ."""
+    told = [f" {one.name}: {one.length_sentence}" for one in groups if one.length_sentence]
+    return "".join(told)
+
+
 def accuracies(groups: Sequence[Group]) -> Plate | None:
     """Item 1 by study, with what guessing gets."""
     shown = {
@@ -83,7 +89,8 @@ def accuracies(groups: Sequence[Group]) -> Plate | None:
         ax.set_title(TITLES[name])
         ax.set_xlim(-2, 102)
     axes[-1].set_xlabel("% of photos")
-    return Plate("judging-accuracy", figure, "Accuracy by study", f"{_READ} Dashed: guessing.")
+    caption = f"{_READ} Dashed: guessing.{_lengths(groups)}"
+    return Plate("judging-accuracy", figure, "Accuracy by study", caption)
 
 
 def _printed(group: Group, name: str) -> paper.Published | None:
@@ -152,6 +159,7 @@ def by_rank(groups: Sequence[Group]) -> Plate | None:
     caption = (
         "Mean over all ratings of rows of a rank. A falling line: people agree with the model."
     )
+    caption += _lengths([group for group, _ in shown])
     return Plate("judging-ratings-by-rank", figure, "Mean rating by the model's rank", caption)
 
 
@@ -179,6 +187,7 @@ def beliefs(groups: Sequence[Group]) -> Plate | None:
         ax.set_xticks([1, 2, 3, 4])
         ax.set_xlabel("1 incorrect – 4 correct")
     caption = f"{_READ} Dashed: the neutral 2.5; right of it predictions are believed."
+    caption += _lengths(shown)
     return Plate("judging-belief", figure, "Belief in predictions by study", caption)
 
 

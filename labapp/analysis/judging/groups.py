@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from labapp.analysis.inference import Values, values_of
+from labapp.analysis.judging.lengths import lengths, remark, sentence
 from labapp.analysis.judging.parts import TASKS, WARM_UP
 from labapp.analysis.judging.published import design_of
 from labapp.analysis.tables import Tables
@@ -39,6 +41,21 @@ class Group:
     ratings: pd.DataFrame
     warm_up: pd.DataFrame
     stages: pd.DataFrame
+
+    @cached_property
+    def lengths(self) -> Mapping[int, int]:
+        """See `labapp.analysis.judging.lengths.lengths`."""
+        return lengths(self.task, self.photos, self.ratings)
+
+    @property
+    def length_remark(self) -> str:
+        """Beside a number of the paper; empty where explanations are as long as there."""
+        return remark(self.design, self.lengths)
+
+    @property
+    def length_sentence(self) -> str:
+        """The same in a sentence."""
+        return sentence(self.design, self.task, self.lengths)
 
     @property
     def model_accuracy(self) -> float | None:
@@ -86,7 +103,7 @@ def _same(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[object]) ->
 def _named(group: Group, others: Sequence[Group]) -> Group:
     if sum(other.study == group.study for other in others) == 1:
         return group
-    return Group(**{**vars(group), "name": f"{group.study}, {group.design}"})
+    return replace(group, name=f"{group.study}, {group.design}")
 
 
 def per_session(frame: pd.DataFrame, column: str, factor: float = 1.0) -> pd.Series[float]:

@@ -16,6 +16,7 @@ from labapp.analysis import inference
 from labapp.analysis.judging import published as paper
 from labapp.analysis.judging.groups import WHO, Group, joined, plain
 from labapp.analysis.judging.results import Quantity, Result, result_of, summary
+from labapp.analysis.judging.statistics import noted
 from labapp.analysis.tables import Tables
 from labapp.study.demographics import is_demographic
 
@@ -37,7 +38,7 @@ def of_study(counted: Tables, groups: Sequence[Group]) -> list[Result]:
     return [
         *trade_off(own, study, design, groups),
         *understanding(own, study, design),
-        *durations(own, study, design),
+        *durations(own, study, design, groups),
     ]
 
 
@@ -131,12 +132,14 @@ def understanding(own: Tables, study: str, design: str) -> Iterator[Result]:
     yield result_of(of, task, inference.signed_rank(task - results), other=than, ours=True)
 
 
-def durations(own: Tables, study: str, design: str) -> Iterator[Result]:
+def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Result]:
     """Of item 10: working time of the sessions in minutes."""
     minutes = own.participants.loc[own.participants["included"], "duration_s"] / 60
     values = plain(minutes)
     if values.size:
-        yield summary(_of(study, design, 10, "duration", MINUTES), values)
+        of = _of(study, design, 10, "duration", MINUTES)
+        why = " ".join(dict.fromkeys(filter(None, (one.length_sentence for one in groups))))
+        yield summary(replace(of, published=noted(of.published, *groups), why=why), values)
 
 
 def people(counted: Tables, studies: str) -> Iterator[Result]:

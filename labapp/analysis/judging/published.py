@@ -1,7 +1,8 @@
 """What the published studies of judged explanations found (paper 003), to stand beside our numbers.
 
-Source: sections 5.1 to 5.3, Table 1, Figures 4 and 5, Tables A1 and A2. Percentages, ratings and
-minutes as printed. Stimuli (ImageNet, CUB) and models were others than any of ours.
+Source: sections 5.1 to 5.3, Table 1, Figures 4, 5 and A14 to A16, Tables A1 and A2. Percentages,
+ratings and minutes as printed; where the paper contradicts itself, the table's value with a note.
+Stimuli (ImageNet, CUB) and models were others than any of ours.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ SIGNIFICANT = "p < .001"
 @dataclass(frozen=True, slots=True)
 class Published:
     """A value of the paper; sd and p where it prints them. significant: whether it says that the
-    value differs from chance, from the neutral rating or from the other group (p < .001)."""
+    value differs from chance, from the neutral rating or from the other group (p < .001). note:
+    what it prints elsewhere."""
 
     mean: float
     sd: float | None = None
     p: float | None = None
     significant: bool | None = None
+    note: str = ""
 
     @property
     def spread(self) -> str:
@@ -40,11 +43,27 @@ class Published:
         return said.replace("-", "−")
 
     def __str__(self) -> str:
+        said = self.spread
         if self.p is not None:
-            return f"{self.spread}, p = {self.p:.{2 if self.p >= 0.01 else 3}f}"
-        if self.significant is None:
-            return self.spread
-        return f"{self.spread}, {SIGNIFICANT if self.significant else 'not significant'}"
+            said += f", p = {self.p:.{2 if self.p >= 0.01 else 3}f}"
+        elif self.significant is not None:
+            said += f", {SIGNIFICANT if self.significant else 'not significant'}"
+        return f"{said} ({self.note})" if self.note else said
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How many rows or steps an explanation of the paper has. rough: only about so many."""
+
+    number: int
+    unit: str
+    source: str
+    rough: bool = False
+
+    @property
+    def about(self) -> str:
+        """In words."""
+        return f"about {self.number}" if self.rough else f"{self.number}"
 
 
 def _studies(values: dict[str, dict[str, Published]]) -> dict[tuple[str, str], Published]:
@@ -101,7 +120,7 @@ _VALUES = {
         "duration": Published(10.8),
     },
     "prototree-agreement": {
-        AGREEMENT: _sd(53.6, 15.2, 0.10),
+        AGREEMENT: Published(53.6, 15.2, 0.10, note="section 5.3 prints 54.5"),
         "similarity, chosen": Published(2.4, significant=True),
         "similarity, others": Published(2.0),
         "similarity by similarity": Published(0.06),
@@ -167,6 +186,16 @@ VALUES = {
     },
 }
 """By design (see `design_of`) and quantity."""
+
+_PROTOTYPES = Length(10, "rows", "figure A14; 8.3 in the mean by appendix A", rough=True)
+LENGTHS = {
+    "protopnet-distinction": _PROTOTYPES,
+    "protopnet-agreement": _PROTOTYPES,
+    "prototree-distinction": Length(7, "steps", "figure A15"),
+    "prototree-agreement": Length(9, "steps", "figure A16"),
+    "prototree-agreement-tree": Length(9, "steps", "figure A16"),
+}
+"""By design: rows of prototypes of a class, and steps of a path that are shown as decided."""
 
 OUTPUT_DIFFERS = frozenset({"bagnet-distinction"})
 """Designs in which distinction and output prediction are said to differ (p < .001)."""

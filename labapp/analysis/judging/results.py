@@ -14,7 +14,8 @@ MEAN = "mean"
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """What was measured, where. study: its id, or several with + between them; name: for people;
-    item: number in the list of analyses; published: what the paper found."""
+    item: number in the list of analyses; published: what the paper found; why: what else is to be
+    known."""
 
     study: str
     design: str
@@ -22,6 +23,7 @@ class Quantity:
     name: str
     unit: str
     published: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Result:
             "quantity": of.name,
             "unit": of.unit,
             "published": of.published or None,
+            "why": of.why or None,
             "significant": self.significant,
             **values,
         }

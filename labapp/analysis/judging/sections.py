@@ -44,9 +44,21 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
     ),
     ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
     ((12,), "The score that was told", "Half of the photos are taken as believed correct."),
+    (
+        (13,),
+        "Confidence in the own answers",
+        (
+            "1 not confident at all to 5 completely confident. Asked as in the paper (figures A11 "
+            "to A13 and A15), which prints nothing of it."
+        ),
+    ),
     ((10,), "Duration", "Working time of a session, without pauses."),
 )
 """Items of the list of analyses under each heading, and a word on them."""
+LENGTHS_MATTER = (
+    "Accuracy, ratings, belief, confidence and time all hang on it: “with … here …” stands beside "
+    "each value of the paper."
+)
 BY_RANK = "rating at rank"
 """Begins the quantities that the figure shows, and the table of statistics holds."""
 NO_VALUE = "no value"
@@ -66,6 +78,7 @@ def of_study(study: str, found: Findings) -> Iterator[Html]:
         return
     yield heading(3, "Judged explanations")
     yield paragraph(_told(groups))
+    yield from _about_lengths(groups)
     for items, title, said in HEADINGS:
         own = [one for one in of_item(results, *items) if not one.of.name.startswith(BY_RANK)]
         if own:
@@ -111,6 +124,12 @@ def _place(back: int | None) -> str:
 _BACK = ("one", "two", "three")
 
 
+def _about_lengths(groups: Sequence[Group]) -> Iterator[Html]:
+    told = [f"{one.name}: {one.length_sentence}" for one in groups if one.length_sentence]
+    if told:
+        yield paragraph(f"{' '.join(told)} {LENGTHS_MATTER}", "note")
+
+
 def _about_labels(groups: Sequence[Group]) -> Iterator[Html]:
     if any(group.labels and group.invented for group in groups):
         yield paragraph(paper.INVENTED, "note")
@@ -123,6 +142,7 @@ def together(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
     yield heading(2, "Judged explanations, all studies", anchor)
     yield paragraph(paper.NOT_OURS)
     yield from _about_labels(found.groups)
+    yield from _about_lengths(found.groups)
     yield overview(found)
     yield from plates(counted, found, anchor)
     if found.between:

@@ -2,8 +2,9 @@
 
 Items are numbered as in the list of analyses of the published studies: 1 accuracy, 2 distinction
 against output prediction, 4 steps of a tree, 5 ratings by own decision, 6 ratings against the
-model's similarity, 7 belief in predictions, 12 the score that was told. The unit is a session's
-mean where the paper takes participants, and the single rating where it takes ratings.
+model's similarity, 7 belief in predictions, 12 the score that was told, 13 confidence in the own
+answers. The unit is a session's mean where the paper takes participants, and the single rating
+where it takes ratings.
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ RIGHT = {
     paper.AGREEMENT: "right_agreement",
 }
 """The columns of what was answered rightly."""
+SURE = {
+    paper.DISTINCTION: "distinction_confidence",
+    paper.OUTPUT: "output_confidence",
+}
+"""The columns of how confident people are in an answer."""
+SURENESS = "1-5"
 NEUTRAL = 2.5
 """Between believed incorrect and believed correct."""
 FIRST_WRONG = ("path-agreement", "path-first-step")
@@ -38,15 +45,19 @@ PATH = (*FIRST_WRONG, "path-distinction")
 def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Quantity:
     """key: what `published` calls it, where that is not its name."""
     found = paper.published(group.design, key or name)
-    said = "" if found is None else str(found)
-    return Quantity(group.name, group.design, item, name, unit, noted(said, group))
+    said = noted("" if found is None else str(found), group)
+    return Quantity(group.name, group.design, item, name, unit, said, group.length_sentence)
 
 
 def noted(said: str, *groups: Group) -> str:
-    """What the paper found, with a word where its labels were of another sort than a group's."""
-    if said and any(group.labels and group.invented for group in groups):
-        return f"{said} ({paper.KNOWN_OBJECTS})"
-    return said
+    """What the paper found, with a word where its labels were of another sort than a group's, or
+    its explanations of another length."""
+    if not said:
+        return said
+    labels = any(group.labels and group.invented for group in groups)
+    remarks = dict.fromkeys(group.length_remark for group in groups)
+    told = [*([paper.KNOWN_OBJECTS] * labels), *filter(None, remarks)]
+    return f"{said} ({'; '.join(told)})" if told else said
 
 
 def of_group(group: Group) -> list[Result]:
@@ -59,6 +70,7 @@ def of_group(group: Group) -> list[Result]:
         *against_model(group),
         *belief(group),
         *forced_score(group),
+        *confidence(group),
     ]
 
 
@@ -124,7 +136,7 @@ def steps(group: Group) -> Iterator[Result]:
         yield summary(Quantity(group.name, group.design, 4, name, PERCENT, str(said)), verdicts)
         mistakes = plain(per_session(group.warm_up, "right_mistake", 100.0))
         of = quantity(group, 4, "warm-up, first mistake found", PERCENT)
-        yield summary(of, mistakes, ours=True)
+        yield summary(replace(of, why=""), mistakes, ours=True)  # its tree is another one
     named = group.photos[group.photos["first_step_error"].notna()]
     for kind, some in (
         ("all photos", named),
@@ -266,3 +278,29 @@ def forced_score(group: Group) -> Iterator[Result]:
         values = plain(group.stages[column])
         if values.size:
             yield summary(quantity(group, 12, name, "photos"), values, ours=True)
+
+
+def confidence(group: Group) -> Iterator[Result]:
+    """Item 13, ours: the paper asks how confident people are in each answer (figures A11 to A13 and
+    A15) and prints nothing of it. Means over sessions, of all answers, of the right and of the
+    wrong ones, and whether people are surer where they are right."""
+    for name, asked in SURE.items():
+        sure = group.photos[group.photos[asked].notna() & group.photos[RIGHT[name]].notna()]
+        if sure.empty:
+            continue
+        right = sure[RIGHT[name]].astype(bool)
+        when_right, when_wrong = (per_session(sure[is_so], asked) for is_so in (right, ~right))
+        for which, some in (
+            ("", per_session(sure, asked)),
+            (", answered rightly", when_right),
+            (", answered wrongly", when_wrong),
+        ):
+            if some.size:
+                of = quantity(group, 13, f"confidence, {name}{which}", SURENESS)
+                yield summary(of, plain(some), ours=True)
+        one, other = joined(when_right, when_wrong)
+        if one.size:
+            of = quantity(group, 13, f"confidence, {name}, answered rightly", SURENESS)
+            than = ("answered wrongly, same sessions", other)
+            yield result_of(of, one, inference.paired(one, other), other=than, ours=True)
+            yield result_of(of, one, inference.signed_rank(one - other), other=than, ours=True)

@@ -65,7 +65,7 @@ def test_who_knows_the_truth_is_right_about_all_but_the_output(out: Path) -> Non
 def test_every_item_of_the_list_is_there(out: Path) -> None:
     rows = pd.read_csv(out / "statistics.csv")
     # 11, the reasons, are listed in the report.
-    assert set(rows["item"]) == {*range(1, 11), 12}
+    assert set(rows["item"]) == {*range(1, 11), 12, 13}
     said = Page((out / "report.html").read_text()).text
     assert said.count("Judged explanations, all studies") == 2
     assert "reason" in said

@@ -201,6 +201,27 @@ def belief(csv: dict[str, pd.DataFrame], into: Expected) -> None:
         into.mean(study, "photos among which the lot decided", stages["n_ties"])
 
 
+def confidences(csv: dict[str, pd.DataFrame], into: Expected) -> None:
+    """Item 13: how sure people are of an answer, and whether more so where it is right."""
+    photos = csv["judgements"][lambda f: f["task"] != "warm-up"]
+    for study_, own in photos.groupby("study"):
+        for name, column in (("distinction", "distinction"), ("output prediction", "output")):
+            sure, right = f"{column}_confidence", f"right_{column}"
+            asked = own.dropna(subset=[sure, right])
+            if asked.empty:
+                continue
+            study, quantity = str(study_), f"confidence, {name}"
+            rightly = asked[right].astype(bool)
+            one, other = by_person(asked[rightly], sure), by_person(asked[~rightly], sure)
+            into.mean(study, quantity, by_person(asked, sure))
+            into.mean(study, f"{quantity}, answered rightly", one)
+            into.mean(study, f"{quantity}, answered wrongly", other)
+            both = pd.concat([one, other], axis=1, join="inner").to_numpy()
+            tests = ("paired t", "Wilcoxon signed rank")
+            to = "answered wrongly, same sessions"
+            into.both(study, f"{quantity}, answered rightly", both[:, 0], both[:, 1], to, *tests)
+
+
 def questionnaires(csv: dict[str, pd.DataFrame], into: Expected) -> None:
     """Items 8, 9 and 10."""
     answers = csv["answers"]
@@ -247,7 +268,7 @@ def questionnaires(csv: dict[str, pd.DataFrame], into: Expected) -> None:
 
 def test_every_statistic_is_scipys_on_the_exported_tables(csv: dict[str, pd.DataFrame]) -> None:
     into = Expected()
-    for part in (accuracies, steps, similarities, belief, questionnaires):
+    for part in (accuracies, steps, similarities, belief, confidences, questionnaires):
         part(csv, into)
     found = {}
     for _, row in csv["statistics"].iterrows():
