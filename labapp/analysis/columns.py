@@ -281,6 +281,7 @@ PARTICIPANTS = (
         "what is studied in the order of the stages: representations, or the explained models, or "
         "their stimulus sets where these name none",
     ),
+    text("tasks", "the tasks of the stages, in their order"),
     whole("practice_asked", "single-dimension questions of the practice; empty without them"),
     whole("practice_correct", "of these, answered correctly"),
     whole("n_solved", "reconstruction questions solved, practice not counted"),

@@ -124,6 +124,7 @@ DEFINITIONS = {
     ),
     "Mean, sd, median": (
         "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "
-        "denominator); the published papers print the population form (n)."
+        "denominator). Paper 000 prints the population form (n), by its released code; papers 003 "
+        "and 004 do not say which they print."
     ),
 }

@@ -16,6 +16,7 @@ import pandas as pd
 from labapp import __version__
 from labapp.analysis.formats import clock, count, decimal
 from labapp.analysis.inclusion import RULES
+from labapp.analysis.judging.groups import groups_of
 from labapp.analysis.reconstruction.results import Found
 from labapp.analysis.tables import Tables
 
@@ -48,7 +49,9 @@ def methods(tables: Tables, study: str, compared: Sequence[Found] = ()) -> str:
     models say."""
     sentences = [
         *_sample(tables, study),
+        *_replicated(tables),
         *_tasks(tables),
+        *_lengths(tables),
         *_recording(tables),
         *_tests(compared),
         _software(),
@@ -88,6 +91,25 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
     if days:
         when = f"on {days[0]}" if days[0] == days[-1] else f"between {days[0]} and {days[-1]}"
         yield f"Sessions were held {when} (UTC)."
+
+
+def _replicated(tables: Tables) -> Iterator[str]:
+    """Which published study this one repeats, and that it was run in another way."""
+    names = ["replicates_paper", "replicates_study", "replicates_run"]
+    for paper, study, run in tables.participants[names].dropna().drop_duplicates().to_numpy():
+        yield f"It repeats the study {study} of paper {paper}."
+        if run == "crowd":
+            yield (
+                "That was a crowd study: people took part on their own, over the internet. Here "
+                "they took part in a lab, one at a time, with a moderator."
+            )
+
+
+def _lengths(tables: Tables) -> Iterator[str]:
+    """How long judged explanations are beside those of the paper."""
+    for group in groups_of(tables.included()):
+        if group.length_sentence:
+            yield group.length_sentence
 
 
 def _tasks(tables: Tables) -> Iterator[str]:

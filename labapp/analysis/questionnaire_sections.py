@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.analysis import figures_scores
+from labapp.analysis.formats import decimal
 from labapp.analysis.listing import limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
 from labapp.analysis.reconstruction.groups import TASKS as COMPARED
@@ -135,11 +136,19 @@ def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) 
             options = given["value_text"].str.split(";").explode().value_counts()
             for option, n in sorted(options.items(), key=lambda one: (-int(one[1]), str(one[0]))):
                 said = str(option).replace("_", " ")
-                rows.append((instrument, item, said, int(n), len(given)))
+                share = decimal(100 * int(n) / len(given), 0)
+                rows.append((instrument, item, said, int(n), len(given), share))
         yield table(
-            ("Instrument", "Item", "Option", two_lines("Chosen", "n"), two_lines("Answers", "n")),
+            (
+                "Instrument",
+                "Item",
+                "Option",
+                two_lines("Chosen", "n"),
+                two_lines("Answers", "n"),
+                two_lines("Share", "% of answers"),
+            ),
             rows,
-            numeric=(3, 4),
+            numeric=(3, 4, 5),
         )
         if title == "Demographics":
             yield paragraph("What was written beside an option is not shown here.", "quiet")

@@ -268,6 +268,7 @@ class SessionRecords:
             "simulated": course.simulated,
             "strategy": course.strategy,
             "models": ", ".join(model for _, model in models),
+            "tasks": ", ".join(dict.fromkeys(part.task for part in stages)),
             **practice_row(self.questions),
             "consent_signed": course.consent_signed,
             **{f"consent_{use}": course.agreed.get(use) for use in USES},

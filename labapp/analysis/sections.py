@@ -32,6 +32,7 @@ from labapp.analysis.reconstruction import sections as model_sections
 from labapp.analysis.reconstruction.changes import unit
 from labapp.analysis.reconstruction.drawings import Drawings
 from labapp.analysis.reconstruction.groups import TASKS as COMPARED
+from labapp.analysis.recruitment import recruitment
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
 from labapp.analysis.unmasking import sections as unmasking_sections
@@ -70,6 +71,7 @@ def study(tables: Tables, name: str, anchor: str, found: Findings) -> Iterator[H
     yield heading(3, "Sessions")
     yield sessions(own)
     yield from retention(own)
+    yield from recruitment(tables)
     counted = tables.included()
     if counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")

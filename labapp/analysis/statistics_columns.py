@@ -42,7 +42,7 @@ STATISTICS = (
     number("mean", "their mean, share or median, or what was fitted"),
     number("median", "their median, where that is beside the mean"),
     number("sd", "their sample standard deviation (n - 1); of a mixed model the posterior sd"),
-    number("sd_population", "their standard deviation as the papers print it (n)"),
+    number("sd_population", "of models: their standard deviation as paper 000 prints it (n)"),
     text("compared_with", "the other group, method or model"),
     whole("n_2", "values of the other group"),
     number("mean_2", "their mean"),

@@ -161,6 +161,14 @@ def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
     return next(found, None)
 
 
+RECRUITED = ("5.2.1", "5.2.2")
+
+
+def recruitment(study: str) -> tuple[Printed, ...]:
+    """What is printed of how people were found and paid for a study of the paper, and of them."""
+    return tuple(row for row in rows() if row.source in RECRUITED and row.study == study)
+
+
 def _same_models(group: Group) -> bool:
     """Whether these are the models that the paper's analysis of variance was over."""
     return _models().get(_like(group)) == {published_name(model) for model in group.models}

@@ -1,0 +1,165 @@
+"""The report's section on recruitment: who stayed, how long it took, what an hour was paid, and who
+took part, beside what the paper prints of it (paper 000, 5.2.1 and 5.2.2).
+
+The paper's values stand there where the study file says which published study it repeats
+(`replicates`), and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from labapp.analysis.formats import decimal
+from labapp.analysis.listing import NONE
+from labapp.analysis.page import Html, heading, paragraph, table, two_lines
+from labapp.analysis.reconstruction import published as paper
+from labapp.analysis.reconstruction.groups import published_name
+from labapp.analysis.reconstruction.published import Printed
+from labapp.analysis.tables import Tables
+from labapp.study.demographics import is_demographic
+
+PAPER = "000"
+"""The paper whose values on recruitment are known here; paper 003's are in its own sections."""
+PERCENTILES = ((80, "percentile_80"), (95, "percentile_95"))
+AVERAGE = "average"
+
+
+def recruitment(tables: Tables) -> Iterator[Html]:
+    """Everything on recruitment of one study; tables: its rows, all sessions."""
+    sessions = tables.participants
+    recruited = sessions[sessions["outcome"] != "declined"]
+    included = recruited[recruited["included"]]
+    printed = printed_of(sessions)
+    if len(recruited):
+        yield from _stayed(recruited, printed)
+    if len(included):
+        yield from _took(included, printed)
+        yield from _people(tables.answers, included, printed)
+    for note in dict.fromkeys(row.note for row in printed if row.note):
+        yield paragraph(f"Of the paper's values (5.2): {note}.", "quiet")
+
+
+def printed_of(sessions: pd.DataFrame) -> tuple[Printed, ...]:
+    """What the paper prints of the recruitment of the study that these sessions repeat."""
+    of_paper = sessions[sessions["replicates_paper"] == PAPER]["replicates_study"].dropna().unique()
+    return paper.recruitment(str(of_paper[0])) if len(of_paper) == 1 else ()
+
+
+def _stayed(recruited: pd.DataFrame, printed: Sequence[Printed]) -> Iterator[Html]:
+    """Retention by what sessions were of: their task and, where each met one model, the model."""
+    rows: list[tuple[object, ...]] = []
+    for task, some in recruited.groupby("tasks", sort=True):
+        name = str(task)
+        rows.append(_retained(name or NONE, some, _said(printed, "retention", name, "")))
+        models = some["models"].dropna()
+        if models.str.contains(", ").any() or models.nunique() < 2:
+            continue
+        for model, own in some.groupby("models", sort=True):
+            said = _said(printed, "retention", name, published_name(str(model)))
+            rows.append(_retained(f"{task}, {model}", own, said))
+    if any(row[-1] != NONE for row in rows) or len(rows) > 1:
+        yield heading(3, "Retention by task")
+        yield _beside(
+            ("Task", "Recruited", "Included", two_lines("Retention", "%")), rows, "Included of all."
+        )
+
+
+def _retained(name: str, some: pd.DataFrame, said: str) -> tuple[object, ...]:
+    kept = int(some["included"].sum())
+    return name, len(some), kept, decimal(100 * kept / len(some), 0), said
+
+
+def _said(printed: Sequence[Printed], quantity: str, task: str, model: str) -> str:
+    """The share that the paper prints, in percent."""
+    for row in printed:
+        if (row.quantity, row.measure, row.task, row.model) == (quantity, "share", task, model):
+            return decimal(100 * (row.value or 0.0), 0)
+    return NONE
+
+
+def _took(included: pd.DataFrame, printed: Sequence[Printed]) -> Iterator[Html]:
+    """How long the sessions took that count, and what that makes an hour."""
+    rows: list[tuple[object, ...]] = []
+    for task, some in included.groupby("tasks", sort=True):
+        minutes = some["duration_s"].to_numpy(dtype=float) / 60
+        pay = some["payment_total"].dropna().to_numpy(dtype=float)
+        currencies = some["payment_currency"].dropna().unique()
+        earned = float(pay.mean()) if pay.size and len(currencies) == 1 else None
+        points = [(float(minutes.mean()), AVERAGE)]
+        points += [(float(np.percentile(minutes, q)), name) for q, name in PERCENTILES]
+        cells: list[object] = [str(task) or NONE, minutes.size]
+        for value, measure in points:
+            ours = decimal(value, 1)
+            if earned is not None and value > 0:
+                ours += f" ({currencies[0]}{decimal(60 * earned / value, 2)} an hour)"
+            cells.append(two_lines(ours, _printed_time(printed, str(task), measure)))
+        rows.append(tuple(cells))
+    yield heading(3, "Duration and pay")
+    names = ("Mean", "80 % within", "95 % within")
+    yield table(
+        (
+            "Task",
+            two_lines("Sessions", "n"),
+            *(two_lines(one, "min; the paper") for one in names),
+        ),
+        rows,
+        numeric=range(1, 2 + len(names)),
+        caption="Working time of the sessions that count, without pauses; what an hour is paid at "
+        "that duration, with the mean of what was paid.",
+    )
+
+
+def _printed_time(printed: Sequence[Printed], task: str, measure: str) -> str:
+    found = {
+        row.quantity: row
+        for row in printed
+        if row.measure == measure and row.task in (task, "") and row.quantity in _TIMES
+    }
+    said = [f"{one.printed} min" for name, one in found.items() if name == "duration"]
+    said += [f"${one.printed} an hour" for name, one in found.items() if name == "pay_per_hour"]
+    return ", ".join(said) or NONE
+
+
+_TIMES = ("duration", "pay_per_hour")
+
+
+def _people(
+    answers: pd.DataFrame, included: pd.DataFrame, printed: Sequence[Printed]
+) -> Iterator[Html]:
+    """What the paper says of who took part, beside the same shares here."""
+    statements = [row for row in printed if ":" in row.quantity]
+    known = included[~included["deidentified"]]
+    whose = set(zip(known["participant"], known["session"], strict=True))
+    given = answers[answers["submitted"] & answers["instrument"].map(is_demographic).astype(bool)]
+    there = [who in whose for who in zip(given["participant"], given["session"], strict=True)]
+    given = given[there]
+    if not statements or given.empty:
+        return
+    rows: list[tuple[object, ...]] = []
+    for row in statements:
+        item, _, options = row.quantity.partition(":")
+        chosen = given[given["item"] == item]["value_text"].dropna().str.split(";")
+        wanted = set(options.split("+"))
+        n = sum(not wanted.isdisjoint(of_one) for of_one in chosen)
+        ours = f"{decimal(100 * n / len(chosen), 0)}" if len(chosen) else NONE
+        said = options.replace("_", " ").replace("+", " or ")
+        rows.append((f"{item}: {said}", n, len(chosen), ours, decimal(100 * (row.value or 0), 0)))
+    yield heading(3, "Who took part, beside the paper")
+    yield _beside(
+        ("Answer", two_lines("Chosen", "n"), two_lines("Answered", "n"), two_lines("Here", "%")),
+        rows,
+        "Of those who answered, of the sessions that count and are not de-identified.",
+    )
+
+
+def _beside(names: Sequence[object], rows: Sequence[Sequence[object]], caption: str) -> Html:
+    """A table whose last column is the paper's, in percent, where that says anything."""
+    if all(row[-1] == NONE for row in rows):
+        return table(
+            names, [row[:-1] for row in rows], numeric=range(1, len(names)), caption=caption
+        )
+    wide = (*names, two_lines("Paper", "%"))
+    return table(wide, rows, numeric=range(1, len(wide)), caption=caption)
