@@ -186,7 +186,7 @@ def _check_environment(report: VerifyReport, record: Record, place: str) -> None
     for entry in left:
         segment = entry.get("segment")
         # It is written before the journal has the event: a run that ended there leaves its entry.
-        if isinstance(segment, int) and 1 < segment <= last + 1:
+        if isinstance(segment, int) and 1 <= segment <= last + 1:
             what = "the journal does not have; a run that ended at its start leaves one"
             report.notes.append(f"{name}: it has an entry of segment {segment} that {what}")
         else:

@@ -30,6 +30,10 @@ WITHDRAWN = "withdrawn.jsonl"
 LEAVING = ".withdrawn-"
 """Before the name of a session folder that is being deleted."""
 
+MAKING = ".making-"
+"""Before the name of a session folder that is being made: it has its own name once it holds the
+session's first event."""
+
 BUNDLE_VERSION = 1
 DATES_MOVED = "moved"
 """What a bundled session says of its dates where they are not the true ones."""

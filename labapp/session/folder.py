@@ -15,21 +15,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp.clock import Clock, utc_label
-from labapp.errors import (
-    DataFolderError,
-    ParticipantTaken,
-    RecordError,
-    SessionBusy,
-    SessionError,
-)
+from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
 from labapp.reading import files
 from labapp.reading.values import json_value
-from labapp.records.layout import AUDIO, CREATING, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
+from labapp.records.layout import AUDIO, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
 from labapp.records.sessions import exported_from
 from labapp.records.withdrawn import withdrawals
 from labapp.session.relations import related
-from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Study
 
 LOW_DISK_BYTES = 500 * 1024 * 1024
@@ -181,79 +173,17 @@ def study_folder(data: Path, study: str) -> Path:
     return path
 
 
-def create(
-    data: Path, loaded: LoadedStudy, participant: str, session: str, clock: Clock
-) -> SessionFolder:
-    """Make the folder of a new session with a copy of the study as used.
-
-    Raises ParticipantTaken when the participant has this session already, withdrew, or took part in
-    a related study; DataFolderError when the folder cannot be made or the disk is full.
-    """
-    study_folder(data, loaded.study.id)
-    # Two programs that start the same participant at once must not both find the place free.
-    try:
-        with FileLock(data / CREATING, timeout=10):
-            return _create(data, loaded, FolderName(participant, session, utc_label(clock.utc())))
-    except Timeout as error:
-        raise SessionBusy(
-            f"Another program is making a session in {data} and does not get on.",
-            todo="Try again in a moment.",
-        ) from error
-    except OSError as error:
-        raise data_error(data, error) from error
-
-
-def _create(data: Path, loaded: LoadedStudy, name: FolderName) -> SessionFolder:
-    participant, session = name.participant, name.session
-    if (other := refused(data, loaded.study).get(participant)) is not None:
-        related = f"took part in {other}, which is related"
-        raise ParticipantTaken(
-            f"{participant} {related if other else f'withdrew from {loaded.study.id}'}.",
-            todo="Choose the next free participant; the label of a person stays that person's.",
-        )
-    if session in taken(data, loaded.study.id).get(participant, ()):
-        raise ParticipantTaken(
-            f"{participant} already has session {session} in {loaded.study.id}.",
-            safe="That session is untouched.",
-            todo="Choose the next free participant, or another --session label; one that was "
-            "interrupted goes on with: labapp sessions resume NAME",
-        )
-    folder = SessionFolder(data / loaded.study.id / str(name))
-    try:
-        folder.path.mkdir(exist_ok=False)
-    except FileExistsError as error:
-        raise ParticipantTaken(
-            f"The session folder {folder.path} exists already.",
-            safe="It is untouched.",
-            todo="Start again in a second.",
-        ) from error
-    except OSError as error:
-        raise data_error(data, error) from error
-    try:
-        for relative, content in loaded.files.items():
-            target = folder.study / relative
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _write(target, content)
-        folder.audio.mkdir()
-        for made in (folder.path, folder.path.parent):
-            _sync_folder(made)
-    except OSError as error:
-        shutil.rmtree(folder.path, ignore_errors=True)
-        raise data_error(data, error) from error
-    return folder
-
-
 def keep_with_study(folder: SessionFolder, relative: str, content: bytes) -> None:
     """Put another file beside the study as it was used. Raises DataFolderError."""
     target = folder.study / relative
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _write(target, content)
+        write(target, content)
     except OSError as error:
         raise data_error(folder.path, error) from error
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
     """Write a file so that it survives a power cut: a session cannot be resumed without it."""
     with path.open("wb") as file:
         file.write(content)
@@ -261,7 +191,7 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
     """Make new names in a folder durable, where the system can (not on Windows)."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -284,7 +214,7 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
         if not isinstance(known, list):
             raise ValueError("it is not a list")
         text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
-        _write(partial, (text + "\n").encode())
+        write(partial, (text + "\n").encode())
         partial.replace(folder.environment)
     except ValueError as error:
         raise SessionError(

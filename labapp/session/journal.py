@@ -24,6 +24,7 @@ from labapp.clock import Clock, utc_text
 from labapp.errors import JournalError, JournalFull
 from labapp.events import GENESIS, Draft, Event, Source, row_hash
 from labapp.events.event import payload_text
+from labapp.events.lifecycle import SessionPlanned
 from labapp.reading.values import json_value
 from labapp.records.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 
@@ -111,10 +112,13 @@ class Journal:
         return cls(path, clock, 1, None, GENESIS, outlasts_power=outlasts_power)
 
     @classmethod
-    def reopen(cls, path: Path, clock_from: Callable[[Event], Clock]) -> Journal:
-        """Go on with a journal in a new segment.
+    def reopen(
+        cls, path: Path, clock_from: Callable[[Event], Clock], *, outlasts_power: bool = True
+    ) -> Journal:
+        """Go on with a journal in a new segment; in its first, where it holds the plan only.
 
-        clock_from: makes the clock that continues after the last event. The caller has checked
+        clock_from: makes the clock that continues after the last event; outlasts_power: see
+        `create`. The caller has checked
         the journal (see session.recovery). Raises JournalError when it cannot be opened.
         """
         try:
@@ -127,7 +131,8 @@ class Journal:
         if row is None:
             raise JournalError(f"{path} holds no event.", todo="Start the session anew.")
         last = Event(*(*row[:10], json_value(row[10])))
-        return cls(path, clock_from(last), last.segment + 1, last, row[11])
+        segment = last.segment + (last.kind != SessionPlanned.kind)
+        return cls(path, clock_from(last), segment, last, row[11], outlasts_power=outlasts_power)
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Call with every event, in order, in the thread that appends it, before `append` returns.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from filelock import FileLock
 from labapp import __version__, resources
 from labapp.clock import NS, Clock, SessionClock, utc_text
 from labapp.errors import AudioError
-from labapp.events import Body, Event, Source
+from labapp.events import Body, Draft, Event, Source
 from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.judging import StimuliKept
 from labapp.events.lifecycle import (
@@ -31,6 +30,7 @@ from labapp.session import (
     allotment,
     environment,
     folder,
+    making,
     outputs,
     private,
     recovery,
@@ -195,9 +195,9 @@ class OpenSession:
         finally:
             self._recording = False
             self._lock.release()
-            if self.runner.journal.committed_seq == 0:
-                # The disk refused even the first event: an empty folder must not take the name.
-                shutil.rmtree(self.folder.path, ignore_errors=True)
+            if not self.past and self.runner.journal.committed_seq <= 1:
+                # It never began: a folder with nothing but a plan must not take the name.
+                making.discard(self.folder.path)
             elif (wish := self.runner.state.withdrawal) and not self._withdrawn:
                 withdraw(self.folder.path, self._private, delete=wish == "delete")
                 self._withdrawn = True
@@ -264,7 +264,6 @@ def _create(
         seed=seed,
     )
     clock = make_clock(0)
-    home = folder.create(data, loaded, participant, session, clock)
     planned = SessionPlanned(
         loaded.study.id,
         loaded.study.version,
@@ -281,15 +280,18 @@ def _create(
     )
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
-        undo.callback(shutil.rmtree, home.path, ignore_errors=True)
-        stimuli.copy_manifests(home, sets.values())
+        new = making.create(data, loaded, participant, session, clock)
+        undo.callback(new.discard)
+        stimuli.copy_manifests(new.home, sets.values())
         shows = around.keeps_pictures
-        kept = stimuli.keep(home, made.parts, tuple(sets.values())) if shows else ()
-        lock = home.lock()
-        undo.callback(lock.release)
-        journal = Journal.create(home.journal, clock, outlasts_power=around.outlasts_power)
+        kept = stimuli.keep(new.home, made.parts, tuple(sets.values())) if shows else ()
+        lasting = around.outlasts_power
+        with Journal.create(new.home.journal, clock, outlasts_power=lasting) as first:
+            first.append(Draft(planned), Source.SYSTEM)
+        new.publish()
+        journal = Journal.reopen(new.home.journal, lambda last: clock, outlasts_power=lasting)
         undo.callback(journal.close)
-        opened = _assemble(loaded, planned, home, journal, clock, (), around, lock, kept)
+        opened = _assemble(loaded, planned, new.home, journal, clock, (), around, new.lock, kept)
         undo.pop_all()
     return opened
 
@@ -394,8 +396,7 @@ def _assemble(
         runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)
     record = environment.describe({**around.extra, "microphone": _microphone(runner)})
     folder.write_environment(home, {"segment": journal.segment, **record})
-    opening: list[Body] = [] if past else [planned]
-    opening.append(
+    opening: list[Body] = [
         SegmentStarted(
             journal.segment,
             utc_text(clock.utc()),
@@ -404,7 +405,7 @@ def _assemble(
             loaded.sha256,
             past[-1].t_ns if past else None,
         )
-    )
+    ]
     if around.blind is not None and state.blind is None:
         opening.append(BlindingSet(around.blind))
     opening += [EnvironmentRecorded(record), *around.warmed, *kept, *tails]

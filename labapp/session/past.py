@@ -24,8 +24,7 @@ def read_past(folder: Path) -> list[Event]:
         raise RecordError(
             f"The journal of {folder.name} holds no event: it was interrupted while being made.",
             safe="Nothing had been recorded.",
-            todo="Start the session under another --session label, or delete this empty folder "
-            "first.",
+            todo="Start the session again: the empty folder is cleared away then.",
         )
     if problems := check_rows(rows, JOURNAL):
         raise RecordError(

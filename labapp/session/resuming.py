@@ -59,8 +59,7 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
         raise SessionError(
             f"{home.path.name} holds no plan; it was interrupted while being made.",
             safe="Nothing had been recorded.",
-            todo="Start the session under another --session label, or delete this empty folder "
-            "first.",
+            todo="Start the session again: the empty folder is cleared away then.",
         )
     if withdrawal_of(home.path):
         raise SessionError(

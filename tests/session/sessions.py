@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from labapp.clock import Clock, FakeClock
-from labapp.events import Event
-from labapp.session import opening
+from labapp.events import Draft, Event, Source
+from labapp.events.lifecycle import SessionPlanned
+from labapp.session import making, opening
+from labapp.session.folder import SessionFolder
+from labapp.session.journal import Journal
 from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.scheduling import VirtualScheduler
-from labapp.study.loading import load
+from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.formulas import formula_decoders
 
@@ -84,3 +87,18 @@ def spin(session: OpenSession, until: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
         scheduler_of(session).run(until)
         time.sleep(0.002)
+
+
+def new_session(
+    data: Path, loaded: LoadedStudy, participant: str, session: str, clock: Clock
+) -> SessionFolder:
+    """The folder of a session that holds its first event and nothing of a run."""
+    new = making.create(data, loaded, participant, session, clock)
+    plan = SessionPlanned(
+        loaded.study.id, 1, loaded.sha256, participant, session, 1, {}, "improved", "en", "off", ()
+    )
+    with Journal.create(new.home.journal, clock) as journal:
+        journal.append(Draft(plan), Source.SYSTEM)
+    new.publish()
+    new.lock.release()
+    return new.home

@@ -30,7 +30,7 @@ from labapp.session.withdrawal import withdraw
 from labapp.study.conditions import Cells
 from labapp.study.loading import LoadedStudy, load
 from tests.helpers.drawn import begun, drawn_study, ended, interrupted
-from tests.session.sessions import surroundings
+from tests.session.sessions import new_session, surroundings
 
 ROOT = Path(__file__).parents[2]
 
@@ -318,19 +318,21 @@ def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
     interrupted(loaded, tmp_path, "P02")
 
 
-def test_a_session_that_never_began_holds_nothing(tmp_path: Path) -> None:
+def test_a_session_that_never_began_holds_nothing_once_closed(
+    tmp_path: Path,
+) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
     clock = FakeClock()
     made = opening.create(
         loaded, "P01", surroundings(tmp_path), data=data, make_clock=lambda start: clock
     )
-    assert states(tmp_path, loaded) == {"P01": "reserved"}
+    assert states(tmp_path, loaded) == {"P01": "open"}
     copy = tmp_path / "copy"
     shutil.copytree(made.folder.path, copy, ignore=shutil.ignore_patterns("*.lock"))
     made.close("never shown")
     assert states(tmp_path, loaded) == {}
-    copy.rename(made.folder.path)  # as a killed program leaves it
-    assert states(tmp_path, loaded) == {}
+    copy.rename(made.folder.path)  # as a killed program leaves it: its plan can be gone on with
+    assert states(tmp_path, loaded) == {"P01": "open"}
 
 
 def test_a_folder_that_vanished_is_told(tmp_path: Path) -> None:
@@ -382,7 +384,7 @@ def test_a_shipped_study_is_related_without_any_session_left(tmp_path: Path) -> 
     crowd, aloud = load("mnist-crowd"), load("mnist-think-aloud")
     assert "mnist-crowd" in aloud.study.related
     clock, data = FakeClock(), tmp_path / "data"
-    home = folder.create(data, aloud, "P01", "1", clock)
+    home = new_session(data, aloud, "P01", "1", clock)
     alone = crowd.study.model_copy(update={"related": ()})
     assert folder.refused(data, alone) == {"P01": "mnist-think-aloud"}
     (data / "mnist-think-aloud" / "withdrawn.jsonl").write_text(

@@ -23,14 +23,17 @@ from labapp.errors import (
     SessionBusy,
     SessionError,
 )
-from labapp.session import folder, opening
+from labapp.records.layout import MAKING
+from labapp.records.sessions import list_sessions
+from labapp.session import folder, making, opening
 from labapp.session.folder import SessionFolder
+from labapp.session.journal import Journal
 from labapp.session.overview import next_free
 from labapp.session.private import Consent, consents, store_consent
 from labapp.session.recovery import recover
 from labapp.study.loading import load
 from tests.helpers.disks import SmallDisk
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import new_session, opened, surroundings
 
 QUICK = load("quickstart")
 
@@ -40,7 +43,7 @@ def tree(path: Path) -> dict[str, bytes]:
 
 
 def test_a_folder_holds_the_study_as_used(tmp_path: Path) -> None:
-    made = folder.create(tmp_path / "data", QUICK, "P01", "1", FakeClock())
+    made = new_session(tmp_path / "data", QUICK, "P01", "1", FakeClock())
     assert made.path.name == "sub-P01_ses-1_20260102T030405Z"
     assert made.path.parent.name == "quickstart"
     assert tree(made.study) == dict(QUICK.files)
@@ -49,16 +52,16 @@ def test_a_folder_holds_the_study_as_used(tmp_path: Path) -> None:
 
 def test_a_session_is_never_made_twice(tmp_path: Path) -> None:
     clock = FakeClock()
-    made = folder.create(tmp_path, QUICK, "P01", "1", clock)
+    made = new_session(tmp_path, QUICK, "P01", "1", clock)
     (made.path / "mark").write_text("mine")
     before = tree(tmp_path)
     with pytest.raises(ParticipantTaken, match="P01 already has session 1"):
-        folder.create(tmp_path, QUICK, "P01", "1", clock)
+        new_session(tmp_path, QUICK, "P01", "1", clock)
     clock.advance(60)
     with pytest.raises(ParticipantTaken):
-        folder.create(tmp_path, QUICK, "P01", "1", clock)
+        new_session(tmp_path, QUICK, "P01", "1", clock)
     assert tree(tmp_path) == before
-    other = folder.create(tmp_path, QUICK, "P01", "2", clock)
+    other = new_session(tmp_path, QUICK, "P01", "2", clock)
     assert folder.taken(tmp_path, "quickstart") == {"P01": ["1", "2"]}
     assert [found.path for found in folder.sessions_of(tmp_path, "quickstart")] == [
         made.path,
@@ -78,7 +81,7 @@ def test_a_label_that_is_in_a_bundle_is_never_given_again(tmp_path: Path) -> Non
     session.folder.path.rename(tmp_path / "archive")
     assert folder.taken(tmp_path / "data", "quickstart") == {"P01": ["1"]}
     with pytest.raises(ParticipantTaken, match="P01 already has session 1"):
-        folder.create(tmp_path / "data", QUICK, "P01", "1", FakeClock())
+        new_session(tmp_path / "data", QUICK, "P01", "1", FakeClock())
     assert next_free(QUICK, tmp_path / "data", 1) == ["P02"]
 
 
@@ -91,7 +94,7 @@ def test_a_folder_in_the_way_is_not_touched(
     (there / "mark").write_text("theirs")
     monkeypatch.setattr(folder, "taken", lambda data, study: {})
     with pytest.raises(ParticipantTaken, match="exists already"):
-        folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+        new_session(tmp_path, QUICK, "P01", "1", FakeClock())
     assert tree(there) == {"mark": b"theirs"}
 
 
@@ -100,7 +103,7 @@ def test_a_file_in_the_place_of_the_data_folder(tmp_path: Path) -> None:
     wrong.write_text("a file")
     for data in (wrong, wrong / "below"):
         with pytest.raises(DataFolderError) as caught:
-            folder.create(data, QUICK, "P01", "1", FakeClock())
+            new_session(data, QUICK, "P01", "1", FakeClock())
         assert str(data) in caught.value.what
         assert "--data" in caught.value.todo
     assert wrong.read_text() == "a file"
@@ -109,7 +112,7 @@ def test_a_file_in_the_place_of_the_data_folder(tmp_path: Path) -> None:
 def test_a_file_in_the_place_of_the_studys_folder(tmp_path: Path) -> None:
     (tmp_path / "quickstart").write_text("a file")
     with pytest.raises(DataFolderError, match="quickstart"):
-        folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+        new_session(tmp_path, QUICK, "P01", "1", FakeClock())
 
 
 def test_a_full_disk_makes_no_session(disk: SmallDisk) -> None:
@@ -117,16 +120,16 @@ def test_a_full_disk_makes_no_session(disk: SmallDisk) -> None:
     if disk.real:
         disk.fill()
         with pytest.raises(DataFolderError, match="full"):
-            folder.create(data, QUICK, "P01", "1", FakeClock())
+            new_session(data, QUICK, "P01", "1", FakeClock())
         disk.make_room()
         # Room for the check of the folder, but not for the study.
         with (disk.path / "other").open("wb") as other:
             other.write(bytes(os.statvfs(disk.path).f_bavail * 4096 - 16384))
         with pytest.raises(DataFolderError, match="full"):
-            folder.create(data, QUICK, "P01", "1", FakeClock())
+            new_session(data, QUICK, "P01", "1", FakeClock())
         (disk.path / "other").unlink()
     assert not folder.taken(data, "quickstart")
-    folder.create(data, QUICK, "P01", "1", FakeClock())
+    new_session(data, QUICK, "P01", "1", FakeClock())
 
 
 def test_a_disk_that_fills_up_at_the_start_leaves_the_participant_free(
@@ -184,7 +187,7 @@ def test_a_folder_that_is_no_session_is_left_as_it_is(tmp_path: Path) -> None:
 
 
 def test_every_segment_has_its_environment(tmp_path: Path) -> None:
-    made = folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    made = new_session(tmp_path, QUICK, "P01", "1", FakeClock())
     for segment in (1, 2):
         folder.write_environment(made, {"segment": segment, "screen": "Büro"})
     assert json.loads(made.environment.read_text("utf-8")) == [
@@ -257,7 +260,7 @@ def test_two_programs_cannot_both_take_a_participant(tmp_path: Path) -> None:
 
     def start(second: int) -> None:
         try:
-            took.append(folder.create(tmp_path, QUICK, "P01", "1", FakeClock(second * NS)).path)
+            took.append(new_session(tmp_path, QUICK, "P01", "1", FakeClock(second * NS)).path)
         except ParticipantTaken as error:
             refused.append(error)
 
@@ -271,7 +274,58 @@ def test_two_programs_cannot_both_take_a_participant(tmp_path: Path) -> None:
 
 
 def test_a_session_that_cannot_be_locked_is_told(tmp_path: Path) -> None:
-    made = folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    made = new_session(tmp_path, QUICK, "P01", "1", FakeClock())
+    (made.path / "session.lock").unlink()
     (made.path / "session.lock").mkdir()
     with pytest.raises(DataFolderError, match="cannot be written"):
         made.lock()
+
+
+def test_what_a_killed_start_left_is_cleared_away(tmp_path: Path) -> None:
+    """Also what versions left that made the folder under its own name."""
+    study = tmp_path / "quickstart"
+    for name in ("sub-P01_ses-1_20260102T030405Z", f"{MAKING}sub-P02_ses-1_20260102T030405Z"):
+        left = study / name
+        (left / "study").mkdir(parents=True)
+        (left / "study" / "quickstart.yaml").write_text("id: quickstart")
+        (left / "audio").mkdir()
+        Journal.create(left / "journal.sqlite", FakeClock()).close()
+    made = new_session(tmp_path, QUICK, "P01", "1", FakeClock(60 * NS))
+    assert [child for child in study.iterdir() if child.is_dir()] == [made.path]
+
+
+def test_nothing_that_holds_an_event_or_is_somebody_elses_is_cleared_away(tmp_path: Path) -> None:
+    study = tmp_path / "quickstart"
+    begun = new_session(tmp_path, QUICK, "P01", "1", FakeClock())
+    begun.path.rename(study / f"{MAKING}{begun.path.name}")  # killed before it had its name
+    odd = study / "sub-P02_ses-1_20260102T030405Z"
+    odd.mkdir()
+    (odd / "thesis.tex").write_text("mine")
+    damaged = study / "sub-P03_ses-1_20260102T030405Z"
+    damaged.mkdir()
+    (damaged / "journal.sqlite").write_bytes(b"no table")
+    sounding = study / "sub-P04_ses-1_20260102T030405Z"
+    (sounding / "audio").mkdir(parents=True)
+    (sounding / "audio" / "segment-01.wav").write_bytes(b"RIFF")
+    before = tree(odd) | tree(damaged) | tree(sounding)
+    with pytest.raises(ParticipantTaken, match="already has session 1"):
+        new_session(tmp_path, QUICK, "P01", "1", FakeClock())
+    assert recover(begun.path).events == 1
+    for path, words in ((odd, "not labapp's"), (damaged, "already"), (sounding, "not labapp's")):
+        with pytest.raises(ParticipantTaken, match=words):
+            new_session(tmp_path, QUICK, path.name[4:7], "1", FakeClock())
+    assert tree(odd) | tree(damaged) | tree(sounding) == before
+
+
+def test_what_is_being_made_is_no_session_and_is_left_alone(tmp_path: Path) -> None:
+    new = making.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    assert list_sessions(tmp_path) == []
+    assert folder.taken(tmp_path, "quickstart") == {}
+    with pytest.raises(ParticipantTaken, match="Another program is starting session 1 of P01"):
+        making.create(tmp_path, QUICK, "P01", "1", FakeClock(60 * NS))
+    other = new_session(tmp_path, QUICK, "P02", "1", FakeClock())
+    assert new.home.path.is_dir()
+    new.discard()
+    assert [child for child in (tmp_path / "quickstart").iterdir() if child.is_dir()] == [
+        other.path
+    ]

@@ -260,10 +260,16 @@ def test_a_damaged_journal_is_not_gone_on_with(tmp_path: Path, change: str, said
     assert (path / "journal.sqlite").read_bytes() == content
 
 
-def test_a_session_killed_before_its_first_event_says_so(tmp_path: Path) -> None:
+def test_a_session_killed_before_it_began_goes_on_in_its_first_segment(tmp_path: Path) -> None:
     path = drop(opened(tmp_path))
-    with pytest.raises(RecordError, match="holds no event"):
-        recover(path)
+    assert recover(path).events == 1
+    session = go_on(tmp_path, path)
+    session.runner.send(Resume("here"), Source.MODERATOR)
+    assert session.runner.part is not None
+    assert session.runner.part.id == "consent"
+    session.close("test over")
+    assert not check_journal(path)
+    assert {event.segment for event in read_past(path)} == {1}
 
 
 def test_a_study_file_with_the_other_ending_is_found_again(tmp_path: Path) -> None:

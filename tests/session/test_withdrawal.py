@@ -20,7 +20,7 @@ from labapp.session.private import consents
 from labapp.session.withdrawal import withdraw
 from labapp.study.loading import load
 from tests.helpers.trees import snapshot
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import new_session, opened, surroundings
 
 
 def agreed(tmp_path: Path, participant: str = "P01", *, close: bool = True) -> OpenSession:
@@ -56,7 +56,7 @@ def test_deleting_removes_data_and_consent_and_keeps_the_label(tmp_path: Path) -
     assert folder.taken(tmp_path / "data", "quickstart")["P01"] == ["1"]
     for session in ("1", "2"):
         with pytest.raises(ParticipantTaken, match="P01 withdrew from quickstart"):
-            folder.create(tmp_path / "data", load("quickstart"), "P01", session, FakeClock())
+            new_session(tmp_path / "data", load("quickstart"), "P01", session, FakeClock())
     with pytest.raises(RecordError):
         withdraw(path, tmp_path / "private", delete=True)
 

@@ -1,0 +1,220 @@
+"""Making a session's folder: under a hidden name, until it holds the session's first event.
+
+A program that is killed on the way leaves a hidden folder, which no reader takes for a session and
+which holds no participant's label. The next start in the study clears it away; one that holds an
+event gets its own name instead, and is an interrupted session like any other.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from labapp.clock import Clock, utc_label
+from labapp.errors import LabappError, ParticipantTaken, SessionBusy
+from labapp.records.journal import extent
+from labapp.records.layout import (
+    AUDIO,
+    CREATING,
+    ENVIRONMENT,
+    JOURNAL,
+    LOCK,
+    MAKING,
+    STIMULI,
+    STUDY,
+    FolderName,
+)
+from labapp.records.lock import held
+from labapp.session import folder
+from labapp.session.folder import SessionFolder, data_error, sync_folder, write
+from labapp.study.loading import LoadedStudy
+
+PATIENCE_S = 10.0
+_MADE = frozenset({STUDY, STIMULI, AUDIO, LOCK})
+"""What is in a folder before its first event, besides the files of the journal and environment."""
+_FEW_BYTES = 64 * 1024
+"""A journal without events is smaller, so that a larger one need not be read."""
+
+
+class NewFolder:
+    """A session's folder that is being made, held by this process.
+
+    home : its paths, under the hidden name until `publish`.
+    """
+
+    def __init__(self, data: Path, study: str, name: FolderName) -> None:
+        self._data = data
+        self._published = data / study / str(name)
+        self.home = SessionFolder(data / study / f"{MAKING}{name}")
+        self.lock = FileLock(self.home.path / LOCK)
+
+    def fill(self, loaded: LoadedStudy) -> None:
+        """Put the study in as it is used. Raises DataFolderError."""
+        try:
+            for relative, content in loaded.files.items():
+                target = self.home.study / relative
+                target.parent.mkdir(parents=True, exist_ok=True)
+                write(target, content)
+            self.home.audio.mkdir()
+            for made in (self.home.path, self.home.path.parent):
+                sync_folder(made)
+        except OSError as error:
+            raise data_error(self.home.path, error) from error
+
+    def publish(self) -> None:
+        """Give the folder the session's name; nothing of it may be open but the lock.
+
+        Raises ParticipantTaken when there is something of that name, DataFolderError.
+        """
+        with _creating(self._data):
+            self.lock.release()  # some systems rename no folder of which a file is open
+            if self._published.exists():
+                raise _exists(self._published)
+            self.home.path.rename(self._published)
+            self.home = SessionFolder(self._published)
+            self.lock = self.home.lock()
+        with suppress(OSError):
+            sync_folder(self._published.parent)
+
+    def discard(self) -> None:
+        """Remove the folder again: nothing was recorded in it."""
+        self.lock.release()
+        discard(self.home.path)
+
+
+def create(
+    data: Path, loaded: LoadedStudy, participant: str, session: str, clock: Clock
+) -> NewFolder:
+    """Begin the folder of a new session, with a copy of the study as used.
+
+    Raises ParticipantTaken when the participant has this session already, withdrew, or took part in
+    a related study; DataFolderError when the folder cannot be made or the disk is full.
+    """
+    study = folder.study_folder(data, loaded.study.id)
+    name = FolderName(participant, session, utc_label(clock.utc()))
+    new = NewFolder(data, loaded.study.id, name)
+    # Two programs that start the same participant at once must not both find the place free.
+    with _creating(data):
+        _clear(study)
+        _refuse(data, loaded, name)
+        if (study / str(name)).exists():
+            raise _exists(study / str(name))
+        try:
+            new.home.path.mkdir(exist_ok=False)
+        except FileExistsError as error:
+            raise _exists(new.home.path) from error
+        new.lock = new.home.lock()
+    try:
+        new.fill(loaded)
+    except BaseException:
+        new.discard()
+        raise
+    return new
+
+
+def discard(path: Path) -> None:
+    """Remove a session folder in which nothing was recorded. It is hidden first, so that a removal
+    that is broken off leaves nothing that takes a participant's label."""
+    hidden = path.with_name(f"{MAKING}{path.name.removeprefix(MAKING)}")
+    with suppress(OSError):
+        if path != hidden:
+            path.rename(hidden)
+    shutil.rmtree(hidden, ignore_errors=True)
+
+
+@contextmanager
+def _creating(data: Path) -> Iterator[None]:
+    """One program at a time makes sessions under a data root."""
+    try:
+        with FileLock(data / CREATING, timeout=PATIENCE_S):
+            yield
+    except Timeout as error:
+        raise SessionBusy(
+            f"Another program is making a session in {data} and does not get on.",
+            todo="Try again in a moment.",
+        ) from error
+    except OSError as error:
+        raise data_error(data, error) from error
+
+
+def _exists(path: Path) -> ParticipantTaken:
+    return ParticipantTaken(
+        f"The session folder {path} exists already.",
+        safe="It is untouched.",
+        todo="Start again in a second.",
+    )
+
+
+def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
+    """Raise ParticipantTaken for a session that must not be begun."""
+    study, participant, session = loaded.study.id, name.participant, name.session
+    if (other := folder.refused(data, loaded.study).get(participant)) is not None:
+        related = f"took part in {other}, which is related"
+        raise ParticipantTaken(
+            f"{participant} {related if other else f'withdrew from {study}'}.",
+            todo="Choose the next free participant; the label of a person stays that person's.",
+        )
+    for making in (data / study).glob(f"{MAKING}*"):
+        other_name = FolderName.parse(making.name.removeprefix(MAKING))
+        if other_name and (other_name.participant, other_name.session) == (participant, session):
+            raise ParticipantTaken(
+                f"Another program is starting session {session} of {participant} in {study}.",
+                todo="Choose the next free participant, or try again in a moment.",
+            )
+    if session not in folder.taken(data, study).get(participant, ()):
+        return
+    for home in folder.sessions_of(data, study):
+        same = (home.name.participant, home.name.session) == (participant, session)
+        if same and not held(home.path) and _holds_no_event(home.path):
+            raise ParticipantTaken(
+                f"{home.path} holds no event of a session, but files that are not labapp's.",
+                safe="It is untouched.",
+                todo="Move the folder elsewhere, and start again.",
+            )
+    raise ParticipantTaken(
+        f"{participant} already has session {session} in {study}.",
+        safe="That session is untouched.",
+        todo="Choose the next free participant, or another --session label; one that was "
+        "interrupted goes on with: labapp sessions resume NAME",
+    )
+
+
+def _clear(study: Path) -> None:
+    """Clear away what programs left that were killed while they made a session: a folder without
+    any event is removed, one with an event gets its name. What is somebody else's stays."""
+    for path in sorted(study.iterdir()):
+        name = FolderName.parse(path.name.removeprefix(MAKING))
+        if name is None or not path.is_dir() or held(path):
+            continue
+        if _holds_no_event(path):
+            if _only_made(path):
+                discard(path)
+        elif path.name.startswith(MAKING) and not (study / str(name)).exists():
+            path.rename(study / str(name))
+
+
+def _holds_no_event(path: Path) -> bool:
+    """Whether nothing was recorded in a folder, surely: a journal that cannot be read may hold
+    everything."""
+    journal = path / JOURNAL
+    if not journal.exists():
+        return True
+    try:
+        return journal.stat().st_size < _FEW_BYTES and extent(path)[0] == 0
+    except (LabappError, OSError):
+        return False
+
+
+def _only_made(path: Path) -> bool:
+    """Whether a folder holds what labapp makes before the first event, and nothing besides."""
+    stems = (JOURNAL, *(Path(name).stem + ".partial" for name in (JOURNAL, ENVIRONMENT)))
+    for child in path.iterdir():
+        known = child.name in _MADE or child.name == ENVIRONMENT or child.name.startswith(stems)
+        if not known:
+            return False
+    audio = path / AUDIO
+    return not audio.is_dir() or not any(audio.iterdir())
