@@ -197,7 +197,7 @@ def test_what_happens_before_the_beginning_is_stored_after_it(tmp_path: Path) ->
 def test_what_a_screen_asks_for_before_the_beginning_waits_for_it(tmp_path: Path) -> None:
     session = opened(tmp_path)
     session.runner.send(Pause("away"))
-    assert read_rows(session.folder.path) == []
+    assert [row.kind for row in read_rows(session.folder.path)] == ["session.planned"]
     session.begin()
     session.close("test over")
     kinds = [row.kind for row in read_rows(session.folder.path)]
