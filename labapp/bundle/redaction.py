@@ -21,7 +21,7 @@ the same copy again to prove where it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -30,7 +30,8 @@ from labapp.events import GENESIS
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import QuestionnaireSubmitted, ResponseChanged, SegmentStarted
 from labapp.records.layout import FolderName
-from labapp.records.rows import Row
+from labapp.records.plausible import plausible
+from labapp.records.rows import Row, bodies
 from labapp.study.instruments import Instrument, Written
 
 WITHHELD = "[withheld]"
@@ -94,7 +95,7 @@ KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries"})
 """Entries of environment.json (and of environment.recorded) whose text is kept."""
 
 
-def redact(rows: Iterable[Row], instruments: Mapping[str, Instrument], days: int = 0) -> list[Row]:
+def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int = 0) -> list[Row]:
     """The rows of a de-identified journal, marked where they were reduced, chained anew.
 
     instruments: the session's, by id; days: by which its dates are moved back. Raises BundleError
@@ -102,8 +103,8 @@ def redact(rows: Iterable[Row], instruments: Mapping[str, Instrument], days: int
     """
     out = []
     previous = GENESIS
-    for row in rows:
-        payload = row.event().payload
+    for row, (event, _) in zip(rows, plausible(bodies(rows)), strict=True):
+        payload = event.payload
         reduced = redact_payload(row.kind, payload, instruments)
         if row.kind == SegmentStarted.kind and isinstance(reduced.get("utc"), str):
             reduced["utc"] = moved(reduced["utc"], days)

@@ -8,15 +8,15 @@ is compiled once a kind.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
+from math import isfinite
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from labapp.events.registry import Body
 
-_LARGEST = sys.float_info.max
+_EXACT = 2**53
 _WHOLE = (-(2**63), 2**63 - 1)
 _INDEX = (0, 2**31 - 1)
 _NUMBER = (1, 2**31 - 1)
@@ -107,8 +107,8 @@ def _look(hint: Any, value: str, name: str, depth: int = 0) -> str:
         limits = "" if name in UNLIMITED else f" and {low} <= {at} <= {high}"
         return f"(({at} := {value}).__class__ is int{limits})"
     if hint is float:
-        # JSON has no infinity; a whole number can still be too large for reckoning.
-        whole = f"{at}.__class__ is int and {_WHOLE[0]} <= {at} <= {_WHOLE[1]}"
+        # JSON has no infinity; a whole number can still be none that a float holds.
+        whole = f"{at}.__class__ is int and {-_EXACT} <= {at} <= {_EXACT}"
         return f"(({at} := {value}).__class__ is float or {whole})"
     if origin in (Union, UnionType):
         (some,) = (argument for argument in arguments if argument is not NoneType)
@@ -139,7 +139,9 @@ def _holds(hint: Any, value: Any, name: str) -> bool:
     if hint in (int, float):
         if isinstance(value, bool) or not isinstance(value, int if hint is int else int | float):
             return False
-        low, high = _limits(name) if hint is int else (-_LARGEST, _LARGEST)
+        if isinstance(value, float):
+            return isfinite(value)
+        low, high = _limits(name) if hint is int else (-_EXACT, _EXACT)
         return name in UNLIMITED or low <= value <= high
     if origin is dict:
         return isinstance(value, dict) and all(

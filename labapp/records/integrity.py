@@ -11,6 +11,7 @@ from labapp.events import GENESIS
 from labapp.records.database import database_problems, value_problems
 from labapp.records.journal import opened, read_rows
 from labapp.records.layout import JOURNAL
+from labapp.records.plausible import implausible
 from labapp.records.rows import Row, bodies
 
 
@@ -47,6 +48,8 @@ def check_rows(rows: Sequence[Row], place: str) -> list[Problem]:
     if not rows:
         return [Problem(place, "it holds no event")]
     found = [*_order(rows), *_chain(rows), *_segments(rows), *_vocabulary(rows)]
+    if not found:  # else what follows from the damage would be told again and again
+        found = list(implausible(bodies(rows)))
     return [Problem(f"{place}, event {seq}", what) for seq, what in sorted(found)]
 
 

@@ -14,6 +14,7 @@ from labapp.events.lifecycle import SessionPlanned
 from labapp.reading.values import json_value
 from labapp.records.layout import ENVIRONMENT, STUDY, FolderName
 from labapp.records.outline import AudioFile, Outline, Segment, State, outline
+from labapp.records.plausible import plausible
 from labapp.records.rows import Row, bodies
 from labapp.records.tree import Tree
 from labapp.records.withdrawn import withdrawal_of
@@ -92,11 +93,14 @@ class Record:
 
     def events(self) -> Iterator[Event]:
         """Every event in the journal's order."""
-        return (row.event() for row in self.rows)
+        return (event for event, _ in self.bodies())
 
     def bodies(self) -> Iterator[tuple[Event, Body]]:
-        """Every event with its typed body, old versions migrated. Raises RecordError."""
-        return bodies(self.rows)
+        """Every event with its typed body, old versions migrated.
+
+        Raises RecordError: one cannot be read, or does not fit the plan and those before it.
+        """
+        return plausible(bodies(self.rows))
 
     @cached_property
     def outline(self) -> Outline:
