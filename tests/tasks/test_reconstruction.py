@@ -109,17 +109,17 @@ def test_nothing_is_active_before_the_question_is_on_the_screen() -> None:
     assert play.trial.active_ns == 0
 
 
-def test_labels_stay_within_the_stage_and_are_cut() -> None:
+def test_labels_stay_within_the_stage_and_are_kept_whole() -> None:
     play = stage()
     play.send(EditLabel(0, "  the   shape "))
     play.send(EditLabel(1, "x" * 80))
     assert not play.send(EditLabel(0, "the shape"))
-    assert play.stage.labels == ("the shape", "x" * 60, None)
+    assert play.stage.labels == ("the shape", "x" * 80, None)
     play.alignment = lambda trial: 1.0
     play.send(MoveDial(1, 0.5, "mouse"))
     play.alignment = lambda trial: 0.0
     play.send(Next())
-    assert play.stage.labels == ("the shape", "x" * 60, None)
+    assert play.stage.labels == ("the shape", "x" * 80, None)
     play.send(EditLabel(0, ""))
     assert play.stage.labels[0] is None
 

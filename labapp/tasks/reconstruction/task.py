@@ -48,6 +48,8 @@ from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
 from labapp.tasks.stage import NS
 
 LABEL_LIMIT = 60
+"""Characters of a dial's name for which there is room beside it. The field takes no more and says
+so; what is asked for here is kept whole."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class ReconstructionTask:
             case ToggleOverlay(on) if trial.on_screen and on != trial.overlay:
                 return self._active(state, trial, working, OverlayToggled(on))
             case EditLabel(dimension, text) if trial.on_screen and self.part.labels_editable:
-                text = " ".join(text.split())[:LABEL_LIMIT]
+                text = " ".join(text.split())
                 if not self._is_dial(dimension) or text == (state.labels[dimension] or ""):
                     return ()
                 return self._active(state, trial, working, LabelEdited(dimension, text))

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.ui import theme
+from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
 
 ICON_PX = 20
 
@@ -38,6 +40,15 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "")
     if tone:
         made.setProperty("tone", tone)
     return made
+
+
+def limit(field: QLineEdit, longest: int = NOTE_LIMIT) -> None:
+    """Take so many characters and no more, and say so."""
+    words = tr(
+        "Only {n} characters fit here; what came after them was not taken.",
+        n=number(f"{longest:,}"),
+    )
+    Limit(field, longest, words)
 
 
 def card(title: str = "", *, role: str = "title", margin: int = theme.SPACE_XL) -> QFrame:

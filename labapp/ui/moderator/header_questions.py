@@ -31,6 +31,7 @@ class Reasons(QWidget):
         self.typed.setPlaceholderText(tr("Why? Enter pauses"))
         self.typed.setAccessibleName(tr("Reason of the pause"))
         self.typed.setFixedWidth(REASON_WIDTH)
+        bits.limit(self.typed)
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
         row = QHBoxLayout(self)
@@ -136,6 +137,7 @@ class Questions(QWidget):
         self.reason.setPlaceholderText(tr("Reason, if any"))
         self.reason.setAccessibleName(tr("Reason"))
         self.reason.setFixedWidth(REASON_WIDTH)
+        bits.limit(self.reason)
         self.yes, self.other, self.no = Button(), Button(), Button(tr("Go on"))
         words = QVBoxLayout()
         words.setSpacing(0)

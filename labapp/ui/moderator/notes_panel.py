@@ -47,7 +47,7 @@ class NoteInput(QLineEdit):
         self._began_ns: int | None = None
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(name)
-        self.setMaxLength(2000)
+        bits.limit(self)
         self.textChanged.connect(self._changed)
         self.returnPressed.connect(self._keep)
 

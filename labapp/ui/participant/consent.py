@@ -23,6 +23,7 @@ from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.widgets.bars import Foot
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.checkbox import CheckBox
+from labapp.ui.widgets.limit import Limit
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.signature import SignatureField
 
@@ -95,7 +96,7 @@ class ConsentScreen(Screen):
         drawn = self._part.sign == "drawn"
         name.setPlaceholderText(words("consent_name_instead" if drawn else "consent_name_hint"))
         name.setAccessibleName(words("consent_name"))
-        name.setMaxLength(NAME_LIMIT)
+        Limit(name, NAME_LIMIT, words("text_limit", n=NAME_LIMIT))
         name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         name.textChanged.connect(self._changed)
         name.returnPressed.connect(self.right)

@@ -13,6 +13,7 @@ from labapp.tasks.reconstruction.task import LABEL_LIMIT
 from labapp.ui import theme
 from labapp.ui.widgets.choices import ChoiceRow, Look
 from labapp.ui.widgets.dial import DialSlider
+from labapp.ui.widgets.limit import Limit
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 
 ROW_LEAST, ROW_MOST = 32, 48
@@ -23,17 +24,21 @@ CHOICE_PITCH = 30.0
 
 class DialName(QWidget):
     """A dial's name, renamed in place where that is allowed: a click or F2 opens it, Enter keeps,
-    Escape puts the old name back. renamed(text): the hand asks for another name."""
+    Escape puts the old name back. renamed(text): the hand asks for another name. too_long: what is
+    said to who writes a longer name than there is room for."""
 
     renamed = Signal(str)
     closed = Signal()
 
-    def __init__(self, text: str, palette: theme.Palette, *, editable: bool, width: int) -> None:
+    def __init__(
+        self, text: str, palette: theme.Palette, *, editable: bool, width: int, too_long: str
+    ) -> None:
         super().__init__()
         self._default = text
         self._text = text
         self._colors = palette
         self._editable = editable
+        self._too_long = too_long
         self._edit: QLineEdit | None = None
         self.setFixedWidth(width)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
@@ -70,7 +75,7 @@ class DialName(QWidget):
         if not self._editable or self._edit is not None:
             return
         self._edit = QLineEdit(self._text, self)
-        self._edit.setMaxLength(LABEL_LIMIT)
+        Limit(self._edit, LABEL_LIMIT, self._too_long)
         self._edit.setAccessibleName(self._default)
         self._edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         self._edit.setGeometry(
@@ -190,6 +195,7 @@ class DialPanel(QWidget):
         *,
         editable: bool,
         improved: bool,
+        too_long: str = "",
     ) -> None:
         super().__init__()
         names = [number_words(i + 1) for i in range(len(space))]
@@ -213,7 +219,9 @@ class DialPanel(QWidget):
                 )
             control.selected.connect(lambda device, i=index: self.selected.emit(i, device))
             control.setAccessibleName(names[index])
-            name = DialName(names[index], palette, editable=editable, width=width)
+            name = DialName(
+                names[index], palette, editable=editable, width=width, too_long=too_long
+            )
             name.renamed.connect(lambda text, i=index: self.renamed.emit(i, text))
             name.closed.connect(control.setFocus)
             row = DialRow(name, control)

@@ -158,7 +158,11 @@ class ChoiceView(ItemView):
         )
         self.group.asked.connect(self._asked)
         if self._own is not None:
-            self.field = TextField(words("own_words"), longest=DESCRIBED_LONGEST)
+            self.field = TextField(
+                words("own_words"),
+                longest=DESCRIBED_LONGEST,
+                too_long=words("text_limit", n=DESCRIBED_LONGEST),
+            )
             self.field.setFixedWidth(DESCRIBED_WIDTH)
             self.field.edit.setPlaceholderText(words("own_words"))
             self.field.kept.connect(lambda text: self._give(self._value["chosen"], text))
@@ -222,7 +226,12 @@ class ChoiceView(ItemView):
 class WrittenView(ItemView):
     def __init__(self, item: Written, words: Strings) -> None:
         super().__init__(item, words)
-        self.field = TextField(item.title, lines=item.lines, longest=item.longest)
+        self.field = TextField(
+            item.title,
+            lines=item.lines,
+            longest=item.longest,
+            too_long=words("text_limit", n=item.longest),
+        )
         self.field.kept.connect(lambda text: self.answered.emit(text))
         self.row_layout.addWidget(self.field, 1)
 

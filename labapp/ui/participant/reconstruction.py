@@ -20,7 +20,7 @@ from labapp.representations.space import LatentSpace
 from labapp.session.pictures import Pictures
 from labapp.study.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState, Trial
-from labapp.tasks.reconstruction.task import ReconstructionTask
+from labapp.tasks.reconstruction.task import LABEL_LIMIT, ReconstructionTask
 from labapp.ui import theme
 from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
@@ -52,6 +52,7 @@ class ReconstructionScreen(Screen):
             palette,
             editable=part.labels_editable,
             improved=setting.improved,
+            too_long=words("text_limit", n=LABEL_LIMIT),
         )
         self.gate = MoveGate(self._move, lambda: self.pictures.front.update(), self)
         self.pictures = PicturePanel(

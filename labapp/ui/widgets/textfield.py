@@ -7,6 +7,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from labapp.ui import theme
+from labapp.ui.widgets.limit import Limit
 
 QUIET_MS = 1000
 """A text is kept after so long without a key."""
@@ -17,13 +18,15 @@ LINE_PX = 20
 
 class TextField(QWidget):
     """kept(text): the focus left, Enter was pressed in a single line, a second went by without a
-    key, or five seconds of writing. Only what a hand wrote is ever given."""
+    key, or five seconds of writing. Only what a hand wrote is ever given.
+
+    longest: characters at most; too_long: what is said to who writes more.
+    """
 
     kept = Signal(str)
 
-    def __init__(self, name: str, *, lines: int = 1, longest: int = 2000) -> None:
+    def __init__(self, name: str, *, lines: int = 1, longest: int, too_long: str) -> None:
         super().__init__()
-        self._longest = longest
         self._given = ""
         self._written = False
         self._timer = QTimer(self)
@@ -33,7 +36,6 @@ class TextField(QWidget):
         self.edit: QLineEdit | QPlainTextEdit
         if lines == 1:
             line = QLineEdit()
-            line.setMaxLength(longest)
             line.returnPressed.connect(self.keep)
             line.textEdited.connect(self._edited)
             self.edit = line
@@ -41,8 +43,10 @@ class TextField(QWidget):
             area = QPlainTextEdit()
             area.setTabChangesFocus(True)
             area.setFixedHeight(lines * LINE_PX + 2 * theme.SPACE_M)
-            area.textChanged.connect(self._edited)
             self.edit = area
+        self.limit = Limit(self.edit, longest, too_long)
+        if isinstance(self.edit, QPlainTextEdit):
+            self.edit.textChanged.connect(self._edited)
         self.edit.setAccessibleName(name)
         self.edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         self.edit.installEventFilter(self)
@@ -86,8 +90,6 @@ class TextField(QWidget):
 
     def _edited(self) -> None:
         self._written = True
-        if len(text := self.text()) > self._longest:  # an area has no limit of its own
-            self._set(text[: self._longest])
         if not self._timer.isActive():
             self._writing.start()
         left = LONGEST_MS - self._writing.elapsed()

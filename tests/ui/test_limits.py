@@ -1,0 +1,134 @@
+"""No field cuts what is written into it without saying so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+import labapp.ui
+from labapp.events import Source
+from labapp.events.commands import AddNote
+from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
+from labapp.ui.widgets.textfield import TextField
+from tests.helpers.rooms import Room
+from tests.ui.desk import Desk
+from tests.ui.desk import desk as desk
+
+UI = Path(labapp.ui.__file__).parent
+FIELDS = {"QLineEdit", "QPlainTextEdit", "QTextEdit"}
+LIMITS = {"Limit", "limit"}
+
+
+def called(tree: ast.AST) -> list[str]:
+    """Names of what a module calls, without their modules."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [getattr(made, "id", getattr(made, "attr", "")) for made in calls]
+
+
+def test_every_field_has_its_limit_told() -> None:
+    """Qt cuts at 32,767 characters, or where it was told to, and says nothing."""
+    seen = 0
+    for path in UI.rglob("*.py"):
+        names = called(ast.parse(path.read_text()))
+        if path.name != "limit.py":
+            assert "setMaxLength" not in names, f"{path} cuts silently"
+        fields = [name for name in names if name in FIELDS]
+        bases = [
+            node
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ClassDef)
+            and any(getattr(base, "id", "") in FIELDS for base in node.bases)
+        ]
+        if fields or bases:
+            seen += 1
+            assert LIMITS & set(names), f"{path} has a field that may cut without a word"
+    assert seen >= 6
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    made.resize(400, 200)
+    QVBoxLayout(made)
+    made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
+    return made
+
+
+def paste(field: QLineEdit | QPlainTextEdit, text: str) -> None:
+    QApplication.clipboard().setText(text)
+    field.paste()
+
+
+@pytest.mark.parametrize("kind", [QLineEdit, QPlainTextEdit])
+def test_what_does_not_fit_is_said_until_it_fits(
+    window: QWidget, qtbot: QtBot, kind: Callable[[], QLineEdit | QPlainTextEdit]
+) -> None:
+    field = kind()
+    limit = Limit(field, 10, "Only 10")
+    layout = window.layout()
+    assert layout is not None
+    layout.addWidget(field)
+    field.show()
+    field.setFocus()
+    text = field.text if isinstance(field, QLineEdit) else field.toPlainText
+    qtbot.keyClicks(field, "0123456789")
+    assert limit.notice is None
+    qtbot.keyClicks(field, "x")
+    assert text() == "0123456789"
+    assert limit.notice is not None
+    assert limit.notice.isVisible()
+    assert limit.notice.text() == field.accessibleDescription() == "Only 10"
+    qtbot.keyClick(field, Qt.Key.Key_Backspace)
+    assert not limit.notice.isVisible()
+    qtbot.keyClick(field, Qt.Key.Key_Home)
+    paste(field, "abc")
+    assert text() == "a012345678", "what stood there stays whole"
+    assert limit.notice.isVisible()
+    field.clearFocus()
+    assert not limit.notice.isVisible()
+
+
+def test_a_written_answer_keeps_its_end_when_something_is_put_into_its_middle(
+    window: QWidget, qtbot: QtBot
+) -> None:
+    field = TextField("Comments", lines=3, longest=20, too_long="Only 20")
+    layout = window.layout()
+    assert layout is not None
+    layout.addWidget(field)
+    field.show()
+    assert isinstance(field.edit, QPlainTextEdit)
+    field.edit.setFocus()
+    qtbot.keyClicks(field.edit, "the beginning, end")
+    qtbot.keyClick(field.edit, Qt.Key.Key_Home)
+    paste(field.edit, "long words ")
+    assert field.text() == "lothe beginning, end"
+    assert field.limit.notice is not None
+    with qtbot.waitSignal(field.kept) as kept:
+        field.keep()
+    assert kept.args == ["lothe beginning, end"]
+
+
+def test_a_long_note_is_kept_whole(desk: Desk) -> None:
+    field = desk.console.notes.input
+    long = "word " * 1500 + "end"
+    assert len(long) < NOTE_LIMIT
+    field.setFocus()
+    paste(field, long)
+    field.returnPressed.emit()
+    assert desk.room.last("note.added")["text"] == long
+
+
+def test_the_journal_takes_the_longest_note(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    room.session.begin()
+    room.runner.send(AddNote("x" * NOTE_LIMIT, 0), Source.MODERATOR)
+    assert len(room.last("note.added")["text"]) == NOTE_LIMIT
