@@ -12,11 +12,13 @@ from labapp.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
+    AskQuestion,
     AskToLeave,
     Begin,
     Command,
     ConfirmSkip,
     CorrectNote,
+    EndInterview,
     EndSession,
     GivePrompt,
     MovePointer,
@@ -77,7 +79,7 @@ TrialKey = tuple[str | None, int | None, int | None]
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
-WHILE_ASKED = (SkipStage, TakeBackSkip, ConfirmSkip, Tick, StimulusHidden)
+WHILE_ASKED = (SkipStage, TakeBackSkip, ConfirmSkip, Tick, StimulusHidden, AskQuestion)
 """What is heard of a task while its participant is asked whether to leave."""
 REOPENED = "the end was taken back"
 """Why a session pauses that goes on after its end."""
@@ -261,6 +263,10 @@ class SessionMachine:
                 return ()
             case Begin() if not state.running:
                 return () if state.pauses.held else self._next_part(state)
+        if isinstance(command, EndInterview) and state.pauses.leaving and state.running:
+            # Who asked to leave the interview left it: nobody has to answer that any more.
+            ended = self.tasks[state.index].decide(state.part_state, command, now_ns)
+            return (self._keyed(state, CloseWithdrawn()), *ended) if ended else ()
         while_asked = isinstance(command, WHILE_ASKED)
         if not state.running or (state.pauses.leaving and not while_asked):
             return ()

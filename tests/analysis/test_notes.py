@@ -94,7 +94,7 @@ def test_an_entry_belongs_to_the_moment_of_its_first_key() -> None:
         ("flag", 31.0, 21.0, 31.0, "stage-1", 2),
         ("deviation", 32.0, 22.0, 32.0, "stage-1", 2),
         ("question", 40.0, 30.0, 40.0, "interview-1", None),
-        ("note", 58.0, 48.0, 60.0, None, None),
+        ("note", 58.0, 47.0, 60.0, None, None),
     ]
 
 
@@ -147,7 +147,7 @@ def test_what_is_not_known_of_blinding_is_not_said(blind: bool | None, told: obj
 
 def test_the_interview_is_measured_apart() -> None:
     (person,) = rows(tables(session()).participants, "interview_s", "n_notes", "duration_s")
-    assert person == (20.0, 6, 50.0)
+    assert person == (20.0, 6, 47.0)
 
 
 def test_the_bundle_has_the_same_onsets() -> None:

@@ -14,7 +14,9 @@ from labapp.events.commands import (
     AddFlag,
     AddNote,
     AskQuestion,
+    AskToLeave,
     Command,
+    ConfirmSkip,
     CorrectNote,
     EndInterview,
     EndSession,
@@ -99,8 +101,19 @@ def test_killed_in_an_interview(tmp_path: Path, end: Command) -> None:
     assert part_of(session) == "interview-1"
     moderate(session, Resume("everybody is back"), AskQuestion(2))
     assert session.runner.state.part_state.asked == (1, 2)
-    moderate(session, end)
+    moderate(session, end, ConfirmSkip())
     assert part_of(session) == "debrief"
+    drop(session)
+
+
+def test_who_asks_to_stop_is_let_out_of_the_interview(tmp_path: Path) -> None:
+    session = in_interview(tmp_path)
+    session.runner.send(AskToLeave("escape"))
+    moderate(session, AskQuestion(1))
+    assert session.runner.state.part_state.asked == (1,), "its time is not lost"
+    moderate(session, EndInterview())
+    assert part_of(session) == "debrief"
+    assert not session.runner.state.pauses.leaving
     drop(session)
 
 
