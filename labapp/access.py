@@ -12,9 +12,12 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from labapp.errors import DataFolderError, UsageError
+
+if TYPE_CHECKING:
+    import tarfile
 
 GROUP = "LABAPP_GROUP"
 _POSIX = os.name == "posix"
@@ -77,6 +80,17 @@ def create(path: Path) -> IO[bytes]:
     return stream
 
 
+def as_ours(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    """A filter of `tarfile` that, besides what `data` refuses, gives files the rights of ours: an
+    archive carries those of the machine that packed it."""
+    import tarfile
+
+    checked = tarfile.data_filter(member, folder)
+    if group() is None:
+        return checked.replace(mode=0o700 if checked.isdir() else 0o600, deep=False)
+    return checked.replace(mode=0o2770 if checked.isdir() else 0o660, deep=False)
+
+
 def own_private(folder: Path, file: Path) -> None:
     """Make a private folder and a file in it, for this user alone. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -97,12 +111,20 @@ def wide(path: Path, *, private: bool = False) -> str:
     return stat.filemode(mode) if _POSIX and mode & ours else ""
 
 
+def warning(data: Path) -> str:
+    """What is to be said of a data folder that others can read; empty where they cannot."""
+    rights = wide(data)
+    if not rights:
+        return ""
+    return f"Others can read the data folder {data} ({rights}). Close it: {narrower(data)}"
+
+
 def narrower(path: Path) -> str:
     """The command that gives a folder and all in it the rights that they should have."""
     name = os.environ.get(GROUP, "")
     if not name:
         return f"chmod -R go-rwx '{path}'"
-    return f"chgrp -R {name} '{path}' && chmod -R o-rwx,g+rwX '{path}'"
+    return f"chgrp -R {name} '{path}' && chmod -R o-rwx,g+rwXs '{path}'"
 
 
 def refuse_wide(path: Path) -> None:

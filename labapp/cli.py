@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from labapp import __version__
+from labapp import __version__, access
 from labapp.cli_metrics import metrics
 from labapp.cli_models import models_app
 from labapp.cli_options import (
@@ -36,6 +36,7 @@ from labapp.cli_options import (
     session_path,
     show_json,
     strategy_name,
+    warn_of_wide,
 )
 from labapp.cli_planning import plan
 from labapp.cli_sessions import sessions_app
@@ -159,6 +160,7 @@ def run(
         careless=careless,
         blind=blind,
     )
+    warn_of_wide(data)
     raise typer.Exit(run_session(study, participant, session, options))
 
 
@@ -203,6 +205,7 @@ def export(
             "may, too.",
             err=True,
         )
+    warn_of_wide(data)
     path = write_bundle(
         [session_path(s, data) for s in sessions],
         out,
@@ -405,6 +408,7 @@ Give the command again to begin anew; where its folder is there already, name an
 def main() -> None:
     """The entry point: expected failures become messages, never tracebacks."""
     try:
+        access.restrict()
         status = app(prog_name="labapp", standalone_mode=False)
         if status == _INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
             raise KeyboardInterrupt

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from labapp import access
 from labapp.errors import UsageError
 
 Data = Annotated[
@@ -117,6 +118,12 @@ def data_folder(data: Path | None) -> Path:
     from labapp.resources import data_root
 
     return data_root(data)
+
+
+def warn_of_wide(data: Path | None) -> None:
+    """Say on the standard error where others can read the data folder."""
+    if said := access.warning(data_folder(data)):
+        typer.echo(f"Warning: {said}", err=True)
 
 
 def session_path(session: str, data: Path | None) -> Path:

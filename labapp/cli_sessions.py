@@ -22,6 +22,7 @@ from labapp.cli_options import (
     session_path,
     show_json,
     strategy_name,
+    warn_of_wide,
 )
 from labapp.errors import UsageError
 
@@ -39,6 +40,7 @@ def sessions_list(data: Data = None, json_: Json = False) -> None:
     from labapp.records.describe import line
     from labapp.records.sessions import list_sessions
 
+    warn_of_wide(data)
     rows = list_sessions(data_folder(data))
     if json_:
         show_json([row.to_json() for row in rows])
@@ -193,4 +195,5 @@ def sessions_resume(
         accept_version=accept_version,
         blind=blind,
     )
+    warn_of_wide(data)
     raise typer.Exit(resume_session(session_path(session, data), options))

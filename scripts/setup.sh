@@ -110,6 +110,10 @@ if [ "$(uname -s)" = Linux ]; then
   [ ${#packages[@]} -eq 0 ] || install_or_name "${packages[@]}"
 fi
 
+# --- The data folder of a checkout ------------------------------------------------------------------
+# What is recorded there is this user's alone, or the group's that LABAPP_GROUP names.
+[ ! -d sessions ] || [ -n "${LABAPP_GROUP:-}" ] || chmod go-rwx sessions
+
 # --- Python packages ------------------------------------------------------------------------------
 # The place counts too: programs in a virtual environment name their interpreter by its full path.
 fresh=$({ pwd; cat pyproject.toml constraints.txt scripts/setup.sh; } | cksum)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from labapp import access
+
 UNFINISHED = ".unfinished-"
 """How the name of the folder begins in which an analysis is written; where the program was killed
 it stays and can be deleted."""
@@ -24,7 +26,7 @@ def staged(out: Path, last: str) -> Iterator[Path]:
     left of an analysis that was killed is in a folder of its own. Raises OSError.
     """
     new = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
+    access.own_folder(out)
     folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=out))
     try:
         yield folder

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from labapp import access
 from labapp.analysis.columns import COLUMNS
 from labapp.analysis.findings import DERIVED, Findings, derived, findings
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
@@ -43,7 +44,7 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
     refuse_existing(out, file_names())
     found = findings(tables.included()) if found is None else found
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        access.own_folder(out)
         written = write_small(tables, out, found)
         write_snapshots(recorded(tables), *snapshot_files(out))
     except OSError as error:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from labapp import access
 from labapp.bundle.manifest import FileEntry, hash_stream
 from labapp.errors import BundleError, ExportExists
 from labapp.records.tree import FolderTree, Tree
@@ -63,13 +64,13 @@ def placed(out: Path, *, zipped: bool) -> Iterator[BundleFolder]:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
             tree = Path(temporary) / "bundle"
-            tree.mkdir()
+            access.own_folder(tree, exist_ok=False)
             bundle = BundleFolder(tree)
             yield bundle
             made = tree
             if zipped:
                 made = Path(temporary) / "bundle.zip"
-                with made.open("xb") as target:
+                with access.create(made) as target:
                     write_zip(FolderTree(tree), out.stem, target)
             if bundle.undated:
                 _undate(made)

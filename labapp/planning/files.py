@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from labapp import access
 from labapp.errors import DataFolderError, ExportExists
 from labapp.planning.numbers import tables
 from labapp.planning.plan import Plan
@@ -24,7 +25,7 @@ def created(out: Path | None) -> Iterator[None]:
         yield
         return
     try:
-        out.mkdir(parents=True)
+        access.own_folder(out, exist_ok=False)
     except FileExistsError as error:
         raise ExportExists(
             f"{out} exists already.",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from labapp import access
 from labapp.errors import MetricError
 from labapp.scoring.scores import Outcome
 
@@ -40,7 +41,7 @@ def created(out: Path | None) -> Iterator[None]:
 
 def _make(out: Path) -> None:
     try:
-        out.mkdir(parents=True)
+        access.own_folder(out, exist_ok=False)
     except FileExistsError as error:
         raise MetricError(
             f"{out} exists.", safe="It was not touched.", todo="Name another folder with --out."

@@ -15,6 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from labapp import access
 from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
 from labapp.reading import files
 from labapp.reading.values import json_value
@@ -127,7 +128,7 @@ def check_data_root(data: Path) -> int:
     """
     probe = data / f".labapp-probe-{uuid.uuid4().hex}"
     try:
-        data.mkdir(parents=True, exist_ok=True)
+        access.own_folder(data)
         probe.write_bytes(b"labapp" * 1024)
         same = probe.read_bytes() == b"labapp" * 1024
         probe.unlink()
@@ -167,7 +168,7 @@ def study_folder(data: Path, study: str) -> Path:
     check_data_root(data)
     path = data / study
     try:
-        path.mkdir(exist_ok=True)
+        access.own_folder(path)
     except OSError as error:
         raise data_error(path, error) from error
     return path

@@ -11,7 +11,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from labapp import __version__, resources
+from labapp import __version__, access, resources
 from labapp.clock import NS, Clock, SessionClock, utc_text
 from labapp.errors import AudioError
 from labapp.events import Body, Draft, Event, Source
@@ -221,6 +221,9 @@ def create(
     DrawnOtherwise is raised and nothing was made. allotted: cells that are not drawn here, for
     somebody allots them to many sessions at once (see `simulation.at_scale`).
     """
+    # Told now, and not when the participant has typed a name.
+    access.refuse_wide(around.private)
+    access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
     with allotment.book(data, loaded) as book:
         drawn = book.draw(participant, seed) if allotted is None else tuple(allotted)
         if prepared is not None and drawn != tuple(prepared):
@@ -322,6 +325,8 @@ def resume(
         resuming.check_version(past, accept_version)
         parts = plan.parts_of(planned)
         around = around_of(loaded, models_of(parts))
+        access.refuse_wide(around.private)
+        access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
         resuming.check_models(past, around.warmed, accept_version)
         kept: tuple[StimuliKept, ...] = ()
         if around.keeps_pictures:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from labapp import access
 from labapp.session import private
 from labapp.session.private import Consent
 from labapp.simulation.decoders import Decoders
@@ -73,9 +74,9 @@ class Played:
             with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=folder.parent) as beside:
                 # A folder deeper than the sessions of a study: nobody takes half of it for one.
                 unpacked = Path(beside) / "whole" / self.name
-                unpacked.mkdir(parents=True)
+                access.own_folder(unpacked, exist_ok=False)
                 with tarfile.open(fileobj=io.BytesIO(self.packed)) as archive:
-                    archive.extractall(unpacked, filter="data")
+                    archive.extractall(unpacked, filter=access.as_ours)
                 unpacked.rename(target)
         elif self.path is not None:
             self.path.rename(target)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from labapp import resources
+from labapp import access, resources
 from labapp.errors import AudioError, LabappError
 from labapp.ui import display
 
@@ -55,6 +55,7 @@ def examine(data: Path | None = None) -> list[Check]:
         _microphone,
         _processor,
         lambda: _disk(resources.data_root(data)),
+        lambda: _access(resources.data_root(data), resources.private_root()),
         _models,
     ]
     return [check for examined in checks for check in examined()]
@@ -135,6 +136,19 @@ def _disk(data: Path) -> list[Check]:
     if free < LOW_DISK_GB:
         return [Check("disk", "note", f"{data}: only {free:.1f} GB free", "Make room.")]
     return [Check("disk", "pass", f"{data}: {free:.0f} GB free")]
+
+
+def _access(data: Path, private: Path) -> list[Check]:
+    """Who can read what is recorded, and the private folder."""
+    wide = [path for path in (private, *private.glob("*")) if access.wide(path, private=True)]
+    if wide:
+        found = f"others can read {wide[0]} ({access.wide(wide[0], private=True)})"
+        return [Check("access", "fail", found, f"Close it: chmod -R go-rwx '{private}'")]
+    if rights := access.wide(data):
+        found = f"others can read {data} ({rights})"
+        return [Check("access", "note", found, f"Close it: {access.narrower(data)}")]
+    who = "only you can read" if access.group() is None else "you and your lab's group can read"
+    return [Check("access", "pass", f"{who} what is recorded; it is not encrypted")]
 
 
 def _models() -> list[Check]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from labapp import access
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.study.label import LABEL
 from labapp.study.schema import Participants
@@ -20,7 +22,7 @@ from labapp.ui.moderator.reports import reported
 
 State = Literal["ok", "warn", "missing", "busy"]
 
-ORDER = ("microphone", "screen", "decoders", "disk", "consent")
+ORDER = ("microphone", "screen", "decoders", "disk", "access", "consent")
 PICTURES = "pictures"
 """A row in the place of the decoders, for studies that show photos instead."""
 NEEDED = {
@@ -31,6 +33,7 @@ NEEDED = {
     "decoders": N_("the decoders"),
     "pictures": N_("the pictures"),
     "disk": N_("room on the disk"),
+    "access": N_("a private folder that only you can read"),
     "consent": N_("the consent text"),
 }
 """How a row is called in the sentence beside Start."""
@@ -270,6 +273,28 @@ def disk_row(free_bytes: int | None, problem: str = "", *, sound: bool = True) -
         size=wording.size(free_bytes),
     )
     return Row("disk", "ok", text)
+
+
+def access_row(data: Path, data_rights: str, private: Path, private_rights: str) -> Row:
+    """Shown only where others can read what they should not. rights: of each folder as
+    `access.wide` says them, empty where they are as they should be."""
+    if private_rights:
+        text = tr(
+            "Others can read the private folder {path} ({rights}): {command}",
+            path=private,
+            rights=private_rights,
+            command=f"chmod -R go-rwx '{private}'",
+        )
+        return Row("access", "missing", text)
+    if data_rights:
+        text = tr(
+            "Others can read the data folder {path} ({rights}): {command}",
+            path=data,
+            rights=data_rights,
+            command=access.narrower(data),
+        )
+        return Row("access", "warn", text, required=False)
+    return Row("access", "ok", "")
 
 
 def consent_row(text: str | None) -> Row:
