@@ -150,18 +150,19 @@ def test_a_wide_data_folder_is_warned_of_everywhere(
     monkeypatch.setenv("LABAPP_PRIVATE", str(private))
     assert access.warning(data) == ""
     assert [check.level for check in doctor._access(data, private)] == ["pass"]
-    rights = access.wide(data), access.wide(private, private=True)
-    assert checklist.access_row(data, rights[0], private, rights[1]).text == ""
+    assert checklist.access_row(data, private) is None
     data.chmod(0o755)
     assert f"chmod -R go-rwx '{data}'" in access.warning(data)
     (note,) = doctor._access(data, private)
     assert (note.level, note.ok) == ("note", True)
-    row = checklist.access_row(data, access.wide(data), private, "")
+    row = checklist.access_row(data, private)
+    assert row is not None
     assert (row.state, row.blocks) == ("warn", False)
     private.chmod(0o750)
     (failure,) = doctor._access(data, private)
     assert (failure.level, failure.ok) == ("fail", False)
-    row = checklist.access_row(data, "", private, access.wide(private, private=True))
+    row = checklist.access_row(data, private)
+    assert row is not None
     assert (row.state, row.blocks) == ("missing", True)
     done = subprocess.run(
         [sys.executable, "-m", "labapp", "sessions", "list", "--data", str(data)],

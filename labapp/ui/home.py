@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTime, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
-from labapp import access
 from labapp.audio import devices
 from labapp.audio.check import MicrophoneProbe
 from labapp.audio.devices import Device
@@ -378,11 +377,11 @@ class HomeController(QObject):
             self.view.set_checklist([checklist.disk_row(None, f"{error.what} {error.todo}")])
             self.view.set_data(self.data, None)
         else:
-            self.view.set_checklist([checklist.disk_row(free, sound=sound)])
+            row = checklist.disk_row(free, sound=sound)
+            if not row.blocks:
+                row = checklist.access_row(self.data, self.private) or row
+            self.view.set_checklist([row])
             self.view.set_data(self.data, free)
-        rights = access.wide(self.data), access.wide(self.private, private=True)
-        row = checklist.access_row(self.data, rights[0], self.private, rights[1])
-        self.view.set_checklist([row])
         if self._probe is not None and self._probe.level().state == "lost":
             self._use(None)
         if self._device is None and not self._sound_off:

@@ -220,9 +220,10 @@ def test_names_are_kept_apart_and_for_their_owner_only(tmp_path: Path) -> None:
 
 
 def test_a_consent_that_cannot_be_stored_keeps_the_session_at_consent(tmp_path: Path) -> None:
-    (tmp_path / "private").write_text("a file")
     session = opened(tmp_path)
     session.begin()
+    (tmp_path / "private").write_text("a file")
+    (tmp_path / "private").chmod(0o600)
     with pytest.raises(DataFolderError, match="consent could not be stored"):
         session.give_consent("Ada Lovelace")
     assert session.runner.part is not None
@@ -247,6 +248,7 @@ def test_a_table_of_names_that_an_older_labapp_made_is_read_and_added_to(tmp_pat
             "name TEXT NOT NULL, utc TEXT NOT NULL, document_sha256 TEXT NOT NULL) STRICT"
         )
         connection.execute("INSERT INTO consent VALUES ('P01', '1', 'Ada', '2026', '0')")
+    (private / "quickstart.sqlite").chmod(0o600)
     old = Consent("P01", "1", "Ada", "2026", "0")
     assert consents(private, "quickstart") == [old]
     drawn = Consent("P02", "1", "", "2027", "0", drawing="[[[0,0],[1,1]]]")

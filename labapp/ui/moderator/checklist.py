@@ -22,7 +22,7 @@ from labapp.ui.moderator.reports import reported
 
 State = Literal["ok", "warn", "missing", "busy"]
 
-ORDER = ("microphone", "screen", "decoders", "disk", "access", "consent")
+ORDER = ("microphone", "screen", "decoders", "disk", "consent")
 PICTURES = "pictures"
 """A row in the place of the decoders, for studies that show photos instead."""
 NEEDED = {
@@ -33,7 +33,6 @@ NEEDED = {
     "decoders": N_("the decoders"),
     "pictures": N_("the pictures"),
     "disk": N_("room on the disk"),
-    "access": N_("a private folder that only you can read"),
     "consent": N_("the consent text"),
 }
 """How a row is called in the sentence beside Start."""
@@ -275,26 +274,26 @@ def disk_row(free_bytes: int | None, problem: str = "", *, sound: bool = True) -
     return Row("disk", "ok", text)
 
 
-def access_row(data: Path, data_rights: str, private: Path, private_rights: str) -> Row:
-    """Shown only where others can read what they should not. rights: of each folder as
-    `access.wide` says them, empty where they are as they should be."""
-    if private_rights:
+def access_row(data: Path, private: Path) -> Row | None:
+    """In the place of the disk's row, where others can read what they should not: no session starts
+    while the private folder is open to them. None where all is as it should be."""
+    if rights := access.wide(private, private=True):
         text = tr(
             "Others can read the private folder {path} ({rights}): {command}",
             path=private,
-            rights=private_rights,
+            rights=rights,
             command=f"chmod -R go-rwx '{private}'",
         )
-        return Row("access", "missing", text)
-    if data_rights:
+        return Row("disk", "missing", text)
+    if rights := access.wide(data):
         text = tr(
             "Others can read the data folder {path} ({rights}): {command}",
             path=data,
-            rights=data_rights,
+            rights=rights,
             command=access.narrower(data),
         )
-        return Row("access", "warn", text, required=False)
-    return Row("access", "ok", "")
+        return Row("disk", "warn", text, required=False)
+    return None
 
 
 def consent_row(text: str | None) -> Row:

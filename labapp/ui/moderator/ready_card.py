@@ -25,7 +25,6 @@ TITLES = {
     "decoders": N_("Decoders"),
     PICTURES: N_("Pictures"),
     "disk": N_("Disk"),
-    "access": N_("Who can read"),
     "consent": N_("Consent text"),
 }
 TITLE_WIDTH = 116
