@@ -14,6 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from labapp import access
 from labapp.clock import Clock, utc_label
 from labapp.errors import LabappError, ParticipantTaken, SessionBusy
 from labapp.records.journal import extent
@@ -104,7 +105,7 @@ def create(
         if (study / str(name)).exists():
             raise _exists(study / str(name))
         try:
-            new.home.path.mkdir(exist_ok=False)
+            access.own_folder(new.home.path, exist_ok=False)
         except FileExistsError as error:
             raise _exists(new.home.path) from error
         new.lock = new.home.lock()

@@ -73,11 +73,14 @@ def written_study(folder: Path, break_s: float | None = None) -> Path:
 
 
 def own_study(folder: Path, instrument: str) -> Path:
-    """The study `own`, which asks one instrument of its own; instrument: its file."""
+    """The study `own`, which asks one instrument of its own, and then one question about dials that
+    can be named; instrument: its file."""
     (folder / "instruments").mkdir(parents=True)
     name = instrument.partition("id:")[2].split()[0]
     (folder / "instruments" / f"{name}.yaml").write_text(instrument)
     path = folder / "own.yaml"
     lines = ["id: own", "title: Our own questions", "version: 1", "flow:"]
-    path.write_text("\n".join([*lines, f"  - questionnaire: {name}"]) + "\n")
+    stage = ["task: reconstruction", "models: [sinelines/gt]", "trials: 1", "labels: editable"]
+    lines += [f"  - questionnaire: {name}", "  - stages:", *(f"      {line}" for line in stage)]
+    path.write_text("\n".join(lines) + "\n")
     return path
