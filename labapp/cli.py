@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -34,7 +35,6 @@ from labapp.cli_options import (
     positive_speed,
     progress_bar,
     session_path,
-    show_json,
     strategy_name,
     warn_of_wide,
 )
@@ -42,6 +42,7 @@ from labapp.cli_planning import plan
 from labapp.cli_sessions import sessions_app
 from labapp.cli_stimuli import stimuli_app
 from labapp.computing.stopping import stoppable
+from labapp.console import say, say_json
 from labapp.errors import LabappError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
@@ -77,7 +78,7 @@ def labapp(
     Without a command, the moderator window opens. Example: labapp
     """
     if version:
-        typer.echo(f"labapp {__version__}")
+        say(f"labapp {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is not None and (data or private):
         raise UsageError(
@@ -103,7 +104,7 @@ def demo(
     """
     from labapp.ui.demo import run_demo
 
-    raise typer.Exit(run_demo(out, seed, typer.echo))
+    raise typer.Exit(run_demo(out, seed, say))
 
 
 @app.command()
@@ -116,10 +117,10 @@ def doctor(json_: Json = False) -> None:
 
     checks = examine()
     if json_:
-        show_json([check.to_json() for check in checks])
+        say_json([check.to_json() for check in checks])
     else:
         for check in checks:
-            typer.echo(check.line())
+            say(check.line())
     raise typer.Exit(0 if all(check.ok for check in checks) else 1)
 
 
@@ -200,7 +201,7 @@ def export(
             todo="Without --deidentify the sound is in the bundle anyway.",
         )
     if with_audio:
-        typer.echo(
+        say(
             "Warning: the voices in this bundle identify the people who speak, and what they say "
             "may, too.",
             err=True,
@@ -215,7 +216,7 @@ def export(
         withdrawn=withdrawn,
         private=private,
     )
-    typer.echo(f"bundle: {path}")
+    say(f"bundle: {path}")
 
 
 @app.command()
@@ -245,7 +246,7 @@ def analyze(
             workers=workers,
             dask=dask,
         )
-    typer.echo(f"report: {report}")
+    say(f"report: {report}")
 
 
 @app.command("simulate")
@@ -305,14 +306,14 @@ def simulate_(
     covered = coverage(out, loaded)
     if covered is not None:
         for line in covered.lines():
-            typer.echo(line, err=True)
+            say(line, err=True)
         if len(folders) != participants:
-            typer.echo(f"The study is full after {len(folders)} participants.", err=True)
+            say(f"The study is full after {len(folders)} participants.", err=True)
     if json_:
-        show_json([{"id": path.name, "path": path} for path in folders])
+        say_json([{"id": path.name, "path": path} for path in folders])
     else:
         for path in folders:
-            typer.echo(path)
+            say(path)
 
 
 @studies_app.command("list")
@@ -325,11 +326,11 @@ def studies_list(json_: Json = False) -> None:
         study = loading.load(path.stem).study
         rows.append({"id": study.id, "title": study.title, "version": study.version})
     if json_:
-        show_json(rows)
+        say_json(rows)
     else:
         widest = max(len(str(row["id"])) for row in rows)
         for row in rows:
-            typer.echo(f"{row['id']:{widest}}  {row['title']}")
+            say(f"{row['id']:{widest}}  {row['title']}")
 
 
 @studies_app.command("show")
@@ -347,10 +348,10 @@ def studies_show(
 
     shown = overview(study, participants, data_folder(data))
     if json_:
-        show_json(shown.to_json())
+        say_json(shown.to_json())
     else:
         for line in shown.lines():
-            typer.echo(line)
+            say(line)
 
 
 @studies_app.command("check")
@@ -363,9 +364,9 @@ def studies_check(file: Annotated[str, typer.Argument(help="A study file or id."
     askable = Askable()
     loaded = check(file, askable)
     strings_of(loaded)
-    typer.echo(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
+    say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
     for notice in (*askable.notices(), *undeclared(loaded)):
-        typer.echo(notice)
+        say(notice)
 
 
 @studies_app.command("consent")
@@ -385,7 +386,7 @@ def studies_consent(
     from labapp.ui.consent_pdf import write_blank
 
     write_blank(out, loaded)
-    typer.echo(f"form: {out}")
+    say(f"form: {out}")
 
 
 @studies_app.command("schema")
@@ -393,7 +394,7 @@ def studies_schema() -> None:
     """The JSON Schema of study files. Example: labapp studies schema > study.schema.json"""
     from labapp.study.schema import Study
 
-    show_json(Study.model_json_schema())
+    say_json(Study.model_json_schema())
 
 
 # Not click's: newer versions of typer bring a click of their own.
@@ -413,16 +414,23 @@ def main() -> None:
         if status == _INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
             raise KeyboardInterrupt
     except LabappError as error:
-        typer.echo(str(error), err=True)
+        say(str(error), err=True)
         status = error.exit_status
     except _UsageMistake as error:
-        error.show()
+        usage = io.StringIO()
+        error.show(usage)
+        say(usage.getvalue().rstrip(), err=True)
         status = 2
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo(_INTERRUPTED_TOLD, err=True)
+        say(_INTERRUPTED_TOLD, err=True)
         status = _INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+    except Exception as error:  # noqa: BLE001  (the last net: a person gets words in any case)
+        from labapp.mistakes import told
+
+        say(mistake := told(error), err=True)
+        status = mistake.exit_status
     sys.exit(status if isinstance(status, int) else 0)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli_options import Json, show_json
+from labapp.cli_options import Json
+from labapp.console import say, say_json
 
 if TYPE_CHECKING:
     from labapp.scoring.files import Table
@@ -91,7 +92,7 @@ def metrics(
         written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
     rows = [outcome.to_json() for outcome in outcomes]
     if json_:
-        show_json(rows if chosen is None else rows[0])
+        say_json(rows if chosen is None else rows[0])
     else:
         from labapp.scoring import words
 
@@ -100,7 +101,7 @@ def metrics(
         else:
             words.show_one(outcomes[0], c.names, f.names)
         for path in written:
-            typer.echo(path)
+            say(path)
 
 
 def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:

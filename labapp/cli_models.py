@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labapp.cli_options import Json, show_json
+from labapp.cli_options import Json
+from labapp.console import say, say_json
 from labapp.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def models_list(json_: Json = False) -> None:
 
     rows = sorted([*catalog.models(), *classifiers.models()], key=lambda row: str(row["id"]))
     if json_:
-        show_json(rows)
+        say_json(rows)
         return
     wide = max((len(row["id"]) for row in rows), default=0)
     for row in rows:
         text = row.get("problem") or row["title"]
-        typer.echo(f"{row['id']:{wide}}  {row.get('source', ''):7}  {text}{_how_good(row)}")
-    typer.echo(f"\nshipped: {resources.models()}\nown:     {resources.user_models()}")
+        say(f"{row['id']:{wide}}  {row.get('source', ''):7}  {text}{_how_good(row)}")
+    say(f"\nshipped: {resources.models()}\nown:     {resources.user_models()}")
 
 
 @models_app.command("show")
@@ -71,13 +72,13 @@ def models_show(
     has_dials = not classifiers.is_one(model)
     card = catalog.show(_model(model)) if has_dials else classifiers.show(model)
     if not json_:
-        typer.echo(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
+        say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
     if has_dials and not no_sheet:
         card["sheet"] = str(catalog.write_sheet(_model(model), sheet))
         if not json_:
-            typer.echo(f"sheet: {card['sheet']}")
+            say(f"sheet: {card['sheet']}")
     if json_:
-        show_json(card)
+        say_json(card)
 
 
 @models_app.command("train")
@@ -107,7 +108,7 @@ def models_train(
         folder = train_with_progress(
             recipe, out, device, resume=not fresh, data_folder=data, threads=threads
         )
-    typer.echo(f"model: {folder}")
+    say(f"model: {folder}")
 
 
 def _train_classifier(
@@ -159,8 +160,8 @@ def models_import_tfjs(
 
     folder = import_package(source, out, model_id)
     card = cards.read(folder)
-    typer.echo(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} dials)")
-    typer.echo(f"model: {folder}")
+    say(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} dials)")
+    say(f"model: {folder}")
 
 
 @models_app.command("evaluate")
@@ -201,7 +202,7 @@ def models_evaluate(
         else:
             result = _evaluate_classifier(model, data, json_=json_)
         if json_:
-            show_json(result)
+            say_json(result)
         if not result["agrees"]:
             raise ModelError(
                 f"The numbers computed are not those on the card of {result['model']}.",
@@ -224,10 +225,10 @@ def models_bench(
 
     result = benching.bench(load_package(_model(model), device), n)
     if json_:
-        show_json(result)
+        say_json(result)
     else:
         for key, value in result.items():
-            typer.echo(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
+            say(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
 
 
 def _evaluate(
@@ -239,7 +240,7 @@ def _evaluate(
 
     result = evaluation.evaluate(model, data_folder=data)
     if not json_:
-        typer.echo("\n".join(evaluation.table(result)))
+        say("\n".join(evaluation.table(result)))
     # The metrics take minutes: not of a model that is not what it says it is.
     if result["agrees"] and not no_metrics:
         outcomes = _outcomes(model, data, out)
@@ -254,7 +255,7 @@ def _evaluate_classifier(model: str, data: Path | None, *, json_: bool) -> dict[
 
     result = evaluation.evaluate(model, data_folder=data)
     if not json_:
-        typer.echo("\n".join(evaluation.table(result)))
+        say("\n".join(evaluation.table(result)))
     return result
 
 

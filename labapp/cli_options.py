@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -67,10 +66,6 @@ Mixture = Annotated[
     ),
 ]
 Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real second.")]
-
-
-def show_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 @contextmanager

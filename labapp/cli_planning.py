@@ -17,9 +17,9 @@ from labapp.cli_options import (
     one_place,
     progress_bar,
     session_path,
-    show_json,
 )
 from labapp.computing.stopping import stoppable
+from labapp.console import say, say_json
 from labapp.errors import UsageError
 
 
@@ -91,14 +91,14 @@ def plan(
     if json_:
         from labapp.planning.numbers import to_json
 
-        show_json(to_json(made))
+        say_json(to_json(made))
         return
     from rich.console import Console
 
     from labapp.planning.words import show
 
     show(made, Console())
-    typer.echo("More, with figures: --out DIR" if path is None else f"plan: {path}")
+    say("More, with figures: --out DIR" if path is None else f"plan: {path}")
 
 
 def _shares(said: str | None) -> Mapping[str, float]:

@@ -20,10 +20,10 @@ from labapp.cli_options import (
     data_folder,
     positive_speed,
     session_path,
-    show_json,
     strategy_name,
     warn_of_wide,
 )
+from labapp.console import say, say_json, say_line, shown
 from labapp.errors import UsageError
 
 sessions_app = typer.Typer(
@@ -38,17 +38,19 @@ sessions_app = typer.Typer(
 def sessions_list(data: Data = None, json_: Json = False) -> None:
     """Recorded sessions and their state. Example: labapp sessions list"""
     from labapp.records.describe import line
-    from labapp.records.sessions import list_sessions
+    from labapp.records.sessions import list_problems, list_sessions
 
     warn_of_wide(data)
     rows = list_sessions(data_folder(data))
     if json_:
-        show_json([row.to_json() for row in rows])
+        say_json([row.to_json() for row in rows])
         return
     if not rows:
-        typer.echo(f"No sessions in {data_folder(data)}.")
+        say(f"No sessions in {data_folder(data)}.")
     for row in rows:
-        typer.echo(line(row))
+        say_line(line(row))
+    for problem in list_problems(data_folder(data)):
+        say_line(problem, err=True)
 
 
 @sessions_app.command("show")
@@ -60,12 +62,12 @@ def sessions_show(
     """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
     from labapp.records.describe import describe, text
 
-    shown = describe(session_path(session, data))
+    facts = describe(session_path(session, data))
     if json_:
-        show_json(shown)
+        say_json(facts)
     else:
-        for line in text(shown):
-            typer.echo(line)
+        for line in text(facts):
+            say_line(line)
 
 
 @sessions_app.command("verify")
@@ -79,10 +81,10 @@ def sessions_verify(
 
     report = verify(session_path(session, data))
     if json_:
-        show_json(report.to_json())
+        say_json(report.to_json())
     else:
         for line in report.lines():
-            typer.echo(line)
+            say(line)
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -98,7 +100,7 @@ def sessions_recover(
     from labapp.session.recovery import recover
 
     for line in recover(session_path(session, data)).lines():
-        typer.echo(line)
+        say(line)
 
 
 @sessions_app.command("withdraw")
@@ -133,9 +135,9 @@ def sessions_withdraw(
     if not yes:
         what = f"Delete {path} and its typed consent, for good?"
         kept = f"Write down that the participant of {path.name} withdrew?"
-        typer.confirm(what if delete else kept, abort=True, err=True)
+        typer.confirm(shown(what if delete else kept), abort=True, err=True)
     for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
-        typer.echo(line)
+        say(line)
 
 
 @sessions_app.command("consent")
@@ -158,7 +160,7 @@ def sessions_consent(
     from labapp.ui.consent_pdf import write_signed
 
     write_signed(out, path, private_root(private))
-    typer.echo(f"form: {out}")
+    say(f"form: {out}")
 
 
 @sessions_app.command("resume")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli_options import Json, Out, show_json
+from labapp.cli_options import Json, Out
+from labapp.console import say, say_json
 
 if TYPE_CHECKING:
     from labapp.stimuli.masking import Masking
@@ -33,10 +34,10 @@ def stimuli_list(json_: Json = False) -> None:
 
     rows = listing.rows()
     if json_:
-        show_json(rows)
+        say_json(rows)
     else:
         for line in listing.lines(rows):
-            typer.echo(line)
+            say(line)
 
 
 @stimuli_app.command("check")
@@ -50,7 +51,7 @@ def stimuli_check(folder: Folder) -> None:
     found = checked(folder)
     _warn(found.warnings)
     assert found.manifest is not None
-    typer.echo(f"{folder}: in order ({len(found.manifest.photos)} photos).")
+    say(f"{folder}: in order ({len(found.manifest.photos)} photos).")
 
 
 @stimuli_app.command("import")
@@ -63,7 +64,7 @@ def stimuli_import(folder: Folder) -> None:
 
     target, found = import_set(folder)
     _warn(found.warnings)
-    typer.echo(f"stimuli: {target}")
+    say(f"stimuli: {target}")
 
 
 @stimuli_app.command("schema")
@@ -71,7 +72,7 @@ def stimuli_schema() -> None:
     """The JSON Schema of manifest.json. Example: labapp stimuli schema > manifest.schema.json"""
     from labapp.stimuli.manifest import Manifest
 
-    show_json(Manifest.model_json_schema())
+    say_json(Manifest.model_json_schema())
 
 
 @stimuli_app.command("build")
@@ -130,7 +131,7 @@ def stimuli_build(
             data,
         )
     for line in done.lines():
-        typer.echo(line)
+        say(line)
 
 
 Set = Annotated[
@@ -171,7 +172,7 @@ def stimuli_sheet(
         out,
     )
     for path in made:
-        typer.echo(f"sheet: {path}")
+        say(f"sheet: {path}")
 
 
 @stimuli_app.command("masks")
@@ -193,8 +194,8 @@ def stimuli_masks(
 
     masking = _masking(_percents(smallest, largest, count, listed), fill, sign)
     written = masks.write(importing.opened(name), masking, out)
-    typer.echo(f"pictures: {written} in {out}")
-    typer.echo(f"table:    {out / masks.TABLE}, its column logits to be filled in")
+    say(f"pictures: {written} in {out}")
+    say(f"table:    {out / masks.TABLE}, its column logits to be filled in")
 
 
 def _percents(smallest: float, largest: float, count: int, listed: str | None) -> tuple[float, ...]:
@@ -239,4 +240,4 @@ def _masking(percents: tuple[float, ...], fill: str, sign: str) -> Masking:
 
 def _warn(warnings: list[str]) -> None:
     for warning in warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from labapp.console import marked
 from labapp.planning import said
 from labapp.planning.needs import GOALS, LEVEL, GroupPower
 from labapp.planning.plan import Plan
@@ -17,23 +17,23 @@ from labapp.planning.plan import Plan
 def show(plan: Plan, console: Console) -> None:
     """The recommendations, the power for numbers of participants, and what it all rests on."""
     study = plan.loaded.study
-    console.print(f"[bold]{escape(study.id)}[/bold]  {escape(study.title)}")
-    console.print(escape(said.simulated(plan)), highlight=False)
+    console.print(f"[bold]{marked(study.id)}[/bold]  {marked(study.title)}")
+    console.print(marked(said.simulated(plan)), highlight=False)
     for title, lines in _paragraphs(plan):
         console.print(f"\n[bold]{title}[/bold]")
         for line in lines:
-            console.print(escape(line), highlight=False)
+            console.print(marked(line), highlight=False)
     if plan.completions:
         console.print("\n[bold]Completion rate[/bold]")
         console.print(_completion(plan))
     for powers in plan.powers:
         if powers.tests:
-            console.print(f"[bold]Participants needed[/bold]  {escape(powers.group.name)}")
+            console.print(f"[bold]Participants needed[/bold]  {marked(powers.group.name)}")
             console.print(_needs(powers))
     if len(plan.scenarios) > 1:
         console.print("[bold]With other shares of the strategies[/bold]")
         console.print(_scenarios(plan))
-    console.print(escape(said.RESTS_ON.format(shares=said.shares(plan))), highlight=False)
+    console.print(marked(said.RESTS_ON.format(shares=said.shares(plan))), highlight=False)
 
 
 def _paragraphs(plan: Plan) -> Iterator[tuple[str, list[str]]]:
@@ -63,7 +63,7 @@ def _completion(plan: Plan) -> Table:
         cells = {
             one.strategy: said.percent(one.mean) for one in plan.completions if one.model == model
         }
-        table.add_row(escape(model), *(cells.get(name, said.NONE) for name in (None, *plan.shares)))
+        table.add_row(marked(model), *(cells.get(name, said.NONE) for name in (None, *plan.shares)))
     return table
 
 
@@ -79,13 +79,13 @@ def _needs(powers: GroupPower) -> Table:
     models = powers.group.models
     for metric in dict.fromkeys(test.metric for test in powers.tests):
         own = [test for test in powers.tests if test.metric == metric]
-        table.add_row(f"[bold]{escape(own[0].title)}[/bold]")
+        table.add_row(f"[bold]{marked(own[0].title)}[/bold]")
         for test in own:
             cells = [
                 said.need(need) if at == (LEVEL, GOALS[0]) else said.need_of(need.n)
                 for at, need in test.needs.items()
             ]
-            table.add_row(escape(said.short(test.test, models)), *cells)
+            table.add_row(marked(said.short(test.test, models)), *cells)
     each = "participants" if powers.group.within else "participants of each model"
     table.caption = f"{each}; in brackets 95 % of what other people of that kind give"
     table.caption_justify = "left"
@@ -105,7 +105,7 @@ def _scenarios(plan: Plan) -> Table:
     for one in plan.scenarios:
         needs = [one.needs[f"{powers.group.name}: {t.metric}", t.test] for powers, t in tests]
         table.add_row(
-            escape(one.name),
+            marked(one.name),
             *(said.percent(one.completion.get(model)) for model in models),
             *(said.need_of(n) for n in needs),
         )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from labapp.console import marked, shown
 from labapp.scoring.scores import MEDIAN, OF_CONCEPTS, Outcome
 
 MOST_CELLS = 24
@@ -26,7 +26,7 @@ def show_all(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         metric = outcome.metric
         score = "–" if outcome.score is None else number(outcome.score.score)
-        table.add_row(metric.name, score, metric.better, escape(told(outcome)))
+        table.add_row(metric.name, score, metric.better, marked(told(outcome)))
     _console().print(table)
 
 
@@ -49,7 +49,7 @@ def show_one(outcome: Outcome, codes: Sequence[str], factors: Sequence[str]) -> 
         rows = factors if name in OF_CONCEPTS else codes
         console.print(*_part(name.replace("_", " "), np.asarray(part), rows, factors), sep="\n")
     settings = ", ".join(f"{name}={value}" for name, value in score.settings.items())
-    console.print(f"settings: {settings}", markup=False)
+    console.print(f"settings: {shown(settings)}", markup=False)
 
 
 def number(value: float) -> str:
@@ -69,14 +69,14 @@ def _part(name: str, part: Any, codes: Sequence[str], factors: Sequence[str]) ->
     if part.shape == (len(codes), len(factors)) and len(factors) <= MOST_CELLS:
         table = Table("", box=box.SIMPLE_HEAD, title=name, title_justify="left", pad_edge=False)
         for factor in factors:
-            table.add_column(escape(factor), justify="right")
+            table.add_column(marked(factor), justify="right")
         for code, row in zip(codes, part, strict=True):
-            table.add_row(escape(code), *(number(float(value)) for value in row))
+            table.add_row(marked(code), *(number(float(value)) for value in row))
         return [table]
     if part.ndim == 1 and len(part) <= MOST_CELLS:
         names = _names(name, len(part), codes, factors)
         cells = [said + value for said, value in zip(names, _numbers(part), strict=True)]
-        return [escape(f"{name}: {', '.join(cells)}")]
+        return [marked(f"{name}: {', '.join(cells)}")]
     return [f"{name}: {' x '.join(str(side) for side in part.shape)} numbers, see --json"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labapp import resources
+from labapp.console import say
 from labapp.records.layout import LEAVING
 from labapp.ui import mistakes
 from labapp.ui.qtapp import make_app
@@ -68,15 +69,15 @@ def drive(opened: OpenSession, options: RunOptions) -> int:
 
     app = make_app()
     controller = SessionController(opened, options)
-    controller.failed.connect(lambda error: print(error, file=sys.stderr))
+    controller.failed.connect(lambda error: say(error, err=True))
     controller.closed.connect(app.exit)
     controller.start()
-    print(controller.watcher.where)
+    say(controller.watcher.where)
     status = app.exec()
     ended = opened.runner.state.ended
     if ended not in (None, "completed"):
         done = what_became(opened.folder.path)
-        print(f"The session ended early: {ended}. {done}", file=sys.stderr)
+        say(f"The session ended early: {ended}. {done}", err=True)
     return status
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from labapp.audio.envelope import envelope
+from labapp.console import say
 from labapp.errors import LabappError
 from labapp.events import Source
 from labapp.events.commands import Pause, Resume
@@ -187,7 +188,7 @@ class SessionController(QObject):
         if self.opened.runner.stalled != self._stalled:
             self._stalled = not self._stalled
             # The console says so too; whoever looks at a terminal sees only this.
-            print(STALLED if self._stalled else GOES_ON, file=sys.stderr)
+            say(STALLED if self._stalled else GOES_ON, err=True)
         if self.opened.runner.finished and not self._over:
             self._over = True
             if self._driver is not None:
@@ -228,10 +229,10 @@ class SessionController(QObject):
         whole = self._failure is None
         if self._signal:
             stored = "Everything is stored; go on" if whole else "When there is room, go on"
-            print(
+            say(
                 f"Interrupted ({self._signal}). {stored} with: "
                 f"labapp sessions resume {self.opened.folder.path}",
-                file=sys.stderr,
+                err=True,
             )
         self.closed.emit(COMPLETED if whole and ended == "completed" else ENDED_EARLY)
 
@@ -268,7 +269,7 @@ class SessionController(QObject):
         try:
             self.opened.runner.emit(AlarmRaised(code, what))
         except LabappError as closed:
-            print(closed, file=sys.stderr)
+            say(closed, err=True)
 
     def _release_signals(self) -> None:
         self._signals.stop()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from hashlib import sha256
 
-from labapp import __version__, resources
-from labapp.clock import utc_text
+from labapp.console import say
 from labapp.errors import LabappError, ProgramError
+from labapp.mistakes import keep, short
 from labapp.ui.language import tr
 
 
@@ -36,7 +33,7 @@ def worded(what: str, safe: str = "", todo: str = "") -> Iterator[None]:
         if not where:
             details = tr("The details are on standard error.")
         raise ProgramError(
-            tr("{what} This is a mistake in labapp ({error}).", what=what, error=_short(error)),
+            tr("{what} This is a mistake in labapp ({error}).", what=what, error=short(error)),
             safe=safe or tr("Sessions that were recorded are untouched."),
             todo=" ".join(part for part in (todo, details) if part),
         ) from error
@@ -52,24 +49,7 @@ def caught(show: Callable[[LabappError], None], what: str, safe: str = "") -> It
         show(error)
 
 
-def _short(error: Exception) -> str:
-    first = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {first[0]}" if first else type(error).__name__
-
-
 def _keep(error: Exception) -> str:
-    """Write the details down; returns the file, or nothing where it could not be written. The same
-    mistake has the same file, however often it comes."""
-    details = "".join(traceback.format_exception(error))
-    print(details, file=sys.stderr, end="")
-    file = resources.log_root() / f"mistake-{sha256(details.encode()).hexdigest()[:12]}.txt"
-    head = f"labapp {__version__}, Python {sys.version.split()[0]}, {sys.platform}"
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not file.exists():
-            text = f"{head}, {utc_text(datetime.now(UTC))}\n\n{details}"
-            file.write_text(text, encoding="utf-8")
-            file.chmod(0o600)
-    except OSError:
-        return ""
-    return str(file)
+    """Tell the details on the standard error and keep them; returns the file, or nothing."""
+    say("".join(traceback.format_exception(error)).rstrip(), err=True)
+    return keep(error)

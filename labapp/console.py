@@ -1,0 +1,61 @@
+"""What commands print: text for people, in which nothing can steer the terminal.
+
+Names of files, titles and answers come from elsewhere and may hold the sequences by which a program
+moves the cursor, wipes lines or turns writing around. They are shown as pictures (␛) or by number.
+JSON and files are written as they are: JSON escapes such characters itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import typer
+
+_PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "␡"}
+_STEERING = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters, what turns the direction of writing, and halves of characters: bytes in the
+name of a file that are no text become such."""
+
+
+def say(text: object = "", *, err: bool = False) -> None:
+    """Print text for people on standard output, or the standard error."""
+    typer.echo(shown(str(text)), err=err)
+
+
+def say_line(text: object, *, err: bool = False) -> None:
+    """Print one line: an end of line within it is a picture too."""
+    typer.echo(shown(str(text), lines=False), err=err)
+
+
+def say_json(value: Any) -> None:
+    """Print a value as JSON, which any program reads."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    typer.echo(_STEERING.sub(lambda found: _escaped(found) if found[0] != "\n" else "\n", text))
+
+
+def shown(text: str, *, lines: bool = True) -> str:
+    """The text as it is safe to print; lines: ends of lines stay."""
+    kept = "\n\t" if lines else "\t"
+    return _STEERING.sub(lambda found: found[0] if found[0] in kept else _picture(found[0]), text)
+
+
+def marked(text: str) -> str:
+    """The same for rich's markup, none of which is in the text."""
+    from rich.markup import escape
+
+    return escape(shown(text))
+
+
+def _picture(letter: str) -> str:
+    code = ord(letter)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a name that is no text
+        return f"\\x{code - 0xDC00:02x}"
+    return _PICTURES.get(code, f"\\u{code:04x}")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
