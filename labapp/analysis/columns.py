@@ -129,6 +129,11 @@ TRIALS = (
     each("z_target", "the target's dial state"),
     each("z_end", "dial state at the end"),
     seconds("started_session_s", "session time (pauses included) of the start"),
+    yes(
+        "keyboard_away",
+        "the participant's keyboard was away for some of it: with the moderator, or with another "
+        "program",
+    ),
     *SINGLE_TRIALS,
     yes("excluded", "not counted in the stage's metrics"),
     text("excluded_because", "why it is not counted"),

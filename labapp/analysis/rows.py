@@ -9,7 +9,7 @@ from math import fsum
 from typing import Any
 
 from labapp.analysis.answer_rows import answer_row, score_row
-from labapp.analysis.attempt import INTERRUPTED
+from labapp.analysis.attempt import INTERRUPTED, Key
 from labapp.analysis.calibration import MarkRecord, fold_marks
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
@@ -18,6 +18,7 @@ from labapp.analysis.judging.photos import PhotoRecord, fold_performance, fold_p
 from labapp.analysis.judging.rows import judgement_row, similarity_rows
 from labapp.analysis.judging.rows import stage_row as judging_stage_row
 from labapp.analysis.judging.rows import trial_row as judging_trial_row
+from labapp.analysis.keyboard import trials_away
 from labapp.analysis.labels.rows import dial_rows, fold_cards
 from labapp.analysis.movement import DEVICES
 from labapp.analysis.notes import fold_notes, note_rows
@@ -70,6 +71,7 @@ class SessionRecords:
     performances: Mapping[str, PerformanceComputed]
     stimuli: tuple[StimulusRecord, ...]
     pointer: tuple[Row, ...]
+    keyboard_away: frozenset[Key]
 
     @classmethod
     def of(
@@ -118,6 +120,7 @@ class SessionRecords:
         photos = fold_photos(events, parts.judged)
         stimuli = fold_stimuli(events, parts.unmasked)
         attempts: list[Attempt] = [*trials, *questions, *photos, *stimuli]
+        away = trials_away(events, (_start(attempt) for attempt in attempts))
         deviations = [*fold_deviations(events), *_unended(course, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         return cls(
@@ -139,6 +142,7 @@ class SessionRecords:
             fold_performance(events, parts.judged),
             tuple(stimuli),
             tuple(pointer_rows(events)),
+            away,
         )
 
     @property
@@ -185,6 +189,15 @@ class SessionRecords:
             "notes": list(self.notes),
             "pointer": list(self.pointer),
         }
+        for name in ("trials", "annotations"):
+            tables[name] = [
+                row
+                | {
+                    "keyboard_away": (row["stage"], row["trial"], row["attempt"])
+                    in self.keyboard_away
+                }
+                for row in tables[name]
+            ]
         for name in ("trials", "stages", "judgements", "similarities", "annotations"):
             tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
         return {name: [self.who | row for row in rows] for name, rows in tables.items()}
@@ -238,6 +251,7 @@ class SessionRecords:
                 self.course.spans[part.id].outcome or UNFINISHED,
                 self.course.spans[part.id],
                 [one for one in self.stimuli if one.part.id == part.id],
+                self.keyboard_away,
                 _seq(self.answers, self.parts, part.id),
             )
             for part in self.parts.unmasked.values()
@@ -336,6 +350,11 @@ def _seq(answers: Sequence[AnswerRecord], parts: Parts, stage: str) -> float | N
         ):
             return float(answer.value)
     return None
+
+
+def _start(trial: Attempt) -> tuple[Key, float | None]:
+    """An attempt by its key, and the session time of its start."""
+    return (trial.part.id, trial.trial, trial.attempt), trial.started_session_s
 
 
 def _began(trial: Attempt, course: Course) -> float:

@@ -35,7 +35,7 @@ def _trial_column(column: AnalysisColumn) -> Column:
 
 _OF_BOTH = {
     *("stage", "stage_number", "task", "role", "model", "trial", "attempt", "outcome"),
-    *("duration_s", "started_session_s", "excluded", "excluded_because"),
+    *("duration_s", "started_session_s", "keyboard_away", "excluded", "excluded_because"),
 }
 TRIAL_COLUMNS = tuple(
     _trial_column(c) for c in TRIALS if c.name not in _ELSEWHERE and c not in SINGLE_TRIALS

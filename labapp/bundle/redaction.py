@@ -59,6 +59,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "consent.declined": frozenset({"document_sha256"}),
     "response.changed": frozenset({"instrument", "item"}),
     "questionnaire.submitted": frozenset({"instrument"}),
+    "keyboard.given": frozenset({"to", "why"}),
     "alarm.raised": frozenset({"code"}),
     "alarm.cleared": frozenset({"code"}),
     "screen.changed": frozenset({"change"}),

@@ -69,6 +69,8 @@ SESSION_TYPES = {
     "alarm.cleared": "The alarm with this code was over.",
     "screen.changed": "A screen was removed or added.",
     "window.focus": "The participant's window gained (true) or lost (false) the keyboard.",
+    "keyboard.given": "The keyboard changed hands; value is to whom (moderator, participant), text "
+    "why.",
     "close.requested": "The participant tried to close the window; nothing was closed.",
     "close.withdrawn": "The participant who tried to close the window went on; working time stood "
     "still since close.requested, in sessions that have these rows.",
@@ -208,6 +210,8 @@ def _words(event: Event) -> Cells:
             return {"value": payload["screens_left"], "text": payload["change"]}
         case "window.focus":
             return {"value": payload["focused"]}
+        case "keyboard.given":
+            return {"value": payload["to"], "text": payload["why"]}
         case "audio.gap":
             return {"value": payload["frames"], "text": payload["cause"]}
         case "session.reopened":

@@ -83,6 +83,7 @@ def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
     from labapp.events import (  # noqa: F401
         judging,
+        keyboard,
         lifecycle,
         moderation,
         pointer,

@@ -12,6 +12,7 @@ from labapp.stimuli import masking
 from labapp.stimuli.manifest import ColourMap, Fill, Sign
 from labapp.study.conditions import VARIABLE
 from labapp.study.judging import JudgingTask, Rows
+from labapp.study.unmasking import KeyboardRule
 
 SkipRule = Literal["after", "always", "never"]
 Visualisation = Literal["traversals", "exemplars"]
@@ -199,8 +200,10 @@ class UnmaskingStages(Strict):
     every second participant; keys: one a button and the last for "I don't know", by default F, J
     and Space with two classes, else digits. size_px: longer side of the picture in logical pixels
     (96 an inch); it is shown in whole blocks of the display's own, so as near below as these allow.
-    blank_ms: between two stimuli. example: the text before the example sequence, which is that of
-    the set's correct_example; None for no example. example_method: by default the first.
+    blank_ms: between two stimuli. keyboard_away: what becomes of a stimulus during which the
+    participant's keyboard was away: it is marked, or shown again as a new attempt. example: the
+    text before the example sequence, which is that of the set's correct_example; None for no
+    example. example_method: by default the first.
     """
 
     task: Literal["unmasking"]
@@ -217,6 +220,7 @@ class UnmaskingStages(Strict):
     keys: tuple[str, ...] = ()
     size_px: int = Field(default=384, ge=48, le=2000)
     blank_ms: int = Field(default=0, ge=0, le=10_000)
+    keyboard_away: KeyboardRule = "mark"
     breaks: Breaks | None = None
     example: str | None = None
     example_method: str | None = None

@@ -139,6 +139,7 @@ class Unmasking:
             total=place.total,
             size_px=said.size_px,
             blank_ms=said.blank_ms,
+            keyboard_away=said.keyboard_away,
             think_aloud=said.think_aloud,
         )
 

@@ -13,6 +13,9 @@ from labapp.stimuli.masking import Masking
 DONT_KNOW = 0
 """The response that names no class."""
 
+KeyboardRule = Literal["mark", "repeat"]
+"""What becomes of a stimulus during which the participant's keyboard was away."""
+
 Logits = tuple[float, ...]
 OutputsOf = Callable[[StimulusSet, Masking, Photo, str], Sequence[Logits]]
 """What the explained model makes of a photo masked by a method's scores: its logits, one a
@@ -113,6 +116,7 @@ class UnmaskingPart(Strict):
     total: int
     size_px: int
     blank_ms: int
+    keyboard_away: KeyboardRule = "mark"
     think_aloud: bool
 
     @property

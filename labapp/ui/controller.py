@@ -23,6 +23,7 @@ from labapp.session.opening import OpenSession
 from labapp.simulation.driver import FAST, Driver, Pace
 from labapp.ui import mistakes
 from labapp.ui.bridge import Bridge
+from labapp.ui.keyboard import Keyboard
 from labapp.ui.language import tr
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
@@ -130,8 +131,10 @@ class SessionController(QObject):
         down.callback(self.console.shut)
         self.watcher = ScreenWatcher(runner.emit, parent=self)
         down.callback(self.watcher.detach)
-        self.participant.moderator_requested.connect(self.watcher.toggle_console)
-        self.console.toggle_requested.connect(self.watcher.toggle_console)
+        self.keyboard = Keyboard(
+            self.participant, self.console, runner.emit, lambda: self.watcher.alone, self
+        )
+        down.callback(self.keyboard.end)
         self.console.done_requested.connect(self._end)
         self.bridge.changed.connect(self._changed)
 
@@ -148,6 +151,7 @@ class SessionController(QObject):
     def _begin(self) -> None:
         self._down.callback(self._release_signals)
         self._catch_signals()
+        self.keyboard.prepare()
         self.watcher.attach(
             self.participant,
             self.console,
@@ -155,6 +159,7 @@ class SessionController(QObject):
             fullscreen=not self.options.windowed,
         )
         self.opened.begin()
+        self.keyboard.begin()
         # They were told by a signal, and what they raise then goes nowhere.
         self.participant.refresh()
         self.console.refresh()
@@ -189,6 +194,7 @@ class SessionController(QObject):
             self._stalled = not self._stalled
             # The console says so too; whoever looks at a terminal sees only this.
             say(STALLED if self._stalled else GOES_ON, err=True)
+        self.keyboard.follow(finished=self.opened.runner.finished)
         if self.opened.runner.finished and not self._over:
             self._over = True
             if self._driver is not None:

@@ -108,6 +108,8 @@ def annotated(
         "follows_prediction": response == of["prediction"],
         "follows_prediction_masked": None if masked is None else response == masked,
         "reaction_time_ms": ms,
+        "keyboard_away": False,
+        "prior_exposures": 0,
         "excluded": False,
         "included": True,
         **more,

@@ -68,6 +68,8 @@ def rows_of(participants: int, percents: Sequence[float], images: int = 10) -> p
             "follows_prediction": image % 3 == 0,
             "correct_prediction": image % 5 > 1,
             "reaction_time_ms": 700.0,
+            "keyboard_away": False,
+            "prior_exposures": 0,
             "shown_by": "frame" if person % 4 else "flush",
             "timed_by": "event" if image else "arrival",
             "device": "keyboard",

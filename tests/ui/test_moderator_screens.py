@@ -155,20 +155,6 @@ def test_the_last_screen_goes_and_comes_back(
     setup.watcher.detach()
 
 
-def test_one_screen_the_shortcut_brings_the_console_to_the_front(
-    two: list[QScreen], windows: tuple[QWidget, QWidget], qtbot: QtBot
-) -> None:
-    participant, console = windows
-    setup = Setup(two[:1], lambda body: None)
-    setup.watcher.attach(participant, console, "first")
-    qtbot.waitUntil(participant.isActiveWindow)
-    setup.watcher.toggle_console()
-    qtbot.waitUntil(console.isActiveWindow)
-    setup.watcher.toggle_console()
-    qtbot.waitUntil(participant.isActiveWindow)
-    setup.watcher.detach()
-
-
 def test_a_detached_watcher_is_quiet(two: list[QScreen], windows: tuple[QWidget, QWidget]) -> None:
     events: list[Body] = []
     setup = Setup(two, events.append)

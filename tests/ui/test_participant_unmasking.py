@@ -366,6 +366,23 @@ def test_another_window_in_front_takes_the_picture_away(stage: Open, qtbot: QtBo
     other.deleteLater()
 
 
+@pytest.mark.parametrize(("rule", "attempt"), [("mark", 1), ("repeat", 2)])
+def test_without_the_keyboard_a_picture_stays_or_is_shown_again_as_the_study_says(
+    stage: Open, qtbot: QtBot, rule: str, attempt: int
+) -> None:
+    room, window, screen = stage(keyboard_away=rule)
+    shown = screen.field.shown
+    window.show_keyboard(away=True, refused=False)
+    assert window.top.keyboard.text() == "The keyboard is away for a moment."
+    assert (screen.field.shown is None) == (rule == "repeat")
+    qtbot.wait(30)
+    window.show_keyboard(away=False, refused=False)
+    assert window.top.keyboard.isHidden()
+    qtbot.waitUntil(lambda: trial_of(room).open)
+    assert screen.field.shown == shown
+    assert (trial_of(room).number, trial_of(room).attempt) == (1, attempt)
+
+
 def test_the_moderators_console_on_another_screen_covers_nothing(stage: Open, qtbot: QtBot) -> None:
     room, window, screen = stage()
     screens = QApplication.screens()

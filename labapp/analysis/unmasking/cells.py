@@ -21,7 +21,8 @@ Bool = NDArray[np.bool_]
 class Cells:
     """Annotations that count. participants, images, methods, percents: what the axes stand for;
     where: int64, shape (4, annotations), an index for each; label, correct, ms: of each annotation
-    (a class was named, the true one, reaction time).
+    (a class was named, the true one, reaction time; NaN where that does not count, see
+    `keyboard_away`).
     """
 
     participants: tuple[str, ...]
@@ -49,7 +50,7 @@ class Cells:
             where,
             truths(~rows["dont_know"]),
             truths(rows["correct"]),
-            rows["reaction_time_ms"].to_numpy(np.float64),
+            rows["reaction_time_ms"].mask(truths(rows["keyboard_away"])).to_numpy(np.float64),
             rows,
         )
 

@@ -66,6 +66,15 @@ ANNOTATIONS = (
         "from the first painted frame of the stimulus to the input event's own time stamp",
         "ms",
     ),
+    yes(
+        "keyboard_away",
+        "the participant's keyboard was away for some of it: with the moderator, or with another "
+        "program; its reaction time is left out of all that is said of times",
+    ),
+    whole(
+        "prior_exposures",
+        "how often the same image masked alike was on the screen before, in this session",
+    ),
     text(
         "shown_by",
         "what says when it was painted: frame (the window system confirmed the frame), flush (it "

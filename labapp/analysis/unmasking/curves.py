@@ -60,7 +60,7 @@ def accuracy(cells: Cells) -> pd.DataFrame:
 
 
 def times(cells: Cells) -> pd.DataFrame:
-    """Figure 5: reaction times in ms, mean and median, nothing left out; see `Found.times`."""
+    """Figure 5: mean and median of the reaction times (ms) that count; see `Found.times`."""
     frame = by_mask(cells.percents, cells.methods)
     places = product(range(len(cells.methods)), range(len(cells.percents)))
     chosen = [cells.at(method, mask) for method, mask in places]

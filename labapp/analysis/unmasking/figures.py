@@ -18,7 +18,7 @@ from labapp.analysis.plate import Plate
 from labapp.analysis.unmasking import axes, figures_fits, figures_model
 from labapp.analysis.unmasking.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.analysis.unmasking.results import Found
-from labapp.analysis.unmasking.words import AT_EACH_MASK, INTERVAL
+from labapp.analysis.unmasking.words import AT_EACH_MASK, INTERVAL, timed_of
 from labapp.figure_style import INK, STYLE
 
 BAR = 0.68
@@ -143,7 +143,7 @@ def reaction_times(found: Found, prefix: str) -> Plate | None:
         figure,
         "Reaction time by mask and method (the paper's Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
-        f"annotations; no time is left out. {AT_EACH_MASK} {INTERVAL}",
+        f"annotations{timed_of(found.group)}. {AT_EACH_MASK} {INTERVAL}",
     )
 
 

@@ -48,7 +48,7 @@ def overall(group: Group) -> Overall:
     frame["median_ms"] = by_method.reindex(list(cells.methods)).to_numpy(np.float64)
     for name, values in found.items():
         frame = frame.assign(**columns(values, name, f"{name}_low", f"{name}_high"))
-    by_mask = times.groupby(rows["percent"].to_numpy(np.float64), sort=True).agg(["size", "mean"])
+    by_mask = times.groupby(rows["percent"].to_numpy(np.float64), sort=True).agg(["count", "mean"])
     by_mask = by_mask.rename_axis("percent").reset_index()
     return Overall(frame[frame["n"] > 0], by_mask.set_axis(["percent", "n", "ms"], axis=1))
 

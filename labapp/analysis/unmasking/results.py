@@ -156,7 +156,7 @@ class Found:
     labels (Figure 3): percent, labels, dont_know, n, share (of labels), low, high.
     labels_by_method (Figure 4): method and the same.
     times (Figure 5): method, percent, n, mean, mean_low, mean_high, median, median_low,
-    median_high: reaction times in ms, nothing left out.
+    median_high: reaction times in ms, but of trials in which the keyboard was away.
     accuracy (Figure 6): method, percent, n, share, low, high ("I don't know" is not correct), and
     n_labels, share_of_labels, labels_low, labels_high (it is left out).
     model (Figure 7): method, percent, n (images), share, low, high, cross_entropy (nats, mean).

@@ -3,13 +3,13 @@ predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import product
 from math import exp
 from statistics import fmean
 from typing import Any
 
-from labapp.analysis.attempt import INTERRUPTED
+from labapp.analysis.attempt import INTERRUPTED, Key
 from labapp.analysis.course import Span
 from labapp.analysis.unmasking.parts import Mask, Output, Sequence_, UnmaskingPart
 from labapp.analysis.unmasking.stimuli import MS, PRACTICE, StimulusRecord
@@ -83,6 +83,7 @@ def annotation_row(record: StimulusRecord) -> Row:
         "follows_prediction": record.equals(record.sequence.prediction),
         "follows_prediction_masked": record.equals(None if masked is None else masked.prediction),
         "reaction_time_ms": record.reaction_time_ms,
+        "prior_exposures": record.prior_exposures,
         "shown_by": None if shown is None else shown.shown_by,
         "timed_by": None if response is None else response.timed_by,
         "device": None if response is None else response.device,
@@ -140,12 +141,15 @@ def stage_row(
     outcome: str,
     span: Span,
     stimuli: Sequence[StimulusRecord],
+    keyboard_away: Set[Key],
     seq: float | None,
 ) -> Row:
-    """The columns of the table of stages that this task fills; stimuli: of this block."""
+    """The columns of the table of stages that this task fills; stimuli: of this block;
+    keyboard_away: those whose reaction time does not count."""
     counted = [one for one in stimuli if one.excluded_because is None]
     right = [one.equals(one.sequence.truth) is True for one in counted]
-    times = [seconds for one in counted if (seconds := one.reaction_time_s) is not None]
+    timed = [one for one in counted if (part.id, one.trial, one.attempt) not in keyboard_away]
+    times = [seconds for one in timed if (seconds := one.reaction_time_s) is not None]
     return {
         "stage": part.id,
         "stage_number": part.number,

@@ -36,8 +36,9 @@ METHODS = (
     "with all their annotations, and for the model alone images are; the interval of an average "
     "rank by people is ± 1.96 standard deviations of the draws, for percentiles lie nearer to the "
     "middle rank. Reaction times run from the first painted frame of the stimulus to the input "
-    "event's own time stamp; none is trimmed, "
-    "transformed or left out. A press whose time stamp lies before that frame was meant for the "
+    "event's own time stamp; none is trimmed or transformed. Left out are those of trials during "
+    "which the participant's keyboard was away (with the moderator, or with another program); "
+    "their answers count. A press whose time stamp lies before that frame was meant for the "
     "stimulus before and is no response. A stimulus that a pause or an interruption broke off was "
     "shown again; only the attempt that was answered counts. The example counts nowhere."
 )

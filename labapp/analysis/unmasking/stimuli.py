@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from labapp.analysis.attempt import Attempt, Key, supersede
@@ -21,7 +22,7 @@ PRACTICE = "practice"
 
 class StimulusRecord(Attempt):
     """One attempt at a stimulus. shown, response: what the journal says of it, None where it did
-    not come to that."""
+    not come to that; prior_exposures: how often the same picture was on the screen before."""
 
     def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
         super().__init__(key)
@@ -33,6 +34,7 @@ class StimulusRecord(Attempt):
         self.due_ns = drawn.due_ns
         self.shown: StimulusShown | None = None
         self.response: ResponseGiven | None = None
+        self.prior_exposures = 0
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt."""
@@ -118,7 +120,17 @@ def fold_stimuli(
                 raise _foreign(event, f"answers with button {body.response}")
             found[key].take(event, body, pauses.working_ns(event.t_ns))
     supersede(found, counts)
+    _count_exposures(found.values())
     return list(found.values())
+
+
+def _count_exposures(records: Iterable[StimulusRecord]) -> None:
+    """Of each attempt, how many earlier ones of the session showed the same image masked alike."""
+    seen: Counter[tuple[str, str, float]] = Counter()
+    for record in records:
+        picture = (record.sequence.image, record.sequence.method, record.mask.percent)
+        record.prior_exposures = seen[picture]
+        seen[picture] += record.shown is not None
 
 
 def _begun(event: Event, key: Key, body: StimulusDrawn, part: UnmaskingPart) -> StimulusRecord:

@@ -8,6 +8,7 @@ import numpy as np
 
 from labapp.analysis.formats import decimal
 from labapp.analysis.page import Html, paragraph, table
+from labapp.analysis.unmasking.cells import truths
 from labapp.analysis.unmasking.results import Group
 from labapp.analysis.unmasking.words import labelled, percent
 
@@ -58,6 +59,11 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         yield "Side of the pictures on the display", f"{side} of its pixels", f"{n:,}"
     for device, n in counted["device"].value_counts().items():
         yield f"Answered by {device}", percent(n / len(counted)), f"{n:,}"
+    if away := int(truths(counted["keyboard_away"]).sum()):
+        said = "Keyboard away, reaction time left out"
+        yield said, percent(away / len(counted)), f"{away:,}"
+    if again := int((counted["prior_exposures"] > 0).sum()):
+        yield "Picture seen before in the session", percent(again / len(counted)), f"{again:,}"
     if len(counted):
         ms = counted["reaction_time_ms"].dropna().to_numpy(np.float64)
         quick = int((ms < QUICK_MS).sum())

@@ -10,6 +10,7 @@ import pandas as pd
 from labapp.analysis.formats import count, decimal
 from labapp.analysis.listing import NONE
 from labapp.analysis.rows import Row
+from labapp.analysis.unmasking.cells import truths
 from labapp.analysis.unmasking.results import Group
 
 INTERVAL = "Vertical lines: 95 % intervals, bootstrap over participants (ours)."
@@ -28,6 +29,12 @@ def of_people(group: Group) -> str:
 def labelled(n: int) -> str:
     """1,860 annotations."""
     return f"{n:,} annotation{'' if n == 1 else 's'}"
+
+
+def timed_of(group: Group) -> str:
+    """Which reaction times are left out, to be put behind what is counted; empty for none."""
+    n = int(truths(group.annotations["keyboard_away"]).sum())
+    return f" but {n:,} in which the keyboard was away" if n else ""
 
 
 def images(n: int) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.state.alarms import Alarm
 from labapp.ui.theme import Palette
@@ -28,6 +28,7 @@ class _Chip(QFrame):
         self.text = bits.ElidedLabel(role="secondary")
         self.dismiss = Button(tr("Dismiss"))
         self.dismiss.setProperty("role", "chip")
+        self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_XS, 0)
         row.setSpacing(theme.SPACE_S)
@@ -45,14 +46,48 @@ class _Chip(QFrame):
         self.dismiss.setAccessibleName(tr("Dismiss: {alarm}", alarm=alarm.sentence))
 
 
+KEYBOARD: dict[str, str] = {
+    "waiting": N_("The participant has the keyboard once all keys are up."),
+    "writing": N_("The keyboard is yours, the participant has none. Enter keeps, Esc gives back."),
+    "front": N_("The participant has neither view nor keyboard. Ctrl+Shift+M gives both back."),
+    "console": N_("The participant has no keyboard."),
+    "refused": N_("The system keeps the keyboard here: click into the participant’s window."),
+    "elsewhere": N_("Another program has the keyboard: click into the participant’s window."),
+}
+"""What is said of the keyboard by where it is (`labapp.ui.keyboard.Standing`)."""
+
+
+class _KeyboardChip(QFrame):
+    """Says that the participant has no keyboard; back: gives it."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "band")
+        self.setProperty("tone", "warn")
+        self.text = bits.ElidedLabel(role="secondary")
+        self.text.setProperty("tone", "warn")
+        self.back = Button(tr("Give back"))
+        self.back.setProperty("role", "chip")
+        self.back.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_XS, 0)
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(bits.StatusIcon(palette, "warn", ICON_PX))
+        row.addWidget(self.text, 1)
+        row.addWidget(self.back)
+
+
 class AlarmBar(QWidget):
-    """dismissed(key): the moderator has seen an alarm."""
+    """dismissed(key): the moderator has seen an alarm; keyboard_back(): gives the participant the
+    keyboard."""
 
     dismissed = Signal(str)
+    keyboard_back = Signal()
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self.setFixedHeight(HEIGHT)
+        self._alarms = False
         self.chips = [_Chip(palette) for _ in range(MOST)]
         self.more = bits.label(role="secondary")
         self.well = QWidget()
@@ -66,6 +101,10 @@ class AlarmBar(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_S)
         row.addWidget(self.well, 1)
+        self.keyboard = _KeyboardChip(palette)
+        self.keyboard.back.clicked.connect(self.keyboard_back)
+        self.keyboard.hide()
+        row.addWidget(self.keyboard, 1)
         for chip in self.chips:
             chip.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
             chip.dismiss.clicked.connect(lambda _=False, chip=chip: self.dismissed.emit(chip.key))
@@ -74,9 +113,22 @@ class AlarmBar(QWidget):
         row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignVCenter)
         self.more.hide()
 
+    def show_keyboard(self, where: str) -> None:
+        """Say where the keyboard is, unless the participant has it."""
+        said = KEYBOARD.get(where, "")
+        if said:
+            self.keyboard.text.set_full(tr(said))
+        self.keyboard.back.setVisible(where not in ("waiting", "refused"))
+        self.keyboard.setVisible(bool(said))
+        self._show_well()
+
+    def _show_well(self) -> None:
+        self.well.setVisible(not self._alarms and self.keyboard.isHidden())
+
     def show_alarms(self, alarms: Sequence[Alarm]) -> None:
         """The gravest first; those without room are counted."""
-        self.well.setVisible(not alarms)
+        self._alarms = bool(alarms)
+        self._show_well()
         for index, chip in enumerate(self.chips):
             chip.setVisible(index < len(alarms))
             if index < len(alarms):

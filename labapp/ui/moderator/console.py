@@ -13,12 +13,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QApplication,
     QGridLayout,
-    QLineEdit,
     QMainWindow,
     QVBoxLayout,
     QWidget,
@@ -43,6 +41,7 @@ from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
 from labapp.ui.moderator import interview_mirror, style
 from labapp.ui.moderator.alarm_bar import AlarmBar
@@ -51,7 +50,7 @@ from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanPanel
 from labapp.ui.moderator.prompt_box import key_of
-from labapp.ui.moderator.state.alarms import FOCUS, SILENT, SOUND
+from labapp.ui.moderator.state.alarms import SILENT, SOUND
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import rows_of, view_of
 from labapp.ui.moderator.state.stimuli import LATE_NS
@@ -61,6 +60,7 @@ from labapp.ui.moderator.voice_panel import VoicePanel
 from labapp.ui.moderator.watch import Watch
 
 PALETTE = theme.DARK
+NOTE_KEY = "Ctrl+N"
 TICK_MS = 50
 SECOND_TICKS = 1000 // TICK_MS
 DISK_EVERY_TICKS = 5 * SECOND_TICKS
@@ -91,6 +91,10 @@ class ConsoleWindow(QMainWindow):
     -------
     done_requested : the session is over and the moderator goes back to the home.
     toggle_requested : Ctrl+Shift+M: bring the console to the front, or back behind.
+    write_requested : Ctrl+N, in whichever window: something is to be written into `note_field`.
+    keyboard_back : the moderator gives the participant the keyboard.
+
+    Only what is typed into a field and chords are the moderator's keys (`labapp.ui.keyboard`).
 
     The window cannot be closed while the session runs (it asks in its header instead); `shut` stops
     it for good and lets it close.
@@ -98,6 +102,8 @@ class ConsoleWindow(QMainWindow):
 
     done_requested = Signal()
     toggle_requested = Signal()
+    write_requested = Signal()
+    keyboard_back = Signal()
 
     def __init__(
         self,
@@ -142,7 +148,8 @@ class ConsoleWindow(QMainWindow):
         self.header.show_blind(blind)
         self._ground = self._body()
         self.setCentralWidget(self._ground)
-        self._ground.setFocus()
+        leave_focus_to_fields(self)
+        self.leave_field()
         self.setMinimumSize(1100, 640)
         self.resize(1280, 720)
         self._connect()
@@ -157,7 +164,6 @@ class ConsoleWindow(QMainWindow):
         body.setProperty("role", "ground")
         body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         body.setStyleSheet(style.stylesheet(PALETTE))
-        body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         outer = QVBoxLayout(body)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -196,11 +202,13 @@ class ConsoleWindow(QMainWindow):
         self.notes.flag_set.connect(self.set_flag)
         self.voice.prompt_given.connect(self.give_prompt)
         self.alarms.dismissed.connect(self._dismiss)
+        self.alarms.keyboard_back.connect(self.keyboard_back)
         self.header.done_requested.connect(self.done_requested)
         # The participant's window has this one of its own: two of a kind would cancel each other.
         self._shortcut("Ctrl+Shift+M", self.toggle_requested.emit)
         anywhere = Qt.ShortcutContext.ApplicationShortcut
-        self._shortcut(PAUSE_KEY, self.header.press_pause)
+        self._shortcut(PAUSE_KEY, self.header.press_pause, anywhere)
+        self._shortcut(NOTE_KEY, self._begin_note, anywhere)
         for place in range(len(self._study.recording.prompts)):
             self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
         self.mirror.interview.asked.connect(self.ask_question)
@@ -245,12 +253,29 @@ class ConsoleWindow(QMainWindow):
 
     def _keep_note(self, text: str, began_ns: int) -> None:
         self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
-        # The next letter begins the next note; until then digits are flags.
-        self._ground.setFocus()
 
     def _keep_deviation(self, text: str, began_ns: int) -> None:
         self._runner.send(AddDeviation(text, began_ns), Source.MODERATOR)
+
+    def _begin_note(self) -> None:
+        """Write into the field that is in front."""
+        self.note_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.write_requested.emit()
+
+    @property
+    def note_field(self) -> QWidget:
+        """Where something is written down: the field that is in front."""
+        return self.notes.field
+
+    def leave_field(self) -> None:
+        """Nothing is written any more. The focus rests where keys do nothing: Qt would put it on a
+        button as soon as the window has the keyboard."""
         self._ground.setFocus()
+        self.notes.say_unfinished()
+
+    def show_keyboard(self, where: str) -> None:
+        """Say where the keyboard is (`labapp.ui.keyboard.Standing`)."""
+        self.alarms.show_keyboard(where)
 
     def _dismiss(self, key: str) -> None:
         self.state.alarms.dismiss(key)
@@ -259,12 +284,9 @@ class ConsoleWindow(QMainWindow):
     def _show_alarms(self) -> None:
         hushed: set[str] = set()
         if self._runner.finished:
-            hushed |= {FOCUS, *SOUND}
+            hushed |= SOUND
         if not self._talking():
             hushed.add(SILENT)
-        if self.isActiveWindow() or self._runner.state.pauses.paused:
-            # That the participant's window has no keyboard is no news while the moderator types.
-            hushed.add(FOCUS)
         self.alarms.show_alarms([a for a in self.state.alarms.visible() if a.key not in hushed])
 
     def _talking(self) -> bool:
@@ -272,28 +294,6 @@ class ConsoleWindow(QMainWindow):
         part = self._runner.part
         thinks = isinstance(part, QuestionsPart | JudgingPart | UnmaskingPart) and part.think_aloud
         return thinks and not self._runner.state.pauses.held
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.ActivationChange:
-            self.state.changed.add("alarms")
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys that no widget wanted: digits are flags, anything else begins a note (or, where that
-        is in front, a deviation)."""
-        plain = event.modifiers() & ~Qt.KeyboardModifier(
-            Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-        )
-        text = event.text()
-        typing = isinstance(QApplication.focusWidget(), QLineEdit)
-        if plain or typing or not text.isprintable() or not text.strip():
-            super().keyPressEvent(event)
-        elif text.isdecimal():
-            if not event.isAutoRepeat() and int(text) in self._study.flags:
-                self.set_flag(int(text))
-        else:
-            self.notes.field.setFocus()
-            QApplication.sendEvent(self.notes.field, event)
 
     def _take(self, event: Event) -> None:
         self._inbox.append(event)

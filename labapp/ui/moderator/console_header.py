@@ -118,7 +118,6 @@ class ConsoleHeader(QFrame):
         elif self.reasons.isHidden():
             self.reasons.open()
             self._show_reasons(True)
-            self.pause.setFocus()
         else:
             self.reasons.choose()
 
@@ -150,7 +149,6 @@ class ConsoleHeader(QFrame):
 
     def _pause(self, reason: str) -> None:
         self._show_reasons(False)
-        self.pause.setFocus()
         self._send(Pause(reason))
 
     def _reopen(self) -> None:
@@ -166,10 +164,8 @@ class ConsoleHeader(QFrame):
 
     def _back(self) -> None:
         self._asked_of = None
-        asked_why = not self.reasons.isHidden()
         self._show_reasons(False)
         self.pages.setCurrentIndex(RUN)
-        (self.pause if asked_why else self.end).setFocus()
 
     def _show_reasons(self, asked: bool) -> None:
         self.reasons.setVisible(asked)
@@ -219,7 +215,6 @@ class ConsoleHeader(QFrame):
         self.skipping.show_left(part.title, max(0, ceil((pending.until_ns - now_ns) / NS)))
         if self.pages.currentIndex() == RUN:
             self.pages.setCurrentIndex(SKIPPING)
-            self.skipping.back.setFocus()
 
     def _show_end(self, ended: bool) -> None:
         """What can be done to a session that is over, or that goes on after all."""
@@ -230,8 +225,8 @@ class ConsoleHeader(QFrame):
         self.reopen.setVisible(can_reopen)
         self.done.setVisible(ended)
         # Going on makes an early end final: the focus never comes to stand on that by itself.
-        focus = self.reopen if can_reopen else self.done if ended else self.pause
-        focus.setFocus()
+        if ended:
+            (self.reopen if can_reopen else self.done).setFocus()
 
     def _recording(
         self, state: ConsoleState, paused: bool, ended: bool, now_ns: int

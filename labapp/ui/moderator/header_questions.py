@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
+from labapp.ui.keyboard import PURPOSE
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.widgets.buttons import Button
@@ -20,7 +21,7 @@ REASON_WIDTH = 168
 
 
 class Reasons(QWidget):
-    """Why the session pauses: one key or click each. chosen(reason); left(): no pause after all."""
+    """Why the session pauses: one click each. chosen(reason); left(): no pause after all."""
 
     chosen = Signal(str)
     left = Signal()
@@ -32,6 +33,7 @@ class Reasons(QWidget):
         self.typed.setAccessibleName(tr("Reason of the pause"))
         self.typed.setFixedWidth(REASON_WIDTH)
         bits.limit(self.typed)
+        self.typed.setProperty(PURPOSE, "reason")
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
         row = QHBoxLayout(self)
@@ -39,8 +41,8 @@ class Reasons(QWidget):
         row.setSpacing(theme.SPACE_XS)
         row.addStretch(1)
         row.addWidget(bits.label(tr("Why?"), "strong"))
-        for number, text in enumerate((*wording.PAUSE_REASONS.values(), N_("Other…")), start=1):
-            button = Button(f"{number}  {tr(text)}", "compact")
+        for text in (*wording.PAUSE_REASONS.values(), N_("Other…")):
+            button = Button(tr(text), "compact")
             self.buttons.append(button)
             row.addWidget(button)
         for reason, button in zip(wording.PAUSE_REASONS, self.buttons, strict=False):
@@ -48,6 +50,9 @@ class Reasons(QWidget):
         self.buttons[-1].clicked.connect(self._ask)
         row.addWidget(self.typed)
         self.typed.hide()
+        self.no = Button(tr("No pause"), "compact")
+        self.no.clicked.connect(self.left)
+        row.addWidget(self.no)
 
     def open(self) -> None:
         """Ask anew."""
@@ -67,15 +72,10 @@ class Reasons(QWidget):
         self.typed.setFocus()
 
     def take_key(self, event: QKeyEvent) -> bool:
-        """Escape leaves; a digit is the button's that shows it. False for any other key."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
-            return True
-        place = event.key() - Qt.Key.Key_1
-        if self.typed.isVisible() or not 0 <= place < len(self.buttons):
+        """Escape leaves. False for any other key."""
+        if event.key() != Qt.Key.Key_Escape:
             return False
-        if not event.isAutoRepeat():
-            self.buttons[place].click()
+        self.left.emit()
         return True
 
 
@@ -138,6 +138,7 @@ class Questions(QWidget):
         self.reason.setAccessibleName(tr("Reason"))
         self.reason.setFixedWidth(REASON_WIDTH)
         bits.limit(self.reason)
+        self.reason.setProperty(PURPOSE, "reason")
         self.yes, self.other, self.no = Button(), Button(), Button(tr("Go on"))
         words = QVBoxLayout()
         words.setSpacing(0)
@@ -214,7 +215,6 @@ class Questions(QWidget):
             grave = isinstance(answer.then, Command) and not keeps
             bits.set_property(button, "role", "danger" if grave else "")
         self.other.setVisible(len(answers) > 1)
-        self.no.setFocus()
 
     def _answer(self, place: int) -> None:
         then = self._answers[place].then

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 from labapp.analysis.deviations import Deviation
 from labapp.clock import NS
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.keyboard import PURPOSE
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.state.deviations import words_of
 from labapp.ui.moderator.state.notes import Note
@@ -55,8 +56,7 @@ class NoteInput(QLineEdit):
         if self._began_ns is None and event.text().isprintable() and event.text():
             self._began_ns = self._now_ns()
         if event.key() == Qt.Key.Key_Escape:
-            self.clear()
-            return
+            return  # what was begun stays; the console gives the keyboard back
         super().keyPressEvent(event)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
@@ -100,10 +100,12 @@ class NotesPanel(QFrame):
     ) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.input = NoteInput(now_ns, tr("Note"), tr("Type a note, Enter keeps it"))
+        self.input = NoteInput(now_ns, tr("Note"), tr("Ctrl+N: a note, Enter keeps it"))
         self.list = TimedList(palette, tr("Notes and flags"))
         self.deviation = NoteInput(now_ns, tr("Deviation"), tr("What went otherwise?"))
         self.deviations = TimedList(palette, tr("Deviations"))
+        self.input.setProperty(PURPOSE, "note")
+        self.deviation.setProperty(PURPOSE, "deviation")
         self.input.kept.connect(self.note_kept)
         self.deviation.kept.connect(self.deviation_kept)
         self.tabs = [Button(tr("Notes"), "page-tab"), Button(tr("Deviations"), "page-tab")]
@@ -132,8 +134,11 @@ class NotesPanel(QFrame):
         layout.addLayout(head)
         layout.addWidget(self.stack, 1)
         layout.addLayout(self._flags(flags))
-        self.legend = bits.label(tr("Ctrl + number sets a flag at any time"), "secondary")
+        self.legend = bits.label(role="secondary")
         layout.addWidget(self.legend)
+        for field in (self.input, self.deviation):
+            field.textChanged.connect(self.say_unfinished)
+        self.say_unfinished()
 
     def _flags(self, flags: Mapping[int, str]) -> QGridLayout:
         grid = QGridLayout()
@@ -143,13 +148,7 @@ class NotesPanel(QFrame):
         for place, (number, meaning) in enumerate(sorted(flags.items())):
             button = Button(f"{number}  {meaning}")
             button.setProperty("role", "flag")
-            button.setToolTip(
-                tr(
-                    "Flag “{meaning}”: Ctrl+{number}, or {number} outside a text field",
-                    meaning=meaning,
-                    number=number,
-                )
-            )
+            button.setToolTip(tr("Flag “{meaning}”: Ctrl+{number}", meaning=meaning, number=number))
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(lambda _=False, number=number: self.flag_set.emit(number))
             grid.addWidget(button, place // columns, place % columns)
@@ -158,8 +157,16 @@ class NotesPanel(QFrame):
 
     @property
     def field(self) -> NoteInput:
-        """Where a letter typed anywhere goes: the field that is in front."""
+        """The field that is in front."""
         return (self.input, self.deviation)[self.stack.currentIndex()]
+
+    def say_unfinished(self) -> None:
+        """Say what the keys do, or that something begun waits in a field without the keyboard."""
+        begun = [field for field in (self.input, self.deviation) if field.text().strip()]
+        waits = any(not field.hasFocus() for field in begun)
+        said = N_("Not kept yet: Ctrl+N goes on") if waits else N_("Ctrl + number sets a flag")
+        bits.set_text(self.legend, tr(said))
+        bits.set_property(self.legend, "tone", "warn" if waits else "")
 
     def show_notes(self, notes: Sequence[Note]) -> None:
         """Newest first."""

@@ -107,10 +107,16 @@ def _card(choice: ScreenChoice) -> QWidget:
     return window
 
 
-def _to_front(window: QWidget) -> None:
+def to_top(window: QWidget) -> None:
+    """Raise a window above the others."""
     # Offscreen there is no stack of windows, and Qt says so on standard error.
     if QGuiApplication.platformName() != "offscreen":
         window.raise_()
+
+
+def to_front(window: QWidget) -> None:
+    """Raise a window and ask for the keyboard for it."""
+    to_top(window)
     window.activateWindow()
 
 
@@ -183,15 +189,6 @@ class ScreenWatcher(QObject):
             return f"Screen {name_of(mine)}: participant; the console is behind it (Ctrl+Shift+M)."
         return f"Screens: participant on {name_of(mine)}, console on {name_of(other)}."
 
-    def toggle_console(self) -> None:
-        """The moderator's shortcut: the console to the front, or back behind the participant's."""
-        if self._console is None or self._participant is None:
-            return
-        front, back = self._console, self._participant
-        if self._console.isActiveWindow():
-            front, back = back, front
-        _to_front(front)
-
     def _screens(self) -> list[QScreen]:
         return list(self._source.screens())
 
@@ -216,7 +213,7 @@ class ScreenWatcher(QObject):
         if self._on.get(self._participant) is not mine:
             self._put(self._participant, mine, fullscreen=self._fullscreen)
         if self.alone:
-            _to_front(self._participant)
+            to_front(self._participant)
 
     def _put(self, window: QWidget, screen: QScreen, *, fullscreen: bool) -> None:
         self._on[window] = screen

@@ -36,6 +36,7 @@ from labapp.study.plan import (
     PlannedPart,
 )
 from labapp.study.schema import Presentation
+from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
@@ -89,6 +90,7 @@ class ParticipantWindow(QWidget):
         self._may_close = False
         self._focused = False
         self._elsewhere = False
+        self._without_keys = False
         self.setWindowTitle(loaded.study.title)
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -138,6 +140,15 @@ class ParticipantWindow(QWidget):
         """Say whether sound is being recorded."""
         words = self.setting.words
         self.top.show_recording(on, words("recording" if on else "no_recording"))
+
+    def show_keyboard(self, *, away: bool, refused: bool) -> None:
+        """Say quietly that the keyboard is elsewhere. refused: the window system needs a click into
+        this window to bring it back."""
+        words = self.setting.words
+        said = words("keyboard_click" if refused else "keyboard_away") if away else ""
+        self.top.show_keyboard(said)
+        self._without_keys = away
+        self._tell_alone()
 
     def open_on(self, screen: QScreen | None = None, *, windowed: bool = False) -> None:
         """Show the window on a screen, full-screen unless windowed."""
@@ -393,7 +404,10 @@ class ParticipantWindow(QWidget):
     def _tell_alone(self) -> None:
         """Tell the screen whether the participant is with it."""
         if self._screen is not None and not self._covered:
-            self._screen.left_alone(self.leave.isVisible() or self._elsewhere)
+            planned = self._screen.planned
+            repeats = isinstance(planned, UnmaskingPart) and planned.keyboard_away == "repeat"
+            without_keys = self._without_keys and repeats
+            self._screen.left_alone(self.leave.isVisible() or self._elsewhere or without_keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():

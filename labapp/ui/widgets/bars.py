@@ -148,7 +148,11 @@ class TopBar(_Bar):
         self.help = Button(role="link")
         self.help.hide()
         self.help.clicked.connect(self.help_pressed)
+        self.keyboard = QLabel()
+        self.keyboard.setProperty("role", "secondary")
+        self.keyboard.hide()
         row.addStretch(1)
+        row.addWidget(self.keyboard)
         row.addWidget(self.help)
         row.addWidget(self._mark)
         row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
@@ -173,6 +177,11 @@ class TopBar(_Bar):
     def hide_help(self) -> None:
         """Offer nothing to open, until the next head is shown."""
         self.show_head(replace(self._head, help=""))
+
+    def show_keyboard(self, text: str) -> None:
+        """Say that the keyboard is away; nothing for empty words."""
+        self.keyboard.setText(text)
+        self.keyboard.setVisible(bool(text))
 
     def show_recording(self, on: bool, text: str) -> None:
         self._mark.show_on(on)

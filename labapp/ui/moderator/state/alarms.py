@@ -15,9 +15,6 @@ from labapp.ui.moderator.reports import gap, reported
 
 Severity = Literal["alarm", "warn"]
 
-FOCUS = "focus"
-"""Key of the alarm that the participant's window has no keyboard."""
-
 SILENT = "audio_silent"
 
 RAISED: dict[str, tuple[Severity, str]] = {
@@ -54,7 +51,7 @@ AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 """Keys of the alarms about what the microphone hears."""
 
-DURING = SOUND | {"device", "close", FOCUS}
+DURING = SOUND | {"device", "close"}
 """Keys of the alarms that ask for what only a running session needs."""
 
 LEAVING = {
@@ -152,11 +149,6 @@ class Alarms:
                 return self._raise(event, "close", "alarm", text, how, lasting=event.v >= 2)
             case "close.withdrawn" | "session.paused" | "session.resumed":
                 return self._clear("close")
-            case "window.focus" if p["focused"]:
-                return self._clear(FOCUS)
-            case "window.focus":
-                text = tr("The participant's window lost the keyboard")
-                return self._raise(event, FOCUS, "warn", text, "", lasting=True)
         return False
 
     def _gap(self, event: Event) -> bool:

@@ -1,0 +1,432 @@
+"""One keyboard, two people: it is the participant's, and the console borrows it to write.
+
+No key is ever passed on from one window to the other. The console gets the keyboard when the
+moderator begins to write (a click into a field, Ctrl+N) and gives it back at Enter, at Escape and
+when nothing was typed for a while; a click on anything else of the console moves no key. Every
+change is an event, from which the analysis knows the trials that it fell into
+(`labapp.analysis.keyboard`).
+
+That the console takes no keyboard by itself is asked of the window system
+(`WindowDoesNotAcceptFocus`). Not every one obeys (Wayland has no such wish): what the console got
+unasked is given back at once. Nor does every one move the keyboard when asked: then both windows
+say that a click into the participant's window does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWindow
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+
+from labapp.errors import JournalError
+from labapp.events import Body
+from labapp.events.keyboard import KeyboardGiven
+from labapp.ui.keys_held import KeysHeld
+from labapp.ui.moderator.screens import to_front, to_top
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.console import ConsoleWindow
+    from labapp.ui.participant.window import ParticipantWindow
+
+IDLE_MS = 20_000
+"""After so long without a key the participant gets the keyboard back."""
+REFUSED_MS = 700
+"""A window system that has not moved the keyboard by then does not do it."""
+FIRST_MS = 3_000
+"""The same while the windows are coming up."""
+HELD_MS = 3_000
+"""A key that neither repeats nor is let go for so long is taken for let go: another window may have
+got its release."""
+PURPOSE = "purpose"
+"""Property of a text field: what is typed there, see `labapp.events.keyboard.KeyboardGiven`."""
+
+FIELDS = (QLineEdit, QPlainTextEdit, QTextEdit)
+Holder = Literal["participant", "moderator", ""]
+Where = Literal["participant", "waiting", "writing", "front", "console", "refused", "elsewhere"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """where: the participant has the keyboard; waiting, will have it once all keys are up; writing,
+    the moderator writes; front, the console is in front on the only screen; console, it got there
+    unasked; refused, the window system does not move it; elsewhere, another program has it."""
+
+    where: Where
+
+    @property
+    def away(self) -> bool:
+        return self.where != "participant"
+
+
+def is_field(widget: QWidget | None) -> bool:
+    """Whether something can be typed there."""
+    if isinstance(widget, FIELDS):
+        return widget.isEnabled() and not widget.isReadOnly()
+    return False
+
+
+def leave_focus_to_fields(window: QWidget) -> None:
+    """Let no click on a part of a window take the keyboard, but for one into a text field."""
+    for widget in window.findChildren(QWidget):
+        policy = widget.focusPolicy()
+        if policy & Qt.FocusPolicy.ClickFocus and not isinstance(widget, FIELDS):
+            tab = policy & Qt.FocusPolicy.TabFocus
+            widget.setFocusPolicy(Qt.FocusPolicy.TabFocus if tab else Qt.FocusPolicy.NoFocus)
+
+
+def _key_of(event: QKeyEvent) -> int:
+    """The same for press and release of a key, whatever is held with it."""
+    return event.nativeScanCode() or event.key()
+
+
+class Keyboard(QObject):
+    """Who of the two has the keyboard; made with both windows, begun once they are on the screen.
+
+    emit : takes the events (Runner.emit).
+    alone : whether both windows share a screen.
+    """
+
+    def __init__(
+        self,
+        participant: ParticipantWindow,
+        console: ConsoleWindow,
+        emit: Callable[[Body], None],
+        alone: Callable[[], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._participant, self._console = participant, console
+        self._emit, self._alone = emit, alone
+        self._on = self._over = False
+        self._written: Holder = "participant"  # what the events say
+        self._had: Holder = ""
+        self._purpose = ""
+        self._front = False  # the console was brought in front, on the only screen
+        self._why = "window"
+        self._refused = False
+        self._ever = False
+        self._field_before: QWidget | None = None
+        self._pressed_there: set[int] = set()
+        self._typed = ""
+        self.keys = KeysHeld()
+        self._windows: list[QWindow] = []
+        self._idle = self._timer(IDLE_MS, self._look_idle)
+        self._asked = self._timer(REFUSED_MS, self._look_refused)
+        self._first = self._timer(FIRST_MS, self._look_refused)
+        self._held = self._timer(HELD_MS, self._let_go)
+        self._soon = self._timer(0, self._look_at_field)
+        participant.moderator_requested.connect(self.toggle_front)
+        console.toggle_requested.connect(self.toggle_front)
+
+    def _timer(self, after_ms: int, function: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(after_ms)
+        timer.timeout.connect(function)
+        return timer
+
+    # --- beginning and end ------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Let the console come up without the keyboard; call before it is shown."""
+        self._console.setWindowFlag(Qt.WindowType.WindowDoesNotAcceptFocus, on=True)
+
+    def begin(self) -> None:
+        """Give the participant the keyboard and watch from here on."""
+        if self._on:
+            return
+        self._on = True
+        self._watch_windows()
+        self._console.write_requested.connect(self.write)
+        self._console.keyboard_back.connect(self._back_by_button)
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.focusWindowChanged.connect(self._moved)
+        self._ask_for(self._participant)
+        self._moved()
+
+    def end(self) -> None:
+        """The console is a window like any other."""
+        if not self._on:
+            return
+        self._on = False
+        for timer in (self._idle, self._asked, self._first, self._held, self._soon):
+            timer.stop()
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.focusWindowChanged.disconnect(self._moved)
+        self._console.write_requested.disconnect(self.write)
+        self._console.keyboard_back.disconnect(self._back_by_button)
+        for window in self._windows:
+            window.removeEventFilter(self)
+        self._windows.clear()
+        self._accepts(True)
+        self._show(Standing("participant"))
+
+    def follow(self, *, finished: bool) -> None:
+        """End with the session, and begin again where its end is taken back."""
+        if finished:
+            self._over = self._over or self._on
+            self.end()
+        elif self._over:
+            self._over = False
+            self.begin()
+
+    def _watch_windows(self) -> None:
+        for widget in (self._participant, self._console):
+            window = widget.windowHandle()
+            if window not in self._windows:
+                window.installEventFilter(self)
+                self._windows.append(window)
+
+    # --- what the moderator does ------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Ctrl+N: something is begun in the field that is in front, from whichever window."""
+        self._take(self._console.note_field)
+
+    def _take(self, field: QWidget) -> None:
+        if not self._on:
+            return
+        self._purpose = str(field.property(PURPOSE) or "text")
+        self._restart_idle()
+        if not self._console.isActiveWindow():
+            self._ask_for(self._console)
+
+    def toggle_front(self) -> None:
+        """Ctrl+Shift+M. On the only screen: the console in front, with the keyboard, and back. On
+        two the console is only raised."""
+        if not self._alone():
+            to_top(self._console)
+            return
+        in_front = self._console.isActiveWindow()
+        if not self._on:
+            to_front(self._participant if in_front else self._console)
+        elif in_front:
+            self.give_back("console")
+        else:
+            self._front = True
+            self._ask_for(self._console)
+
+    def _back_by_button(self) -> None:
+        self.give_back("button")
+
+    def give_back(self, why: str) -> None:
+        """The participant gets the keyboard back."""
+        if not self._on:
+            return
+        stays = self._front and why not in ("console", "button")
+        self._purpose = ""
+        self._idle.stop()
+        self._console.leave_field()
+        if stays:
+            # The console was brought in front to be looked at: only the field is left.
+            self._show_standing()
+            return
+        self._front = False
+        self._why = why
+        self._ask_for(self._participant)
+
+    # --- the window system ------------------------------------------------------------------------
+
+    def _ask_for(self, window: QWidget) -> None:
+        """Ask for the keyboard for a window, and see later whether it came."""
+        to_console = window is self._console
+        self._accepts(to_console)
+        if self._alone():
+            to_top(window)
+        window.activateWindow()
+        (self._asked if self._ever else self._first).start()
+        self._show_standing()
+
+    def _accepts(self, accepts: bool) -> None:
+        """Whether a click into the console may bring it the keyboard."""
+        window = self._console.windowHandle()
+        window.setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, not accepts)
+
+    def _moved(self) -> None:
+        """The keyboard is with another window."""
+        if not self._on:
+            return
+        self._watch_windows()
+        has: Holder = ""
+        if self._participant.isActiveWindow():
+            has = "participant"
+        elif self._console.isActiveWindow():
+            has = "moderator"
+        before, self._had = self._had, has
+        self._ever |= bool(has)
+        if has == "moderator" and before != has:
+            self._pressed_there.clear()
+            self._give("moderator", self._purpose or ("console" if self._front else "window"))
+            if not self._purpose and not self._front:
+                self._why = "window"
+                QTimer.singleShot(0, self, self._give_back_unasked)
+        elif has == "participant" and before != has:
+            self._first.stop()
+            self._purpose, self._front, self._refused = "", False, False
+            self._idle.stop()
+            self._accepts(False)
+            if self._written != "participant":
+                self.keys.hand_over()
+            if self.keys.waiting:
+                self._held.start()
+            else:
+                self._counts_again()
+        elif not has:
+            self.keys.forget()
+        self._show_standing()
+
+    def _give_back_unasked(self) -> None:
+        if self._on and self._had == "moderator" and not (self._purpose or self._front):
+            self.give_back("window")
+
+    def _counts_again(self) -> None:
+        self._held.stop()
+        self._give("participant", self._why)
+        self._why = "window"
+        self._show_standing()
+
+    def _let_go(self) -> None:
+        self.keys.forget()
+        if self._had == "participant":
+            self._counts_again()
+
+    def _look_refused(self) -> None:
+        wanted = self._console if self._purpose or self._front else self._participant
+        if not self._on or wanted.isActiveWindow():
+            return
+        if wanted is self._participant:
+            # Another program that came in front in the meantime is no refusal.
+            self._refused = self._had == "moderator" or not self._ever
+            if self._refused:
+                self._give("moderator", "refused")
+        else:
+            # The moderator clicks into the field; until then nothing is written.
+            self._purpose, self._front = "", False
+            self._idle.stop()
+        self._show_standing()
+
+    def _give(self, to: Holder, why: str) -> None:
+        if to == self._written:
+            return
+        self._written = to
+        try:
+            self._emit(KeyboardGiven(to, why))
+        except JournalError:
+            # The session is being closed.
+            return
+
+    # --- keys and clicks --------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        on_console = watched is self._console.windowHandle()
+        if kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+            assert isinstance(event, QKeyEvent)
+            counts = self._key(event)
+            if on_console:
+                return self._typed_there(event)
+            if not counts:
+                return True
+        elif on_console and kind == QEvent.Type.MouseButtonPress:
+            assert isinstance(event, QMouseEvent)
+            self._field_before = self._console.focusWidget()
+            if is_field(self._console.childAt(event.position().toPoint())):
+                self._field_before = None
+            self._soon.start()
+        elif on_console and kind == QEvent.Type.MouseButtonRelease:
+            self._soon.start()
+        return super().eventFilter(watched, event)
+
+    def _key(self, event: QKeyEvent) -> bool:
+        waited = self.keys.waiting
+        key = _key_of(event)
+        press = event.type() == QEvent.Type.KeyPress
+        counts = self.keys.take(key, "press" if press else "release", repeated=event.isAutoRepeat())
+        if waited and self._had == "participant":
+            if self.keys.waiting:
+                self._held.start()
+            else:
+                self._counts_again()
+        return counts
+
+    def _typed_there(self, event: QKeyEvent) -> bool:
+        """Look at a key that the console gets; True for one that is no key of the moderator: it is
+        held since before and repeats."""
+        key = _key_of(event)
+        if event.isAutoRepeat() and key not in self._pressed_there:
+            return True
+        if event.type() != QEvent.Type.KeyPress:
+            return False
+        self._pressed_there.add(key)
+        if not self._purpose:
+            return False
+        self._restart_idle()
+        plain = event.modifiers() in (
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        )
+        if plain and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            QTimer.singleShot(0, self, lambda: self.give_back("enter"))
+        elif event.key() == Qt.Key.Key_Escape:
+            QTimer.singleShot(0, self, lambda: self.give_back("escape"))
+        elif event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            QTimer.singleShot(0, self, self._look_whether_left)
+        return False
+
+    def _look_whether_left(self) -> None:
+        if self._purpose and not is_field(self._console.focusWidget()):
+            self.give_back("left")
+
+    def _look_at_field(self) -> None:
+        """After a click: has the moderator begun to write?"""
+        field = self._console.focusWidget()
+        if is_field(field) and field is not self._field_before:
+            self._field_before = field
+            self._take(field)
+
+    def _restart_idle(self) -> None:
+        self._typed = self._text()
+        self._idle.start()
+
+    def _text(self) -> str:
+        """What stands in the field: an input method composes without keys that a window sees."""
+        field = self._console.focusWidget()
+        if not is_field(field):
+            return ""
+        around = field.inputMethodQuery(Qt.InputMethodQuery.ImSurroundingText)
+        cursor = field.inputMethodQuery(Qt.InputMethodQuery.ImCursorPosition)
+        return f"{around} {cursor}"
+
+    def _look_idle(self) -> None:
+        if self._text() != self._typed:
+            self._restart_idle()
+        elif self._purpose:
+            self.give_back("idle")
+
+    # --- what both windows say --------------------------------------------------------------------
+
+    @property
+    def standing(self) -> Standing:
+        """Where the keyboard is now."""
+        if self._had == "participant":
+            return Standing("waiting" if self.keys.waiting else "participant")
+        if self._refused:
+            return Standing("refused")
+        if self._had == "moderator":
+            if self._purpose:
+                return Standing("writing")
+            return Standing("front" if self._front else "console")
+        return Standing("elsewhere")
+
+    def _show_standing(self) -> None:
+        self._show(self.standing)
+
+    def _show(self, standing: Standing) -> None:
+        self._participant.show_keyboard(away=standing.away, refused=standing.where == "refused")
+        self._console.show_keyboard(standing.where)

@@ -1,0 +1,421 @@
+"""One keyboard, two people: whose it is, how it changes hands, and that no key counts for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from labapp.clock import FakeClock
+from labapp.events.commands import EndSession, GiveConsent
+from labapp.ui import keyboard
+from labapp.ui.keyboard import Keyboard, is_field
+from labapp.ui.keys_held import KeysHeld
+from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.screens import ScreenWatcher
+from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.strings import strings_of
+from tests.helpers.rooms import Room, skip_to
+from tests.ui.desk import HEARD, closed_forms
+
+LEFT = Qt.MouseButton.LeftButton
+CONTROL = Qt.KeyboardModifier.ControlModifier
+MOUSE = Qt.FocusReason.MouseFocusReason
+
+
+class Table:
+    """Both windows of a session, as the controller puts them on the screens."""
+
+    def __init__(self, room: Room, screens: int = 2) -> None:
+        self.room = room
+        self.participant = ParticipantWindow(
+            room.bridge, room.loaded, strings_of(room.loaded), "improved", room.session.give_consent
+        )
+        self.console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: HEARD)
+        emit = room.runner.emit
+        self.watcher = ScreenWatcher(emit)
+        self.alone = screens == 1
+        self.keyboard = Keyboard(self.participant, self.console, emit, lambda: self.alone)
+        self.keyboard.prepare()
+        self.watcher.attach(self.participant, self.console, fullscreen=False)
+        room.session.begin()
+        self.keyboard.begin()
+        QApplication.processEvents()
+
+    def close(self) -> None:
+        self.keyboard.end()
+        self.watcher.detach()
+        self.console.shut()
+        self.participant.close_for_good()
+        for made in (self.keyboard, self.watcher, self.console, self.participant):
+            made.deleteLater()
+
+    def press(self, window: QWidget, key: Qt.Key, more: Qt.KeyboardModifier | None = None) -> None:
+        """As the window system sends it: to the window, which hands it to what has the focus."""
+        QTest.keyPress(window.windowHandle(), key, more or Qt.KeyboardModifier.NoModifier)
+
+    def release(
+        self, window: QWidget, key: Qt.Key, more: Qt.KeyboardModifier | None = None
+    ) -> None:
+        QTest.keyRelease(window.windowHandle(), key, more or Qt.KeyboardModifier.NoModifier)
+
+    def chord(self, key: Qt.Key, more: Qt.KeyboardModifier) -> None:
+        """Pressed in the window that is in front, let go in the one that is then."""
+        self.press(QApplication.activeWindow(), key, more)
+        QApplication.processEvents()
+        self.release(QApplication.activeWindow(), key, more)
+        QApplication.processEvents()
+
+    def type(self, window: QWidget, keys: str) -> None:
+        for letter in keys:
+            self.press(window, Qt.Key(ord(letter.upper())))
+            self.release(window, Qt.Key(ord(letter.upper())))
+
+    def click(self, widget: QWidget) -> None:
+        """A click of the mouse, by way of its window."""
+        top = widget.window()
+        at = widget.mapTo(top, widget.rect().center())
+        QTest.mouseClick(top.windowHandle(), LEFT, pos=at)
+        QApplication.processEvents()
+
+    @property
+    def given(self) -> list[tuple[str, str]]:
+        """Who was given the keyboard and why, in order."""
+        return [(p["to"], p["why"]) for kind, p in self.room.events if kind == "keyboard.given"]
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """What the chips say: the participant's, the console's."""
+        there, here = self.participant.top.keyboard, self.console.alarms.keyboard
+        return (
+            "" if there.isHidden() else there.text(),
+            "" if here.isHidden() else here.text.full(),
+        )
+
+
+@pytest.fixture
+def lay(open_room: Callable[..., Room]) -> Iterator[Callable[..., Table]]:
+    tables: list[Table] = []
+
+    def lay(study: str | Path = "quickstart", screens: int = 2) -> Table:
+        made = Table(open_room(study, clock=FakeClock(), decoders=closed_forms()), screens)
+        tables.append(made)
+        return made
+
+    yield lay
+    for table in tables:
+        table.close()
+
+
+@pytest.fixture
+def table(lay: Callable[..., Table]) -> Table:
+    return lay()
+
+
+def test_the_participant_has_the_keyboard_and_nothing_is_said(table: Table) -> None:
+    assert table.participant.isActiveWindow()
+    assert table.given == []
+    assert table.said == ("", "")
+
+
+@pytest.mark.parametrize("begin", ["click", "Ctrl+N"])
+@pytest.mark.parametrize(
+    ("key", "why", "notes", "left"),
+    [(Qt.Key.Key_Return, "enter", 1, ""), (Qt.Key.Key_Escape, "escape", 0, "hm")],
+)
+def test_a_note_borrows_the_keyboard(
+    table: Table, begin: str, key: Qt.Key, why: str, notes: int, left: str
+) -> None:
+    field = table.console.notes.input
+    if begin == "click":
+        table.click(field)
+    else:
+        table.chord(Qt.Key.Key_N, CONTROL)
+    QApplication.processEvents()
+    assert table.console.isActiveWindow()
+    assert field.hasFocus()
+    assert table.said[0] == "The keyboard is away for a moment."
+    assert "Enter keeps, Esc gives back" in table.said[1]
+    table.type(table.console, "hm")
+    table.press(table.console, key)
+    QApplication.processEvents()
+    assert table.participant.isActiveWindow()
+    # The key that ended it is still down: nothing counts yet.
+    assert table.given == [("moderator", "note")]
+    assert table.said[1].startswith("The participant has the keyboard once")
+    table.release(table.participant, key)
+    assert table.given == [("moderator", "note"), ("participant", why)]
+    assert table.said == ("", "")
+    assert table.room.count("note.added") == notes
+    assert field.text() == left
+    assert (table.console.notes.legend.text() == "Not kept yet: Ctrl+N goes on") == bool(left)
+
+
+def test_after_a_while_without_a_key_it_goes_back_and_the_note_stays(
+    table: Table, qtbot: QtBot
+) -> None:
+    table.keyboard._idle.setInterval(60)
+    table.click(table.console.notes.input)
+    table.type(table.console, "unfinis")
+    qtbot.waitUntil(table.participant.isActiveWindow, timeout=3000)
+    assert table.given == [("moderator", "note"), ("participant", "idle")]
+    assert table.console.notes.input.text() == "unfinis"
+    assert table.console.notes.legend.text() == "Not kept yet: Ctrl+N goes on"
+    table.keyboard._idle.setInterval(keyboard.IDLE_MS)
+    table.chord(Qt.Key.Key_N, CONTROL)
+    table.type(table.console, "hed")
+    table.press(table.console, Qt.Key.Key_Return)
+    assert table.room.last("note.added")["text"] == "unfinished"
+
+
+def test_no_click_on_the_console_moves_a_key(table: Table) -> None:
+    """A click on a flag, a list, a tab, the timeline: the window system may move the keyboard to
+    the console; it goes back at once, and nothing there has got the focus."""
+    console = table.console
+    for widget in (
+        console.notes.buttons[1], console.notes.list, console.notes.tabs[1], console.timeline.view,
+        console.header.pause, console.header.reasons.no, console.plan, console.voice,
+    ):  # fmt: skip
+        console.windowHandle().setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, False)
+        console.activateWindow()  # as a window system that knows no windows without keyboard
+        table.click(widget)
+        QApplication.processEvents()
+        assert table.participant.isActiveWindow(), widget
+        assert not isinstance(console.focusWidget(), QAbstractButton), widget
+        assert table.said == ("", "")
+    assert set(table.given) == {("moderator", "window"), ("participant", "window")}
+    assert table.room.last("flag.added") == {"number": 1, "meaning": "insight"}
+
+
+def test_plain_keys_on_the_console_are_nobodys(table: Table) -> None:
+    """What is typed while the keyboard is on the console unasked is no flag, note or button."""
+    console = table.console
+    table.keyboard._give_back_unasked = lambda: None  # type: ignore[method-assign]
+    console.windowHandle().setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, False)
+    console.activateWindow()
+    before = len(table.room.events)
+    table.type(console, "1f3j")
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Left):
+        table.press(console, key)
+        table.release(console, key)
+    assert table.room.events[before:] == []
+    assert console.notes.input.text() == ""
+
+
+def test_a_click_elsewhere_leaves_the_keyboard_with_the_note(table: Table) -> None:
+    console = table.console
+    table.click(console.notes.input)
+    table.type(console, "a")
+    for widget in (console.notes.list, console.notes.buttons[2], console.timeline.view):
+        table.click(widget)
+    table.type(console, "b")
+    assert console.notes.input.text() == "ab"
+    assert table.given == [("moderator", "note")]
+
+
+def test_tab_out_of_the_field_gives_it_back(table: Table) -> None:
+    table.click(table.console.notes.input)
+    table.press(table.console, Qt.Key.Key_Tab)
+    QApplication.processEvents()
+    assert table.participant.isActiveWindow()
+
+
+def test_the_chords_work_from_the_participants_window(table: Table, qtbot: QtBot) -> None:
+    table.room.runner.send(GiveConsent())
+    skip_to(table.room, "practice")
+    plain = Qt.KeyboardModifier.NoModifier
+    table.chord(Qt.Key.Key_2, CONTROL)
+    assert table.room.last("flag.added") == {"number": 2, "meaning": "prompt"}
+    table.chord(Qt.Key.Key_F8, plain)
+    assert table.room.count("prompt.given") == 1
+    for _ in range(2):
+        table.chord(Qt.Key.Key_F9, plain)
+    assert table.room.count("session.paused") == 1
+    assert table.given == []
+
+
+def test_a_reason_borrows_the_keyboard_like_a_note(table: Table) -> None:
+    header = table.console.header
+    table.click(header.pause)
+    table.click(header.reasons.buttons[-1])
+    assert table.given == [("moderator", "reason")]
+    table.type(table.console, "fire")
+    table.press(table.console, Qt.Key.Key_Return)
+    table.release(table.console, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    assert table.room.last("session.paused") == {"reason": "fire"}
+    assert table.given[-1] == ("participant", "enter")
+
+
+def test_a_window_system_that_refuses_is_told(
+    table: Table, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    table.click(table.console.notes.input)
+    table.keyboard._asked.setInterval(30)
+    monkeypatch.setattr(table.participant, "activateWindow", lambda: None)
+    table.press(table.console, Qt.Key.Key_Escape)
+    table.release(table.console, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: table.keyboard.standing.where == "refused", timeout=2000)
+    assert table.said == (
+        "Please click here to use the keyboard.",
+        "The system keeps the keyboard here: click into the participant’s window.",
+    )
+    monkeypatch.undo()
+    table.participant.activateWindow()  # the click
+    QApplication.processEvents()
+    assert table.said == ("", "")
+    assert table.given[-1] == ("participant", "escape")
+
+
+def test_a_console_that_does_not_get_it_waits_for_a_click(
+    table: Table, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    table.keyboard._asked.setInterval(30)
+    monkeypatch.setattr(table.console, "activateWindow", lambda: None)
+    table.chord(Qt.Key.Key_N, CONTROL)
+    qtbot.waitUntil(lambda: not table.keyboard._asked.isActive(), timeout=2000)
+    assert table.keyboard.standing.where == "participant"
+    assert table.given == []
+
+
+def test_another_program_in_front_is_said_and_is_no_gift(table: Table, qtbot: QtBot) -> None:
+    other = QWidget()
+    qtbot.addWidget(other)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    assert table.keyboard.standing.where == "elsewhere"
+    assert table.said[0]
+    assert table.given == []
+    assert table.room.last("window.focus") == {"focused": False}
+    other.close()
+    table.participant.activateWindow()
+    qtbot.waitUntil(table.participant.isActiveWindow)
+    assert table.said == ("", "")
+
+
+def test_on_one_screen_the_console_in_front_takes_view_and_keyboard(
+    lay: Callable[..., Table], qtbot: QtBot
+) -> None:
+    table = lay(screens=1)
+    shift = Qt.KeyboardModifier.ShiftModifier
+    table.chord(Qt.Key.Key_M, CONTROL | shift)
+    qtbot.waitUntil(table.console.isActiveWindow)
+    assert table.given == [("moderator", "console")]
+    assert table.said[1].startswith("The participant has neither view nor keyboard")
+    table.click(table.console.notes.input)
+    table.type(table.console, "x")
+    table.press(table.console, Qt.Key.Key_Return)
+    table.release(table.console, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    assert table.console.isActiveWindow()  # it was brought in front to be looked at
+    assert table.room.count("note.added") == 1
+    table.chord(Qt.Key.Key_M, CONTROL | shift)
+    qtbot.waitUntil(table.participant.isActiveWindow)
+    assert table.given == [("moderator", "console"), ("participant", "console")]
+    # A note from the participant's window goes straight back to it.
+    table.chord(Qt.Key.Key_N, CONTROL)
+    table.press(table.console, Qt.Key.Key_Escape)
+    table.release(table.console, Qt.Key.Key_Escape)
+    QApplication.processEvents()
+    assert table.participant.isActiveWindow()
+
+
+def test_after_the_end_the_console_is_a_window_like_any_other(table: Table) -> None:
+    table.room.runner.send(EndSession("enough"))
+    table.keyboard.follow(finished=True)
+    table.console.activateWindow()
+    QApplication.processEvents()
+    assert table.console.isActiveWindow()
+    assert table.said == ("", "")
+    assert not table.console.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
+    table.keyboard.follow(finished=False)  # the end was taken back
+    QApplication.processEvents()
+    assert table.participant.isActiveWindow()
+    assert table.console.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
+
+
+def _states(table: Table) -> Iterator[str]:
+    """The console in every state in which it has other widgets."""
+    room, console = table.room, table.console
+    yield "consent"
+    room.runner.send(GiveConsent())
+    kinds = {}
+    for part in room.runner.machine.parts[1:]:
+        kinds.setdefault((part.part, getattr(part, "task", "")), part.id)
+    for part_id in kinds.values():
+        skip_to(room, part_id)
+        yield part_id
+    console.header.ask_end()
+    yield "end asked"
+    room.runner.send(EndSession("enough"))
+    yield "ended"
+
+
+@pytest.mark.parametrize("study", ["quickstart", "prototree-agreement-tree", "unmasking-faces"])
+def test_nothing_on_the_console_but_a_field_takes_the_focus_by_a_click(
+    open_room: Callable[..., Room], study: str
+) -> None:
+    room = open_room(study, clock=FakeClock())
+    table = Table(room)
+    try:
+        for state in _states(table):
+            table.console.refresh()
+            QApplication.processEvents()
+            takers = [
+                widget
+                for widget in table.console.findChildren(QWidget)
+                if widget.focusPolicy() & Qt.FocusPolicy.ClickFocus and not is_field(widget)
+            ]
+            assert takers == [], state
+            if state != "ended":
+                assert not isinstance(table.console.focusWidget(), QAbstractButton), state
+    finally:
+        table.close()
+
+
+KEYS = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from(["press", "release", "repeat"])), max_size=12
+)
+
+
+@given(KEYS, KEYS)
+def test_keys_count_only_once_all_were_let_go(
+    before: list[tuple[int, str]], after: list[tuple[int, str]]
+) -> None:
+    """Of keyboards that lose no event: whatever was down when the keyboard changed hands, nothing
+    counts until no key is down, and then everything does."""
+    held = KeysHeld()
+    down: set[int] = set()
+
+    def play(keys: list[tuple[int, str]]) -> Iterator[bool]:
+        for key, kind in keys:
+            if (kind == "press") == (key in down):
+                continue
+            (down.add if kind == "press" else down.discard)(key) if kind != "repeat" else None
+            step = "release" if kind == "release" else "press"
+            yield held.take(key, step, repeated=kind == "repeat")
+
+    assert all(play(before))
+    held.hand_over()
+    waiting = bool(down)
+    assert held.waiting == waiting
+    for counts in play(after):
+        assert counts == (not waiting)
+        waiting = waiting and bool(down)
+
+
+def test_a_release_that_never_came_does_not_take_the_keyboard_for_ever() -> None:
+    held = KeysHeld()
+    held.take(1, "press", repeated=False)
+    held.hand_over()
+    assert not held.take(2, "press", repeated=False)
+    assert not held.take(2, "release", repeated=False)
+    assert held.take(1, "press", repeated=False)  # so it was up
