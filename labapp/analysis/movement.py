@@ -14,7 +14,7 @@ class Movement:
     """Adds up the movements of one question.
 
     distance: in full slider widths by dimension, where a change of a discrete dimension counts 1
-    (fact sheet, "Metrics of a stage"). A *slide* is a run of moves of one dial: it ends when
+    (paper 000, 4.4). A *slide* is a run of moves of one dial: it ends when
     another dial is moved or a dial is taken hold of anew. A *switch* is a move of another dial
     than the one moved before; a *reversal* is a move of the same dial the other way.
     """

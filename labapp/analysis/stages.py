@@ -1,4 +1,4 @@
-"""Metrics of a stage: one participant with one model (fact sheet, "Metrics of a stage")."""
+"""Metrics of a stage: one participant with one model (paper 000, 4.4)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The published study's snapshots of a question, derived from the dial movements.
 
-Rule of the published application (fact sheet, "Snapshots"): one when z changes and at least
+Rule of paper 000, 4.4, as its published application has it: one when z changes and at least
 100 ms have passed since the last, at once when the active dimension changes or the direction
 reverses, and one at the end of the question. The same fold serves the live count of active time
 (`active_time: as_published`) and the analysis.

@@ -20,7 +20,7 @@ Float32 = NDArray[np.float32]
 STATES = 3
 """States of the sample that a dial is turned at."""
 STEPS = 7
-"""Linear steps of a continuous dial from Low to High (paper 000, single-dimension task)."""
+"""Linear steps of a continuous dial from Low to High (paper 000, 4.5)."""
 SEED = 0
 """Which states are drawn; fixed, so that a model has one sheet."""
 

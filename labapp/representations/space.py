@@ -2,8 +2,8 @@
 
 Throughout labapp a *dial state* `z` holds one number a dimension, in the order of the dials: the
 value of a continuous dimension, the index of a discrete one. `encode` turns it into the decoder's
-input, where a discrete dimension with k values becomes a one-hot of width k (paper 000, 4.3:
-discrete one-hots first, then the continuous dimensions).
+input, where a discrete dimension with k values becomes a one-hot of width k: discrete one-hots
+first, then the continuous dimensions, as in the packages released with paper 000.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How simulated participants match a picture with examples (single-dimension task).
 
-"Matching directly", by "blind trust in visual matching" (paper 000, 6.1.4): of the properties that
-set the examples of the choices apart, how near is the picture to those of each? So mistakes come
-from the pictures, and from the noise with which they are seen.
+By "match[ing] directly", in "blind trust" in "visual matching" (paper 000, 6.1.4): of the
+properties that set the examples of the choices apart, how near is the picture to those of each? So
+mistakes come from the pictures, and from the noise with which they are seen.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Partial understanding: knows which dials have to do with what, and experiments within the group.
 
 On VAEs people found that some dials moved the object and others changed its form, without knowing
-how exactly, and "experimented more within each group of dimensions" (paper 000, 6.1.2), with
-"numerous loops through a partial set" of them (section 7). Groups are found from what was seen: the
-dials that mostly change what differs most. One that does what is expected of it is turned there at
-once; the others are turned to a local maximum of the alignment.
+how exactly: it made them "randomly experiment more within each group of dimensions" (paper 000,
+6.1.2), with numerous loops through "a partial set" of them (section 7). Groups are found from what
+was seen: the dials that mostly change what differs most. One that does what is expected of it is
+turned there at once; the others are turned to a local maximum of the alignment.
 """
 
 from __future__ import annotations

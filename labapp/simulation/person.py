@@ -18,7 +18,7 @@ STRIDE_S = 0.12
 """Seconds between two places of a dial that is dragged, at a person's pace (see `driver.HUMAN`)."""
 
 DRAG_WIDTHS_PER_S = 0.4
-"""Middle speed of a hand. Paper 000, A.3: people move 0.06 to 0.17 slider widths in a second of a
+"""Middle speed of a hand. Paper 000, A.3: people move 0.08 to 0.17 slider widths in a second of a
 question, all thinking and looking included; about a third of the time is taken to be dragging."""
 
 SPEED_SD = 0.3

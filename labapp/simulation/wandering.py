@@ -1,7 +1,7 @@
 """Random: turns any dial to any place, and stops when the picture matches by luck.
 
-"Randomly experimenting" (paper 000, 6.2.2), and one half of the competing hypothesis of its section
-7: that people only stumble upon solutions.
+"Randomly experimenting" (paper 000, section 7), and one half of the competing hypothesis there:
+that people only stumble upon solutions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The tasks that judge explanations, in a plan: their parts, and the questions about a photo.
 
-Source: paper 003, section 3 and appendix (the questions and the values they are stored as). A
-question is named by its id, an answer is a whole number; options count from 1.
+Source: paper 003, section 3 and appendix D (the questions), and its released pages (the values that
+answers are stored as). A question is named by its id, an answer is a whole number; options count
+from 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a participant is told of the own performance in a task that judges explanations.
 
-Source: paper 003, appendix (the pages "Your performance"). Distinction and output prediction: the
-share of photos with the right answer. Agreement: half of the photos, those with the highest
+Source: paper 003, figures A17 and A18, and its released pages. Distinction and output prediction:
+the share of photos with the right answer. Agreement: half of the photos, those with the highest
 ratings, are taken as believed correct, and what is so assigned is compared with what the model got
 right. The published split is at the median; a seeded coin decides among the photos of the median
 rating, and the event holds what it decided. `expected_hits` is the score without the coin.

@@ -27,7 +27,7 @@ CIRCLES_PAIRS = (
     ((1.0, 1.0), (0.1, 0.9)),
     ((0.4, 0.75), (0.2, 0.0)),
 )
-"""The practice questions as (z, z') (fact sheet, "Tutorial and practice")."""
+"""The practice questions as (z, z') (paper 000, A.4, and its published application)."""
 
 
 TUTORIAL_BOXES = (

@@ -32,7 +32,7 @@ class Incentive(Strict):
     out. Before photos that are judged {options} are the classes to choose from and {chance} what
     guessing gets right, in percent. per_solved: for a reconstruction question; per_correct: for a
     single-dimension question, practice not counted; per_above_chance: for a photo that was answered
-    rightly beyond those that guessing gets right (paper 003, 4).
+    rightly beyond those that guessing gets right (paper 003, figures A11 to A13 and A15).
     """
 
     model_config = ConfigDict(allow_inf_nan=False)

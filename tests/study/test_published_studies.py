@@ -1,6 +1,6 @@
 """The studies of paper 000 as they are shipped: their design in figures, and their words.
 
-The figures are the paper's (4.3 to 5.2.2) and those of the fact sheet's tables.
+The figures are the paper's (4.3 to 5.2.2, A.2) and its published application's.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def test_only_who_thinks_aloud_is_heard_and_asked_to(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_words_before_a_stage_say_what_they_must(name: str) -> None:
-    """Fact sheet, "Distance, threshold, time" and "Tutorial and practice"."""
+    """4.3, A.2 and A.4; what they leave open is the published application's."""
     for made in plans(name):
         cells = len(made.assignment.get("condition", [0]))
         found = stages(made)

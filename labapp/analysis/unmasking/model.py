@@ -1,4 +1,4 @@
-"""What the explained model makes of masked pictures: no human in the loop (paper 004, 3.2, 4.2)."""
+"""What the explained model makes of masked pictures: no human in the loop (paper 004, 3.4, 4.2)."""
 
 from __future__ import annotations
 

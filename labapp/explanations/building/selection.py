@@ -1,8 +1,8 @@
 """Which test photos make a study's sets.
 
-Source: paper 003, section 3 (half right, half wrong, random photos); what is added is that wrong
-ones are spread over genera and over the mark that was missed, that no species is met more than
-twice in a set, and that a participant could see both marks that decide. Nothing here needs torch.
+Source: paper 003, sections 3.3 and 4 (half right, half wrong); what is added is that wrong ones
+are spread over genera and over the mark that was missed, that no species is met more than twice in
+a set, and that a participant could see both marks that decide. Nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def options(scores: Sequence[float], truth: int, *, random: np.random.Generator)
     """The four classes to choose from, in random places: the four of the highest scores where the
     true one is among the first three; else the first three and the true one.
 
-    Where the prediction is right these are the four of the highest scores. Paper 003, section 3.2;
+    Where the prediction is right these are the four of the highest scores. Paper 003, section 4;
     it does not say what is done when the true class is among the first three already.
     """
     order = [int(n) for n in np.argsort(-np.asarray(scores), kind="stable")]

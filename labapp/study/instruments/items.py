@@ -139,7 +139,7 @@ class Slider(Item):
     """A whole number on a slider that stands somewhere before it is touched.
 
     With `about: accuracy` it begins at the accuracy of the explained model in percent, and its low
-    end lies 10 points or more below, at a multiple of 10 (paper 003, the trade-off question).
+    end lies 10 points or more below, at a multiple of 10 (after the released pages of paper 003).
     What is stored: `{"value": number, "touched": whether it was moved or confirmed}`.
     """
 

@@ -31,7 +31,7 @@ _UEQ_ITEMS = tuple(f"ueq_{number}" for number in range(1, 9))
 
 
 def seq(answers: Answers) -> Scores:
-    """`seq`, 1-7: the Single Ease Question as answered; here 7 is very difficult (paper 000, 5.2).
+    """`seq`, 1-7: the Single Ease Question as answered; here 7 is very difficult (paper 000, 4.4).
 
     Sauro and Dumas (2009), Comparison of three one-question, post-task usability questionnaires.
     """
