@@ -169,6 +169,7 @@ class Questions(QWidget):
             tr("Name the representations from now on?"),
             _Answer(tr("Name them"), Unblind()),
             detail=tr("The session keeps the time; it cannot be taken back."),
+            no=tr("Stay blind"),
         )
 
     def ask_end(self) -> None:
@@ -202,8 +203,14 @@ class Questions(QWidget):
         )
 
     def _ask(
-        self, question: str, *answers: _Answer, detail: str = "", reason: bool = False
+        self,
+        question: str,
+        *answers: _Answer,
+        detail: str = "",
+        reason: bool = False,
+        no: str = "",
     ) -> None:
+        self.no.setText(no or tr("Go on"))
         self._answers = answers
         bits.set_text(self.question, question)
         bits.set_text(self.detail, detail)

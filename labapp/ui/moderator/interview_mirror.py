@@ -20,7 +20,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
 KEYS = 9
-KEY_WIDTH, ASKED_WIDTH = 92, 76
+KEY_WIDTH, ASKED_WIDTH = 108, 76
 RECORDED = N_(
     "The participant’s voice is recorded. Silence is no alarm now, and nothing said here counts as "
     "thinking aloud. Notes and flags are taken as ever."
@@ -45,8 +45,9 @@ class _Question(Button):
         stamps = N_("{key} or a click stamps the moment you ask it") if key else N_(
             "A click stamps the moment you ask it"
         )  # fmt: skip
-        self.setToolTip(tr(stamps, key=key))
-        self.key = bits.label(key or f"{number}", "caption")
+        self.setToolTip(tr(stamps, key=tr("Alt+Shift+{number}", number=number)))
+        shown = tr("Alt+Shift+{number}", number=number) if key else f"{number}"
+        self.key = bits.label(shown, "caption")
         self.key.setFixedWidth(KEY_WIDTH)
         self.words = QLabel(text)
         self.words.setWordWrap(True)

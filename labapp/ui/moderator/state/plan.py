@@ -113,7 +113,8 @@ def view_of(
             standing, length = "current", _length(work, started, now_ns)
         else:
             # A part that was going on when the session ended has no end of its own.
-            ends = [r.ended_ns or now_ns for r in records if r.started_ns is not None]
+            begun = [r for r in records if r.started_ns is not None]
+            ends = [now_ns if r.ended_ns is None else r.ended_ns for r in begun]
             length = _length(work, started, max(ends))
             whole = all(outcome in ("completed", "time_expired") for outcome in outcomes)
             standing = "done" if whole else "skipped"
