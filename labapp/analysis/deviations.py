@@ -26,7 +26,13 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.moderation import BlindingSet, NoteCorrected
 from labapp.events.trials import TrialStarted
-from labapp.events.undoing import CloseRequested, CloseWithdrawn, SessionReopened
+from labapp.events.undoing import (
+    CloseRequested,
+    CloseWithdrawn,
+    SessionReopened,
+    SkipRequested,
+    SkipTakenBack,
+)
 from labapp.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,
@@ -41,6 +47,7 @@ MEANINGS = {
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
     "stage_restarted": "a stage that was interrupted began again with its first question",
     "part_skipped": "the moderator skipped a part",
+    "skip_taken_back": "a skip was taken back: of a question (trial) or of a part's rest (part)",
     "ended_early": "the session was ended before its plan was done; with a duration, the end was "
     "taken back after it",
     "unfinished": "the journal stops before the session was completed or ended",
@@ -93,6 +100,7 @@ class Deviations:
         self._rates: dict[str, int] = {}
         self._noted: dict[int, int] = {}  # seq of what was written down -> place in `found`
         self._blind = False
+        self._skip: Event | None = None
         self._running: str | None = None
         self._breaks: frozenset[str] = frozenset()
 
@@ -129,6 +137,15 @@ class Deviations:
         if isinstance(body, NoteCorrected) and body.seq in self._noted:
             at, kind = self._noted[body.seq], "noted" if body.text else "noted_taken_back"
             self.found[at] = replace(self.found[at], kind=kind, detail=body.text)
+            changed = True
+        if isinstance(body, SkipRequested):
+            self._skip = event
+        if isinstance(body, SkipTakenBack) and (asked := self._skip) is not None:
+            lasted_s = (event.t_ns - asked.t_ns) / NS
+            began_s = asked.t_ns / NS
+            self.found.append(
+                Deviation("skip_taken_back", began_s, body.what, lasted_s, *event.key, event.seq)
+            )
             changed = True
         if isinstance(body, BlindingSet):
             if self._blind and not body.blind:

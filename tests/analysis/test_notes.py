@@ -27,6 +27,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
+from labapp.events.undoing import SkipConfirmed, SkipRequested, SkipTakenBack
 from tests.analysis.sessions import Stamped, begin_trial, builder, end_trial, paired, stage_row
 
 INTERVIEW = {
@@ -115,6 +116,24 @@ def test_corrections_are_rows_of_their_own_and_the_first_says_what_counts() -> N
         (seq_of["turns teh dial"], "turns the dial"),
         (seq_of["confusion"], ""),
         (seq_of["door open"], "window open"),
+    ]
+
+
+def test_a_skip_that_was_taken_back_is_a_deviation() -> None:
+    made = builder(stage_row())
+    made.at(1, PartStarted(0), "stage-1")
+    begin_trial(made, 2)
+    made.at(4, SkipRequested("trial", 0), "stage-1", 1)
+    made.at(6.5, SkipTakenBack("trial"), "stage-1", 1)
+    made.at(8, SkipRequested("part", 0), "stage-1", source=Source.MODERATOR)
+    made.at(9, SkipTakenBack("part"), "stage-1", source=Source.MODERATOR)
+    made.at(10, SkipRequested("part", 0), "stage-1", source=Source.MODERATOR)
+    made.at(13, SkipConfirmed("part"), "stage-1")
+    found = tables(paired(made)).deviations
+    back = found[found["kind"] == "skip_taken_back"]
+    assert rows(back, "session_s", "duration_s", "detail", "trial") == [
+        (4.0, 2.5, "trial", 1),
+        (8.0, 1.0, "part", None),
     ]
 
 

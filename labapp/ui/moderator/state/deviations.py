@@ -21,6 +21,7 @@ WORDS = {
     "interrupted": N_("The program was not running"),
     "stage_restarted": N_("Stage began again"),
     "part_skipped": N_("Part skipped"),
+    "skip_taken_back": N_("Skip taken back"),
     "ended_early": N_("Ended early"),
     "withdrawn": N_("Withdrew"),
     "unfinished": N_("No end is recorded"),
@@ -39,6 +40,7 @@ WORDS = {
     "close_requested": N_("Participant wanted to stop"),
 }
 KEPT = {"keep": N_("the data are kept"), "delete": N_("the data are deleted")}
+SKIPPED = {"trial": N_("a question"), "part": N_("the rest of a part")}
 WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")}
 
 
@@ -76,6 +78,8 @@ def words_of(one: Deviation) -> str:
             detail = f"{head}: {reported(rest)}"
         case "sound_lost":
             detail = gap(one.detail)
+        case "skip_taken_back":
+            detail = tr(SKIPPED.get(one.detail, one.detail))
         case "close_requested":
             detail = tr(WAYS.get(one.detail, one.detail))
     said = ": ".join(part for part in (text, detail) if part)
