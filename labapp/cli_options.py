@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from labapp import access
+from labapp.console import say
 from labapp.errors import UsageError
 
 Data = Annotated[
@@ -118,7 +119,7 @@ def data_folder(data: Path | None) -> Path:
 def warn_of_wide(data: Path | None) -> None:
     """Say on the standard error where others can read the data folder."""
     if said := access.warning(data_folder(data)):
-        typer.echo(f"Warning: {said}", err=True)
+        say(f"Warning: {said}", err=True)
 
 
 def session_path(session: str, data: Path | None) -> Path:

@@ -8,6 +8,7 @@ key, nothing but UTF-8.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -160,6 +161,10 @@ def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     return list(dict.fromkeys(name for one in here for name in one.model_fields))
 
 
+_LARGEST_NUMBER = 2**63
+_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202d\u202e\ud800-\udfff]")
+"""Control characters, what turns the direction of writing, and halves of characters."""
+
 _PLAIN_TAGS = {
     f"tag:yaml.org,2002:{name}"
     for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
@@ -258,12 +263,18 @@ def _construct(node: yaml.Node, at: Path_, located: Located) -> Any:
 
 def _plain(node: yaml.Node) -> Any:
     """The value of a scalar; tags that name anything but a plain value are refused."""
+    line = node.start_mark.line + 1
     try:
-        return yaml.SafeLoader("").construct_object(node)
+        value = yaml.SafeLoader("").construct_object(node)
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        raise _Refused(
-            str(getattr(error, "problem", error)), node.start_mark.line + 1, "Use plain values."
-        ) from error
+        raise _Refused(str(getattr(error, "problem", error)), line, "Use plain values.") from error
+    if isinstance(value, str) and (steering := _STEERING.search(value)):
+        # Written as an escape, for YAML refuses most of them as they are.
+        raise _Refused(f"the character U+{ord(steering[0]):04X} is not allowed", line, "Delete it.")
+    if isinstance(value, int | float) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
+        said = f"{node.value:.40} is larger than any number that is reckoned with"
+        raise _Refused(said, line, "Correct it.")
+    return value
 
 
 def refusal(

@@ -112,7 +112,7 @@ def tail(path: Path, name: str, first_frame: int) -> AudioBlock | None:
     """A block for the sound from `first_frame` to the end of the file, which a killed run left
     behind its last one; name: how events call the file. None when there is nothing to read."""
     try:
-        with path.open("rb") as file:
+        with files.opened(path) as file:
             frames = (file.seek(0, os.SEEK_END) - HEADER_BYTES) // FRAME_BYTES
             if frames <= first_frame:
                 return None

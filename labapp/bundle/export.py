@@ -23,6 +23,7 @@ from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
 from labapp.documents import parse_yaml
 from labapp.errors import BundleError, RecordError, StudyError
+from labapp.records.guard import readable
 from labapp.records.integrity import check_chain
 from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
 from labapp.records.opening import iter_records, places
@@ -101,19 +102,20 @@ def _fill(
     reduced = False
     unshared: list[str] = []
     for path, record in records:
-        _refuse(record, lines)
-        instruments = _instruments(record)
-        if private is not None:
-            record = deidentified(record, instruments, private)
-        reduced |= record.redacted
-        add_session(bundle, record, audio=audio)
-        if record.audio and not record.may("share_audio"):
-            unshared.append(str(record.name.bids))
-        phenotypes.add(record, instruments)
-        lines.append(session_line(record))
-        title = title or _title(record)
-        if record.kind == "session":
-            folders.append(path)
+        with readable(record.source):
+            _refuse(record, lines)
+            instruments = _instruments(record)
+            if private is not None:
+                record = deidentified(record, instruments, private)
+            reduced |= record.redacted
+            add_session(bundle, record, audio=audio)
+            if record.audio and not record.may("share_audio"):
+                unshared.append(str(record.name.bids))
+            phenotypes.add(record, instruments)
+            lines.append(session_line(record))
+            title = title or _title(record)
+            if record.kind == "session":
+                folders.append(path)
     _add_people(bundle, lines)
     for phenotype in phenotypes.finished():
         name = f"phenotype/{phenotype.instrument}"

@@ -91,7 +91,7 @@ class Pauses:
         opened = OPENS[event.kind]
         if opened in ("leave", "end") and event.v < 2:
             return holds  # it had no counterpart then, and time went on
-        if event.kind == "segment.started" and event.payload["gap_from_ns"] is None:
+        if event.kind == "segment.started" and event.payload.get("gap_from_ns") is None:
             return holds
         return holds | {opened}
 

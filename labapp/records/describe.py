@@ -9,6 +9,7 @@ from typing import Any
 
 from labapp.clock import NS
 from labapp.events import Event
+from labapp.records.guard import readable
 from labapp.records.opening import open_records
 from labapp.records.outline import Outline
 from labapp.records.record import Record
@@ -37,7 +38,11 @@ def line(session: SessionSummary) -> str:
 
 def describe(path: Path) -> list[dict[str, Any]]:
     """What a session, or each session of a bundle, holds. Raises RecordError."""
-    return [_facts(record) for record in open_records(path)]
+    found = []
+    for record in open_records(path):
+        with readable(record.source):
+            found.append(_facts(record))
+    return found
 
 
 def _facts(record: Record) -> dict[str, Any]:

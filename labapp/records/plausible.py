@@ -7,6 +7,7 @@ Readers look such things up, so they are looked at once, before anything is reck
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +50,12 @@ OF_A_QUESTION = frozenset(
     }
 )
 """Kinds that are of a question which was drawn before."""
+
+NAMES = {
+    "study": re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"),
+    "participant": re.compile(r"[A-Za-z0-9]+"),
+    "session": re.compile(r"[A-Za-z0-9]+"),
+}
 
 Key = tuple[str | None, int | None, int | None]
 
@@ -111,6 +118,10 @@ class _Course:
     def _planned(self, event: Event, body: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
             return "a session is planned once, at its beginning"
+        names = {"study": body.study, "participant": body.participant, "session": body.session}
+        for what, said in names.items():
+            if not NAMES[what].fullmatch(said):  # they stand in names of files
+                return f"{said[:60]!r} is the name of no {what}"
         for row in body.plan:
             name, kind = row.get("id"), row.get("part")
             if not isinstance(name, str) or not isinstance(kind, str) or name in self.parts:

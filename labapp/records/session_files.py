@@ -13,6 +13,7 @@ from pathlib import Path
 
 from labapp.records.layout import ENVIRONMENT, JOURNAL, LOCK, STIMULI, STUDY
 from labapp.records.record import Record
+from labapp.records.tree import FolderTree
 
 _OWN = frozenset({JOURNAL, f"{JOURNAL}-wal", f"{JOURNAL}-shm", LOCK, ENVIRONMENT})
 _UNFINISHED = re.compile(
@@ -53,7 +54,5 @@ def check_files(record: Record) -> tuple[list[str], list[str]]:
 
 def _below(folder: Path) -> Iterator[tuple[str, int]]:
     """Name and mode of all that is no folder, hidden files too; links are not followed."""
-    for path in sorted(folder.rglob("*")):
-        mode = path.lstat().st_mode
-        if not stat.S_ISDIR(mode):
-            yield path.relative_to(folder).as_posix(), mode
+    for name in FolderTree(folder).names():
+        yield name, (folder / name).lstat().st_mode

@@ -12,6 +12,7 @@ from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.reading import files
 from labapp.reading.values import json_value
+from labapp.records.guard import readable
 from labapp.records.journal import extent, read_rows
 from labapp.records.layout import EXPORTS, FolderName
 from labapp.records.lock import held
@@ -108,7 +109,8 @@ def summary(folder: Path) -> SessionSummary:
     }
     try:
         known["started"] = utc_text(name.started)
-        return SessionSummary(**known | _facts(folder))
+        with readable(folder.name):
+            return SessionSummary(**known | _facts(folder))
     except RecordError as error:
         return SessionSummary(**known, state="damaged", problem=error.what)
 

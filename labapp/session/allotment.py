@@ -27,6 +27,7 @@ from labapp.reading.values import json_value
 from labapp.records.journal import read_rows
 from labapp.records.layout import FolderName
 from labapp.records.lock import held
+from labapp.records.rows import bodies
 from labapp.records.withdrawn import withdrawals
 from labapp.session import folder
 from labapp.session.resuming import forbids_resume
@@ -142,7 +143,7 @@ def _looked_at(path: Path, row: Allotted | None) -> Allotted | None:
     """A session as its journal tells it; None where nothing was ever recorded."""
     running = held(path)
     try:
-        events = [stored.event() for stored in read_rows(path, _KINDS)]
+        events = [event for event, _ in bodies(read_rows(path, _KINDS))]
     except RecordError:
         # Damaged, it may still be made whole; without a journal nothing ever was recorded.
         begun = row is not None and (running or row.state != "reserved")
@@ -160,7 +161,7 @@ def drawn_cells(planned: Event) -> tuple[str, ...]:
     values."""
     assignment = planned.payload.get("assignment", {})
     lists = (cells for name, cells in assignment.items() if name not in RESERVED)
-    return next((tuple(cells) for cells in lists if isinstance(cells, list | tuple)), ())
+    return next((tuple(map(str, cells)) for cells in lists if isinstance(cells, list | tuple)), ())
 
 
 def outcome(events: Sequence[Event], *, running: bool) -> State:

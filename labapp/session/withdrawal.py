@@ -21,6 +21,8 @@ from labapp.events import Event
 from labapp.reading import files
 from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
+from labapp.records.plausible import plausible
+from labapp.records.rows import bodies
 from labapp.records.sessions import exports_of
 from labapp.records.withdrawn import Withdrawal, withdrawals
 from labapp.session import private, shifts
@@ -106,7 +108,7 @@ def _planned(folder: Path) -> Event | None:
     """The first event of a session; None where its journal cannot be read any more."""
     try:
         rows = read_rows(folder, ("session.planned",))
-        return rows[0].event() if rows else None
+        return next(plausible(bodies(rows)))[0] if rows else None
     except RecordError:
         return None
 

@@ -41,7 +41,7 @@ class Cells(Strict):
     participant gets, in random order; included: participants each cell needs, None for any number.
     """
 
-    cells: dict[str, dict[Name, Value]] = Field(min_length=1)
+    cells: dict[str, dict[Name, Value]] = Field(min_length=1, max_length=500)
     draw: int = Field(default=1, ge=1)
     included: int | None = Field(default=None, ge=1)
 
@@ -57,7 +57,8 @@ class Cells(Strict):
 
 def _rule(said: Any) -> str:
     keys = type(said).model_fields if isinstance(said, Strict) else said
-    return "drawn" if "cells" in keys else "odd and even"
+    # What is no object is told by the kind that it falls to.
+    return "drawn" if isinstance(keys, dict) and "cells" in keys else "odd and even"
 
 
 Rule = Annotated[

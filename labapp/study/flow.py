@@ -190,7 +190,7 @@ class EachItem(Item):
     """A part of the flow that is gone through once for every drawn cell, with its variables."""
 
     each: str
-    flow: tuple[InnerItem, ...] = Field(min_length=1)
+    flow: tuple[InnerItem, ...] = Field(min_length=1, max_length=100)
 
 
 KINDS: dict[str, type[Item]] = {

@@ -28,6 +28,8 @@ Interrupted = Literal["resume", "restart_stage", "block"]
 
 def _number_in(pattern: str, label: str) -> int | None:
     """The number that `pattern` makes `label` of; the pattern may hold digits of its own."""
+    if not LABEL.fullmatch(label):
+        return None
     for run in re.finditer(r"[0-9]+", label):
         for start in range(run.start(), run.end()):
             for end in range(run.end(), start, -1):
@@ -37,7 +39,10 @@ def _number_in(pattern: str, label: str) -> int | None:
     return None
 
 
-StudyId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+StudyId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
+PATTERN = re.compile(r"[A-Za-z0-9]{0,30}\{(0?(:0?[0-9]{0,2}d?)?)\}[A-Za-z0-9]{0,30}")
+"""A format of one number of at most 99 digits. Others can do what no label needs: `{:0900000000d}`
+writes a gigabyte."""
 
 
 class Participants(Strict):
@@ -49,6 +54,8 @@ class Participants(Strict):
     @classmethod
     def _makes_labels(cls, pattern: str) -> str:
         numbers = (1, 2, 10, 99, 100)
+        if not PATTERN.fullmatch(pattern):
+            raise ValueError("a Python format for one number, for example 'P{:02d}'")
         try:
             labels = [pattern.format(number) for number in numbers]
         except (ValueError, LookupError, AttributeError, TypeError) as error:
@@ -118,7 +125,7 @@ class Study(Strict):
 
     id: StudyId
     title: str = Field(min_length=1)
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")
     presentation: Presentation = "improved"
     replicates: Replicates | None = None
@@ -133,7 +140,7 @@ class Study(Strict):
     flags: dict[int, str] = Field(
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
-    flow: tuple[FlowItem, ...] = Field(min_length=1)
+    flow: tuple[FlowItem, ...] = Field(min_length=1, max_length=300)
 
     @model_validator(mode="before")
     @classmethod

@@ -27,11 +27,11 @@ class AnyStages(Strict):
     Models and texts may hold `{variable}`s of the study's assignment.
     """
 
-    models: tuple[str, ...] = Field(min_length=1)
+    models: tuple[str, ...] = Field(min_length=1, max_length=100)
     order: Literal["as_listed", "random", "counterbalanced"] = "random"
     time_limit_min: float | None = Field(default=None, gt=0, le=600)
     think_aloud: bool = True
-    after: tuple[str, ...] = ()
+    after: tuple[str, ...] = Field(default=(), max_length=50)
 
     def names(self) -> tuple[str, ...]:
         """What it names that may hold variables, texts aside."""
@@ -133,7 +133,7 @@ class JudgingStages(Strict):
     intro: str
     time_limit_min: float | None = Field(default=None, gt=0, le=600)
     think_aloud: bool = True
-    after: tuple[str, ...] = ()
+    after: tuple[str, ...] = Field(default=(), max_length=50)
 
     def names(self) -> tuple[str, ...]:
         """What it names that may hold variables, texts aside."""
@@ -209,7 +209,7 @@ class UnmaskingStages(Strict):
     task: Literal["unmasking"]
     stimuli: str = Field(min_length=1)
     set: int | str = 1
-    methods: tuple[str, ...] = ()
+    methods: tuple[str, ...] = Field(default=(), max_length=50)
     masks: MaskSizes | tuple[float, ...] = MaskSizes()
     fill: Fill = "mean"
     sign: Sign = "signed"
@@ -226,7 +226,7 @@ class UnmaskingStages(Strict):
     example_method: str | None = None
     intro: str
     think_aloud: bool = False
-    after: tuple[str, ...] = ()
+    after: tuple[str, ...] = Field(default=(), max_length=50)
 
     @property
     def percents(self) -> tuple[float, ...]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from labapp import resources
 from labapp.errors import DataFolderError
+from labapp.reading import files
+from labapp.reading.values import json_value
 
 FILE = "home.json"
 MOST_STUDIES = 30
@@ -59,13 +61,11 @@ def read() -> Remembered:
     Raises DataFolderError where the file is there and is no such file: nothing of it is used.
     """
     path = _path()
-    if not path.is_file():
+    if not files.exists(path):
         return Remembered()
     try:
-        if path.stat().st_size > LARGEST:
-            raise ValueError("it is too large")
-        return _checked(json.loads(path.read_bytes()))
-    except (OSError, ValueError, RecursionError) as error:
+        return _checked(json_value(files.content(path, LARGEST)))
+    except (OSError, ValueError) as error:
         raise DataFolderError(
             f"The home's last choices in {path} cannot be read ({error}).",
             safe="Sessions and studies are not affected; the home starts with the usual choices.",

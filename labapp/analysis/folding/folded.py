@@ -15,6 +15,7 @@ from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.rows import SessionRecords
 from labapp.computing.collector import collector_at_rest
 from labapp.errors import RecordError
+from labapp.records.guard import readable
 from labapp.records.integrity import check_chain
 from labapp.records.opening import SessionPlace
 from labapp.records.record import Record
@@ -69,7 +70,7 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
     Raises RecordError when it cannot be read, is not what was written, or is withdrawn.
     """
-    with collector_at_rest():
+    with collector_at_rest(), readable(str(place.path)):
         # In a function of its own, whose events are gone before the collector looks for any.
         return _fold(place, withdrawn=withdrawn)
 

@@ -14,6 +14,7 @@ from labapp.analysis.judging.descriptions import METHOD, TREE
 from labapp.analysis.judging.parts import JudgedPart
 from labapp.analysis.judging.photos import PhotoRecord
 from labapp.clock import NS
+from labapp.errors import RecordError
 from labapp.events.judging import PerformanceComputed
 from labapp.study.judging import (
     ABSENT,
@@ -40,9 +41,22 @@ def chosen(record: PhotoRecord) -> str | None:
     """Id of the class believed correct; None where none was chosen, or none can be."""
     answers, photo = record.answers, record.photo
     if DISTINCTION in answers:
-        return photo.options[answers[DISTINCTION] - 1]
+        return _named(record, photo.options, answers[DISTINCTION])
     end = _end(record)
-    return None if end is None else photo.classes[end]
+    return None if end is None else _named(record, photo.classes, end + 1)
+
+
+def _named(record: PhotoRecord, among: Sequence[str], number: int) -> str:
+    """The class of this number, from 1. Raises RecordError for an answer that nobody can give."""
+    if not 1 <= number <= len(among):
+        raise RecordError(
+            f"In question {record.trial} of {record.part.id!r}, answer {number} was given where "
+            f"there are {len(among)}.",
+            safe="It was only read; nothing was changed.",
+            todo="The journal was changed or made by something else than labapp: leave the "
+            "session out.",
+        )
+    return among[number - 1]
 
 
 def _end(record: PhotoRecord) -> int | None:
@@ -93,7 +107,9 @@ def rights(record: PhotoRecord) -> Row:
     if step is not None:
         error = "exact" if step == 0 else "too_early" if step < 0 else "too_late"
     return {
-        "right_output": None if output is None else photo.options[output - 1] == photo.prediction,
+        "right_output": (
+            None if output is None else _named(record, photo.options, output) == photo.prediction
+        ),
         "right_distinction": distinction,
         "right_agreement": (
             # In the warm-up the rating is of confidence beside the verdict, and has no right.

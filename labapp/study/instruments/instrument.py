@@ -37,7 +37,7 @@ class Instrument(Strict):
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, lt=2**31)
     title: SomeWords
     instruction: Words = ""
     source: str
@@ -46,7 +46,7 @@ class Instrument(Strict):
     per_page: int | None = Field(default=None, ge=1)
     scale: SharedScale | None = None
     options: tuple[Option, ...] = ()
-    items: tuple[AnyItem, ...] = Field(min_length=1)
+    items: tuple[AnyItem, ...] = Field(min_length=1, max_length=500)
 
     @model_validator(mode="before")
     @classmethod

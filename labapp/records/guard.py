@@ -1,0 +1,34 @@
+"""What is told of a session in which something is so wrong that nobody foresaw it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from labapp.errors import RecordError
+
+_UNFORESEEN = (
+    ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError,
+    RecursionError, MemoryError,
+)  # fmt: skip
+
+
+@contextmanager
+def readable(source: str) -> Iterator[None]:
+    """Raise as a RecordError, which names the session, what goes wrong in reading it.
+
+    What a damaged session can hold is looked for before (`records.plausible`); this is for the
+    rest, so that one session is one error and never the end of all.
+    """
+    try:
+        yield
+    except _UNFORESEEN as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise RecordError(
+            f"{source} holds what no session has, and cannot be read "
+            f"({type(error).__name__}: {first[:200]}).",
+            safe="It was only read; nothing was changed.",
+            todo="Look at it with `labapp sessions verify`, and leave it out until then. If that "
+            "finds it whole, this is a mistake in labapp: keep the session, and tell who looks "
+            "after the program.",
+        ) from error

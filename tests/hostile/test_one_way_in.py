@@ -1,0 +1,129 @@
+"""Files from outside are opened and unpacked in one place; every other call that does is listed
+here, with why."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+READING = "labapp/reading/"
+FUNCTIONS = frozenset(
+    {
+        "open", "io.open", "os.open", "json.load", "json.loads", "orjson.loads", "yaml.compose",
+        "yaml.load", "yaml.safe_load", "np.load", "np.fromfile", "np.memmap", "np.loadtxt",
+        "np.genfromtxt", "pd.read_csv", "pd.read_parquet", "pq.read_table", "pq.ParquetFile",
+        "sqlite3.connect", "duckdb.connect", "duckdb.read_csv", "zipfile.ZipFile", "tarfile.open",
+        "gzip.open", "wave.open", "soundfile.read", "soundfile.SoundFile", "safetensors.safe_open",
+        "Image.open", "images.open", "QPixmap", "h5py.File", "torch.load", "pickle.load",
+        "shutil.unpack_archive", "csv.reader", "csv.DictReader",
+    }
+)  # fmt: skip
+METHODS = frozenset({"read_bytes", "read_text"})
+"""Of a path; and `open` with a mode that reads."""
+WAYS_IN = frozenset({"files.read_bytes", "library.read_bytes"})
+"""Functions of ours that lead through the one way in."""
+
+OWN = "labapp wrote it, in a place of its own"
+MEASURED = "of what was read, and so measured, before"
+ALLOWED = {
+    "labapp/access.py": {"os.open": "makes files of its own, with their rights"},
+    "labapp/analysis/folding/pieces.py": {"json.loads": "of cells that were made in memory"},
+    "labapp/analysis/labels/ratings.py": {"csv.reader": MEASURED},
+    "labapp/analysis/reconstruction/published.py": {
+        "FILE.open": "comes with the program",
+        "csv.DictReader": "comes with the program",
+    },
+    "labapp/analysis/retention.py": {"json.loads": "of cells that were made in memory"},
+    "labapp/analysis/store.py": {"self._path.open": OWN, "path.open": OWN},
+    "labapp/analysis/writing_snapshots.py": {"duckdb.connect": "in memory"},
+    "labapp/audio/envelope.py": {"soundfile.read": MEASURED},
+    "labapp/audio/process.py": {"json.loads": "between two processes of ours"},
+    "labapp/audio/repair.py": {"path.open": "writes what was looked at"},
+    "labapp/audio/sources.py": {"json.loads": "the answer of PulseAudio"},
+    "labapp/audio/writer.py": {"os.open": "makes the sound files"},
+    "labapp/bundle/archive.py": {"zipfile.ZipFile": "of an archive that was looked through"},
+    "labapp/bundle/export.py": {"shipped.read_bytes": "comes with the program"},
+    "labapp/bundle/folder.py": {"(self.root / name).open": OWN, "zipfile.ZipFile": "writes"},
+    "labapp/cli.py": {"os.open": "nothing (/dev/null)"},
+    "labapp/datasets/concepts/shapes_official.py": {"h5py.File": "checked to be a file"},
+    "labapp/datasets/mnist.py": {"gzip.open": "of an open file, and so much as is needed"},
+    "labapp/documents.py": {"yaml.compose": MEASURED},
+    "labapp/records/arrow.py": {"pq.ParquetFile": MEASURED},
+    "labapp/records/database.py": {"sqlite3.connect": "in memory"},
+    "labapp/records/journal.py": {"sqlite3.connect": "longest value limited, no view is read"},
+    "labapp/records/rows.py": {},
+    "labapp/representations/checkpoint.py": {
+        "safetensors.safe_open": OWN,
+        "json.loads": OWN,
+    },
+    "labapp/representations/sheet_figure.py": {"path.read_bytes": OWN},
+    "labapp/scoring/files.py": {"csv.reader": MEASURED},
+    "labapp/session/allotment.py": {"sqlite3.connect": OWN},
+    "labapp/session/environment.py": {"Path('/proc/sys/kernel/random/boot_id').read_text": "Linux"},
+    "labapp/session/folder.py": {"os.open": "folders", "probe.read_bytes": OWN},
+    "labapp/session/journal.py": {"sqlite3.connect": "the journal that is being written"},
+    "labapp/session/private.py": {"sqlite3.connect": OWN},
+    "labapp/session/shifts.py": {"sqlite3.connect": OWN},
+    "labapp/simulation/played.py": {"tarfile.open": "between processes of ours"},
+    "labapp/stimuli/colour.py": {
+        "json.loads": "comes with the program",
+        "(assets() / 'colour_maps.json').read_text": "comes with the program",
+    },
+    "labapp/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
+    "labapp/stimuli/sources.py": {"csv.reader": MEASURED},
+    "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},
+    "labapp/ui/researcher/figures_view.py": {"QPixmap": "figures that an analysis just drew"},
+    "labapp/ui/researcher/results.py": {"csv.DictReader": MEASURED},
+    "labapp/ui/widgets/series.py": {"QPixmap": "of a picture in memory"},
+    "labapp/ui/widgets/signature.py": {"json.loads": "of strokes that were just drawn"},
+}
+"""By module: each call, and why it may be made there."""
+
+
+def reading_calls(path: Path) -> set[str]:
+    """What a module calls that reads a file or unpacks its contents."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        last = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        reads = last == "open" and bool(_mode(node) & set("r+"))
+        if name not in WAYS_IN and (name in FUNCTIONS or last in METHODS or reads):
+            found.add(name)
+    return found
+
+
+def _mode(node: ast.Call) -> set[str]:
+    """The letters of the mode of a path's `open`: r where there is none but an encoding."""
+    words = {one.arg: one.value for one in node.keywords}
+    mode = node.args[0] if node.args else words.get("mode")
+    if mode is None:
+        return {"r"} if "encoding" in words or "newline" in words else set()
+    value = mode.value if isinstance(mode, ast.Constant) else None
+    return set(value) if isinstance(value, str) and set(value) <= set("rwxab+t") else set()
+
+
+def test_every_other_call_is_listed() -> None:
+    found = {}
+    for path in sorted((ROOT / "labapp").rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(READING) and (calls := reading_calls(path)):
+            found[name] = calls
+    assert found == {name: set(calls) for name, calls in ALLOWED.items() if calls}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "path.read_bytes()", "open(path)", "path.open('rb')", "path.open(encoding='utf-8')",
+        "np.load(path)", "json.load(file)", "zipfile.ZipFile(path)", "(a / b).read_text('utf-8')",
+        "path.open('r+b')",
+    ],
+)  # fmt: skip
+def test_the_usual_calls_are_seen(line: str, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(f"def f():\n    return {line}\n")
+    assert reading_calls(tmp_path / "module.py")
