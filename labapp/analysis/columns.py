@@ -116,6 +116,7 @@ TRIALS = (
     number("target_alignment", "alignment that was asked for; empty in a calibration", "0-1"),
     yes("aligned_at_start", "start and target agreed from the start (kept, flagged)"),
     seconds("skip_offered_s", "from the pictures' appearance to the offer to skip"),
+    whole("skips_taken_back", "times the participant skipped the question and took that back"),
     each("slides", "runs of moves of each dial"),
     each("selections", "times each dial was taken hold of"),
     whole("dimension_switches", "moves of another dial than the one moved before"),
@@ -188,6 +189,11 @@ STAGES = (
     number("understanding", "mean of “The dial makes sense”", "1-5"),
     number("seq", "Single Ease Question, 1 very easy to 7 very difficult", "1-7"),
     seconds("duration_s", "working time of the stage"),
+    whole(
+        "skips_taken_back",
+        "times the moderator skipped the rest of the stage and took that back; of its questions "
+        "see the table trials",
+    ),
     *JUDGING_STAGES,
     *_CHANGES,
     INCLUDED,

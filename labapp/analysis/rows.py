@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
@@ -32,6 +33,7 @@ from labapp.analysis.single_dimension import (
 )
 from labapp.analysis.single_dimension import stage_row as single_stage_row
 from labapp.analysis.stages import SEQ, StageRecord, stage_record
+from labapp.analysis.taking_back import Place, fold_taken_back
 from labapp.analysis.trials import TrialRecord, fold_trials
 from labapp.analysis.unmasking.rows import annotation_row, masked_prediction_rows, pool_rows
 from labapp.analysis.unmasking.rows import stage_row as unmasking_stage_row
@@ -72,6 +74,7 @@ class SessionRecords:
     stimuli: tuple[StimulusRecord, ...]
     pointer: tuple[Row, ...]
     keyboard_away: frozenset[Key]
+    taken_back: Counter[Place]
 
     @classmethod
     def of(
@@ -143,6 +146,7 @@ class SessionRecords:
             tuple(stimuli),
             tuple(pointer_rows(events)),
             away,
+            fold_taken_back(events),
         )
 
     @property
@@ -190,14 +194,12 @@ class SessionRecords:
             "pointer": list(self.pointer),
         }
         for name in ("trials", "annotations"):
-            tables[name] = [
-                row
-                | {
-                    "keyboard_away": (row["stage"], row["trial"], row["attempt"])
-                    in self.keyboard_away
-                }
-                for row in tables[name]
-            ]
+            for row in tables[name]:
+                row["keyboard_away"] = _place(row) in self.keyboard_away
+        for row in tables["trials"]:
+            row["skips_taken_back"] = self.taken_back[_place(row)]
+        for row in tables["stages"]:
+            row["skips_taken_back"] = self.taken_back[(row["stage"], None, None)]
         for name in ("trials", "stages", "judgements", "similarities", "annotations"):
             tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
         return {name: [self.who | row for row in rows] for name, rows in tables.items()}
@@ -319,6 +321,11 @@ class SessionRecords:
             "deidentified": self.deidentified,
             "source": self.source,
         }
+
+
+def _place(row: Row) -> Key:
+    """The attempt that a row is about."""
+    return row["stage"], row["trial"], row["attempt"]
 
 
 def pointer_rows(events: Iterable[tuple[Event, Body]]) -> Iterator[Row]:

@@ -70,8 +70,9 @@ class Recorder:
     Parameters
     ----------
     folder : the session folder; the file is `audio/segment-<NN>.wav` in it, PCM 16 bit mono at the
-        device's own rate.
+        device's own rate; `audio/segment-<NN>-<take>.wav` from the second take on.
     segment : number of the run of the program on this session, from 1.
+    take : number of the recording in this run: a session whose end is taken back has another.
     device : the microphone.
     emit : takes the events (labapp.events.voice, and alarms); called from the thread that calls
         `start` and then from the writer thread only. A LabappError from it is survived: the event
@@ -96,8 +97,10 @@ class Recorder:
         silent_after_s: float = 15.0,
         watcher: SourceWatcher | None = None,
         open_input: OpenInput = open_input,
+        take: int = 1,
     ) -> None:
-        self.name = f"audio/segment-{segment:02d}.wav"
+        self._folder, self._segment, self._take = folder, segment, take
+        self.name = f"audio/segment-{segment:02d}{'' if take == 1 else f'-{take}'}.wav"
         self.path = folder / self.name
         self.device = device
         self._emit = emit
@@ -169,6 +172,21 @@ class Recorder:
                 safe=f"Sound up to the last second is in {self.path}.",
                 todo="Close the program; `labapp sessions recover` repairs the file if needed.",
             )
+
+    def again(self) -> Recorder:
+        """A recorder like this one, for the next file of the segment: the next take, or this one
+        where it never began."""
+        return Recorder(
+            self._folder,
+            self._segment,
+            self.device,
+            emit=self._emit,
+            from_perf_ns=self._from_perf_ns,
+            min_free_bytes=self._min_free_bytes,
+            silent_after_s=self._silent_after_s,
+            open_input=self._open_input,
+            take=self._take + self.path.exists(),
+        )
 
     def level(self) -> Level:
         """The latest snapshot, at most a tenth of a second old; safe from any thread."""

@@ -274,8 +274,9 @@ class SessionMachine:
             return self._rest(state, rest, command, now_ns)
         if state.pauses.paused:
             return ()
-        if state.pending is not None and not isinstance(command, SkipStage):
-            return self._pending(state, state.pending, command, now_ns)
+        pending = state.pending
+        if pending is not None and not (isinstance(command, SkipStage) and pending.what == "trial"):
+            return self._pending(state, pending, command, now_ns)
         return self._decide_task(state, command, now_ns)
 
     def _decide_task(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:

@@ -108,15 +108,16 @@ class OpenSession:
     blind: bool = False
     _recording: bool = False
     _withdrawn: bool = False
+    _next_recorder: SoundRecorder | None = None
 
     def __post_init__(self) -> None:
         # Before any window listens, so that the one change shows consent and recording together.
-        self.runner.listen(self._record_with_consent)
+        self.runner.listen(self._record)
 
     def begin(self) -> None:
         """Store the opening events, show the first screen, and record once there is consent."""
         self.runner.open(self._opening)
-        self._record_with_consent()
+        self._record()
         self.runner.go()
 
     @property
@@ -124,15 +125,31 @@ class OpenSession:
         """Whether sound is being recorded (or tried to, where the device is lost)."""
         return self._recording
 
-    def _record_with_consent(self) -> None:
+    def stop_sound(self) -> None:
+        """Record no more, for the session is over. One that is reopened goes on in another file.
+
+        Raises AudioError when the file could not be closed in time.
+        """
+        recorder = self.runner.recorder
+        if recorder is None or not self._recording:
+            return
+        self._recording, self.runner.recorder = False, None
+        self._next_recorder = recorder.again()
+        recorder.stop()
+
+    def _record(self) -> None:
         """Start the recorder as soon as nobody has to agree to it any more; never where the
         participant was asked and did not agree to a recording.
 
         A microphone that does not open is an alarm; the session goes on without sound where that
         is optional, and is ended where the study requires it.
         """
+        if self.runner.finished or self._recording or not self._agreed():
+            return
+        if self._next_recorder is not None:
+            self.runner.recorder, self._next_recorder = self._next_recorder, None
         recorder = self.runner.recorder
-        if self._recording or recorder is None or self.runner.finished or not self._agreed():
+        if recorder is None:
             return
         if not self.runner.state.agreed.get("audio", True):
             self.runner.recorder = None
@@ -149,6 +166,7 @@ class OpenSession:
             self.runner.emit(AudioOff(error.what))
             self.runner.emit(AlarmRaised("microphone_failed", error.what))
             if self.loaded.study.recording.audio == "required":
+                self._next_recorder = recorder.again()  # where the end is taken back
                 self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
 
     def _agreed(self) -> bool:

@@ -64,6 +64,10 @@ class SoundRecorder(Protocol):
     def stop(self, timeout_s: float = 5.0) -> None: ...
     def level(self) -> Any: ...
 
+    def again(self) -> SoundRecorder:
+        """A recorder of the same microphone, for the next file of this run."""
+        ...
+
 
 Listener = Callable[[], None]
 Unsent = Callable[[], Sequence[Command]]

@@ -51,8 +51,10 @@ class SessionController(QObject):
     closed(status) : everything is stored and the windows are gone; 0 when the plan was completed.
     failed(LabappError) : what went wrong while ending, told before `closed`.
 
-    stay : keep the windows after the end until the moderator goes back (the home); otherwise they
-    close by themselves. pace : of the simulated participant, if there is one.
+    The windows stay after the end until the moderator closes the console: until then notes are
+    taken, and an early end can be taken back. Only where a program takes part they close by
+    themselves. home : closing leads back to the home. pace : of the simulated participant, if there
+    is one.
     """
 
     closed = Signal(int)
@@ -63,13 +65,13 @@ class SessionController(QObject):
         opened: OpenSession,
         options: RunOptions,
         *,
-        stay: bool = False,
+        home: bool = False,
         pace: Pace = FAST,
     ) -> None:
         super().__init__()
         self.opened = opened
         self.options = options
-        self._stay = stay
+        self._home = home
         self._over = False
         self._recording_shown = False
         self._gone = False
@@ -127,6 +129,8 @@ class SessionController(QObject):
             past_peaks=_past_peaks(opened),
             blind=opened.blind,
         )
+        if not self._home:
+            self.console.header.done.setText(tr("Close the console"))
         down.callback(self.console.deleteLater)
         down.callback(self.console.shut)
         self.watcher = ScreenWatcher(runner.emit, parent=self)
@@ -195,18 +199,22 @@ class SessionController(QObject):
             # The console says so too; whoever looks at a terminal sees only this.
             say(STALLED if self._stalled else GOES_ON, err=True)
         self.keyboard.follow(finished=self.opened.runner.finished)
-        if self.opened.runner.finished and not self._over:
-            self._over = True
-            if self._driver is not None:
-                self._driver.stop()
-            # Sound and journal are closed at once; the windows may stay.
-            QTimer.singleShot(0, self._finish)
+        if self.opened.runner.finished != self._over:
+            self._over = self.opened.runner.finished
+            if self._over:
+                # The end is shown first: to close a sound file may take a moment.
+                QTimer.singleShot(0, self._finish)
 
     def _finish(self) -> None:
-        self._reason = self.opened.runner.state.ended or "ended"
-        self._close_session()
+        """The session is over: nothing is recorded any more. It may still be taken back."""
+        if not self._over or self._gone:
+            return
+        what = tr("The recording of sound could not be closed as it should.")
+        with mistakes.caught(self._fail, what, tr("What was recorded until then is kept.")):
+            self.opened.stop_sound()
         self._show_recording()
-        if not self._stay:
+        if self._driver is not None:
+            self._driver.stop()
             QTimer.singleShot(LINGER_MS, self._end)
 
     def _close_session(self) -> None:
@@ -233,7 +241,7 @@ class SessionController(QObject):
         with mistakes.caught(self._fail, what, tr("What was recorded is stored.")):
             self._take_down(ended or "interrupted")
         whole = self._failure is None
-        if self._signal:
+        if self._signal and ended is None:
             stored = "Everything is stored; go on" if whole else "When there is room, go on"
             say(
                 f"Interrupted ({self._signal}). {stored} with: "

@@ -459,7 +459,7 @@ class HomeController(QObject):
                 self._pictures.close()
                 self.researcher.stop()
                 # What cannot be shown is closed by the controller itself.
-                self.session = SessionController(make(), options, stay=True)
+                self.session = SessionController(make(), options, home=True)
                 self.session.failed.connect(self.view.show_error)
                 self.session.closed.connect(self._session_closed)
                 self.session.start()

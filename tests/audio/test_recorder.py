@@ -317,3 +317,27 @@ def test_a_lost_queue_is_a_gap_to_the_frame(tmp_path: Path) -> None:
     ]
     assert sound.frames == len(packets) * block + 777
     assert sound.hearing != Hearing()
+
+
+def test_the_next_recording_of_a_run_has_a_file_of_its_own(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.plug.plugged = False
+    with pytest.raises(AudioError):
+        session.recorder.start()
+    session.recorder = session.recorder.again()
+    assert session.recorder.name == "audio/segment-01.wav", "nothing was recorded so far"
+    session.plug.plugged = True
+    session.recorder.start()
+    session.record(0.2)
+    second = session.recorder.again()
+    session.recorder.stop()
+    first = (tmp_path / "audio" / "segment-01.wav").read_bytes()
+    second.start()
+    third = second.again()
+    second.stop()
+    assert [body.file for body in session.of(AudioStarted)] == [
+        "audio/segment-01.wav",
+        "audio/segment-01-2.wav",
+    ]
+    assert third.name == "audio/segment-01-3.wav"
+    assert (tmp_path / "audio" / "segment-01.wav").read_bytes() == first

@@ -93,10 +93,16 @@ class SilentRecorder:
     device = Device(0, "USB headset", "ALSA", 1, 48_000, True)
 
     def __init__(self, folder: SessionFolder, segment: int, emit: EmitBody, clock: Clock) -> None:
-        self.emit, self.segment = emit, segment
+        self.folder, self.emit, self.segment, self.clock = folder, emit, segment, clock
+        self.take = ""
+
+    def again(self) -> SilentRecorder:
+        other = SilentRecorder(self.folder, self.segment, self.emit, self.clock)
+        other.take = "-2"
+        return other
 
     def start(self) -> None:
-        file = f"audio/segment-{self.segment:02d}.wav"
+        file = f"audio/segment-{self.segment:02d}{self.take}.wav"
         self.emit(AudioStarted(file, self.device.name, self.device.host_api, 48_000, 1, "PCM_16"))
 
     def stop(self, timeout_s: float = 5.0) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from labapp.events.commands import ConfirmSkip, SkipStage
 from labapp.session.opening import OpenSession
 from tests.helpers.disks import SmallDisk, small_disk
-from tests.helpers.skips import skip_stage
 from tests.session.sessions import opened, settle
 
 
@@ -44,7 +44,9 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., OpenSession]]:
             session.give_consent("Somebody")
         settle(session)
         while session.runner.part is not None and session.runner.part.id != part:
-            skip_stage(session.runner)
+            session.runner.send(SkipStage())
+            settle(session)
+            session.runner.send(ConfirmSkip())
             settle(session)  # before the part is looked at: a slow disk has it go on later
         return session
 

@@ -228,6 +228,9 @@ class Recorder:
     def level(self) -> Any:
         return None
 
+    def again(self) -> Recorder:
+        return Recorder(self.at_start, self.at_stop)
+
 
 def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path: Path) -> None:
     recorder = Recorder(at_stop=AudioError("hangs"))

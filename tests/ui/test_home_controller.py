@@ -103,9 +103,11 @@ def test_who_withdraws_leaves_nothing_but_the_label(
     session.opened.give_consent("Somebody")
     assert consents(tmp_path / "private", "quickstart")
     session.opened.runner.send(EndSession("asked to", "delete"), Source.MODERATOR)
-    qtbot.waitUntil(lambda: not session.opened.folder.path.exists())
+    qtbot.waitUntil(lambda: session._over)
     assert session.console.isVisible(), "until the moderator goes back"
+    assert session.opened.folder.path.exists(), "until then it can be taken back"
     session.console.done_requested.emit()
+    assert not session.opened.folder.path.exists()
     assert home.window.isVisible()
     assert home.view.error.isHidden()
     assert list_sessions(home.data) == []
