@@ -205,7 +205,7 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
     assert desk.room.last("session.ended") == {"reason": "no time", "withdrawal": "delete"}
     desk.wait(0)
     said = header.recording.text()
-    assert said == "■ withdrawn, the data are deleted"
+    assert said == "■ withdrawn, the data are deleted at closing"
     assert header.done.isVisible()
 
 

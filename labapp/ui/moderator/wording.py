@@ -34,7 +34,7 @@ ENDED, WITHDREW = N_("ended by the moderator"), N_("the participant withdrew")
 ENDS = (ENDED, WITHDREW, N_("consent declined"))
 WITHDRAWN = {
     "keep": N_("■ withdrawn, the data are kept"),
-    "delete": N_("■ withdrawn, the data are deleted when the console is closed"),
+    "delete": N_("■ withdrawn, the data are deleted at closing"),
 }
 
 PART_TITLES = (
