@@ -16,6 +16,7 @@ from labapp.analysis.snapshots import recorded
 from labapp.analysis.tables import Tables
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.errors import DataFolderError, ExportExists
+from labapp.text_tables import Lines, cell
 
 DICTIONARY = "columns.csv"
 _COLUMNS = {**COLUMNS, **DERIVED}
@@ -37,9 +38,10 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
 
     found: what the sessions that count say, where that is known already.
 
-    In CSV a cell with one number a dimension is a JSON list and a missing value is empty; in
-    Parquet it is a list. Nothing is overwritten: raises ExportExists when one of the files is
-    there, DataFolderError when the folder cannot be written.
+    In CSV a cell with one number a dimension is a JSON list, a missing value is empty, and text
+    is escaped as `labapp.text_tables` says; in Parquet they are a list and the text itself.
+    Nothing is overwritten: raises ExportExists when one of the files is there, DataFolderError when
+    the folder cannot be written.
     """
     refuse_existing(out, file_names())
     found = findings(tables.included()) if found is None else found
@@ -57,11 +59,11 @@ def write_small(tables: Tables, out: Path, found: Findings) -> list[Path]:
     written = []
     for name, frame in {**tables.small(), **derived(found)}.items():
         written += [out / f"{name}.csv", out / f"{name}.parquet"]
-        _as_text(name, frame).to_csv(written[-2], index=False, mode="x", lineterminator="\n")
+        _to_csv(_as_text(name, frame), written[-2])
         with written[-1].open("xb") as file:
             frame.to_parquet(file, index=False, engine="pyarrow")
     written.append(out / DICTIONARY)
-    dictionary().to_csv(written[-1], index=False, mode="x", lineterminator="\n")
+    _to_csv(dictionary(), written[-1])
     return written
 
 
@@ -102,3 +104,10 @@ def dictionary() -> pd.DataFrame:
 def _as_text(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     lists = [column.name for column in _COLUMNS[name] if column.kind == "numbers"]
     return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
+
+
+def _to_csv(frame: pd.DataFrame, path: Path) -> None:
+    texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    made = frame.assign(**{str(name): frame[name].map(cell, na_action="ignore") for name in texts})
+    with path.open("x", encoding="utf-8", newline="") as file:
+        made.to_csv(Lines(file), index=False, lineterminator=Lines.END)  # type: ignore[call-overload]

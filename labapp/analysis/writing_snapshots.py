@@ -15,6 +15,7 @@ from labapp.analysis.folding.pieces import NUMBERS
 from labapp.analysis.folding.snapshots import NAME, SCHEMA
 from labapp.analysis.snapshots import GROUP, Snapshots
 from labapp.analysis.tables import typed
+from labapp.text_tables import MARK, STARTS
 
 LIMITS: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "512MB", "threads": 1}
 """What duckdb may use; two threads take twice the processor time and as long."""
@@ -47,10 +48,22 @@ def _groups(given: Snapshots | pd.DataFrame) -> Iterator[pa.Table]:
 _WRITTEN = pa.Schema.from_pandas(typed([{"z": [0.0]}], COLUMNS[NAME]), preserve_index=False)
 """The types that pandas would write, and what it notes about them for its own reading."""
 # Doubles and lists of them as text are what Python writes, to the digit: a test holds duckdb to it.
-_SELECTED = ", ".join(
-    f"{field.name}::VARCHAR AS {field.name}" if field.type == NUMBERS else field.name
-    for field in SCHEMA
-)
+_STARTS = ", ".join(f"chr({ord(start)})" for start in STARTS)
+
+
+def _selected(field: pa.Field) -> str:
+    """A column as the CSV has it: text escaped as `labapp.text_tables` does it."""
+    name = str(field.name)
+    if field.type == NUMBERS:
+        return f"{name}::VARCHAR AS {name}"
+    if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+        return name
+    mark = f"chr({ord(MARK)})"
+    first = f"left(ltrim({name}, {mark}), 1)"
+    return f"CASE WHEN {first} IN ({_STARTS}) THEN {mark} || {name} ELSE {name} END AS {name}"
+
+
+_SELECTED = ", ".join(map(_selected, SCHEMA))
 _COPY = (
     f"COPY (SELECT {_SELECTED} FROM read_parquet($parquet)) TO $csv "
     "(FORMAT csv, HEADER, DELIMITER ',')"

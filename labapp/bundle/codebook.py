@@ -19,6 +19,7 @@ from labapp.bundle.task_timeline import (
 from labapp.bundle.tsv import Column, described
 from labapp.bundle.unmasking import OUTPUT_COLUMNS
 from labapp.events import describe
+from labapp.text_tables import SAID
 
 _ELSEWHERE = frozenset({"study", "participant", "session", "task", "included"})
 """Columns that the file's place and name, or sessions.tsv, say already."""
@@ -79,6 +80,7 @@ JOURNAL_COLUMNS = {
 def codebook() -> dict[str, Any]:
     """As plain values for codebook.json."""
     return {
+        "text in tables": SAID,
         "events": describe(),
         "journal.parquet": JOURNAL_COLUMNS,
         "participants.tsv": described(PARTICIPANTS),

@@ -32,6 +32,9 @@ BIDS dataset (behavioural data). Every time is in seconds since the session bega
   its hash chain), the study as it was used (`study/`), `environment.json`, the sound, and the
   pictures of the stimulus sets as they were shown, each named by its SHA-256 (`stimuli/`).
 
+A cell of text in a table that begins with = + - or @ stands behind an apostrophe, so that no
+spreadsheet program carries it out; the journal has every text verbatim.
+
 Durations named working durations, and all durations in `_beh.tsv`, leave out pauses, breaks and the
 gaps after crashes. A session of several runs (segments) has a sound file for each.
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from labapp.text_tables import AsItIs, escaped
+
 NS = 1_000_000_000
 _ENTITIES = """
 acquisition ceagent chunk datatype direction echo extension flip fmap inv modality mt nucleus part
@@ -77,11 +79,13 @@ def described(columns: Sequence[Column]) -> dict[str, Any]:
 
 def cell(value: Any) -> str:
     """A cell: n/a for nothing, true/false, numbers as written in JSON, lists as JSON, text without
-    tabs and line breaks (the journal has it verbatim)."""
+    tabs and line breaks (the journal has it verbatim), escaped as `labapp.text_tables` says."""
     if value is None or value == "":
         return "n/a"
+    if isinstance(value, AsItIs):
+        return value
     if isinstance(value, str):
-        return " ".join(value.split()) if not value.isprintable() else value
+        return escaped(" ".join(value.split()) if not value.isprintable() else value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -91,11 +95,11 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def seconds(t_ns: int) -> str:
+def seconds(t_ns: int) -> AsItIs:
     """Nanoseconds as exact decimal seconds."""
     sign, t_ns = ("-", -t_ns) if t_ns < 0 else ("", t_ns)
     whole, part = divmod(t_ns, NS)
-    return f"{sign}{whole}.{part:09d}".rstrip("0").rstrip(".")
+    return AsItIs(f"{sign}{whole}.{part:09d}".rstrip("0").rstrip("."))
 
 
 def json_text(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ from labapp import access
 from labapp.errors import DataFolderError, ExportExists
 from labapp.planning.numbers import tables
 from labapp.planning.plan import Plan
+from labapp.text_tables import write_csv
 
 PAGE = "plan.html"
 FIGURES = "figures"
@@ -67,9 +67,7 @@ def write(plan: Plan, out: Path) -> Path:
 def _write_rows(path: Path, rows: list[dict[str, object]]) -> None:
     columns = dict.fromkeys(name for row in rows for name in row)
     with path.open("x", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(columns), restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        write_csv(file, list(columns), ([row.get(name) for name in columns] for row in rows))
 
 
 def _unwritable(out: Path, error: OSError) -> DataFolderError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,6 +10,7 @@ from pathlib import Path
 from labapp import access
 from labapp.errors import MetricError
 from labapp.scoring.scores import Outcome
+from labapp.text_tables import write_csv
 
 SCORES = "scores.json"
 TABLE = "scores.csv"
@@ -88,12 +88,17 @@ def _write(
         json.dump(whole, file, indent=1, ensure_ascii=False, allow_nan=False)
         file.write("\n")
     with paths[1].open("x", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(("metric", "title", "score", "better", "reason"))
-        for outcome in outcomes:
-            metric, score = outcome.metric, outcome.score
-            value = "" if score is None else score.score
-            table.writerow((metric.name, metric.title, value, metric.better, outcome.reason))
+        lines = [
+            (
+                one.metric.name,
+                one.metric.title,
+                one.score and one.score.score,
+                one.metric.better,
+                one.reason,
+            )
+            for one in outcomes
+        ]
+        write_csv(file, ("metric", "title", "score", "better", "reason"), lines)
     shown = figures.panels(outcomes, len(codes), len(factors))
     overview = [panel for panel in shown if panel.name not in figures.BESIDE]
     if overview:

@@ -6,8 +6,6 @@ METHOD/PHOTO-5.png   the picture as people see it
 
 from __future__ import annotations
 
-import csv
-import io
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from labapp.stimuli import masked
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.stimuli.sources import COLUMNS
+from labapp.text_tables import write_csv
 
 TABLE = "masked.csv"
 
@@ -40,10 +39,7 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
         )
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
-    table = io.StringIO()
-    lines = csv.DictWriter(table, COLUMNS[TABLE], lineterminator="\n")
-    lines.writeheader()
-    count = 0
+    rows: list[dict[str, str]] = []
     try:
         draft.mkdir(parents=True)
         for ref in _refs(found, masking):
@@ -51,7 +47,7 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
             name = f"{ref.method}/{ref.photo}-{ref.percent:g}.png"
             (draft / name).parent.mkdir(exist_ok=True)
             (draft / name).write_bytes(masked.png(found, ref))
-            lines.writerow(
+            rows.append(
                 {
                     "photo": ref.photo,
                     "method": ref.method,
@@ -61,8 +57,9 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
                     "file": name,
                 }
             )
-            count += 1
-        (draft / TABLE).write_text(table.getvalue(), "utf-8")
+        with (draft / TABLE).open("x", encoding="utf-8", newline="") as file:
+            columns = COLUMNS[TABLE]
+            write_csv(file, columns, ([row[name] for name in columns] for row in rows))
         draft.rename(folder)
     except OSError as error:
         raise StimuliError(
@@ -71,7 +68,7 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
         ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return count
+    return len(rows)
 
 
 def _refs(found: StimulusSet, masking: Masking) -> Iterator[MaskedRef]:

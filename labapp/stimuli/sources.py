@@ -29,6 +29,7 @@ from typing import Any
 from labapp.errors import StimuliError
 from labapp.stimuli import library
 from labapp.stimuli.library import MANIFEST, named_path
+from labapp.text_tables import original
 
 HEADER = "set.json"
 Loc = tuple[str | int, ...]
@@ -187,7 +188,8 @@ def _lines(source: Source, name: str, *, needed: bool) -> list[tuple[str, Json]]
                 source.faults.append(
                     f"{where}: found {len(cells)} cells, but {len(columns)} columns"
                 )
-            filled = {c: v.strip() for c, v in zip(columns, cells, strict=False) if v.strip()}
+            pairs = zip(columns, (original(value.strip()) for value in cells), strict=False)
+            filled = {column: value for column, value in pairs if value}
             if filled:
                 out.append((where, filled))
     except csv.Error as error:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from labapp.analysis.formats import count
-from labapp.analysis.labels.sheet import ALONE, RATED, SHEET, Line, Sheet, quoted, unquoted
+from labapp.analysis.labels.sheet import ALONE, RATED, SHEET, Line, Sheet, names_in
 from labapp.errors import RatingError
 from labapp.reading import files
+from labapp.text_tables import MARK
 
 WORDS = {"yes": True, "no": False, "ja": True, "nein": False}
 """What may stand in the rater's column, in capitals or not."""
@@ -111,11 +112,11 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
 
 def _same_name(place: _Place, line: Line) -> None:
     found = place.cell("name")
-    if _plain(unquoted(found)) != _plain(line.name.text):
+    if _plain(line.name.text) not in map(_plain, names_in(found)):
         place.refuse(
             "name",
             found,
-            quoted(line.name.text),
+            MARK + line.name.text,
             "A program has changed the name, or somebody has. Put it back from "
             f"{SHEET}; save as CSV in UTF-8.",
         )

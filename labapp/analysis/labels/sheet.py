@@ -1,20 +1,21 @@
 """The sheet in which raters mark names that participants agree on: written and read as CSV.
 
 A spreadsheet program takes 3-5-6 for a date, 2-0 for another and =1+1 for a formula, and people do
-name dials so (paper 000, Table 1). Each name therefore stands in curly quotation marks, as in the
-paper's tables: no program takes such a cell for anything but text, and nothing is carried out. The
-marks are taken off again when the sheet is read.
+name dials so (paper 000, Table 1). Each name therefore stands behind an apostrophe, as text that
+could be a formula does in every table (see `labapp.text_tables`): no program takes such a cell for
+anything but text. The apostrophe is taken off again when the sheet is read; whether a program has
+taken it away, or an older sheet has curly quotation marks instead, is the same to the reader.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from labapp.analysis.labels.names import Dial, Model, Name, Named
+from labapp.text_tables import MARK, AsItIs, write_csv
 
 SHEET = "labels_to_rate.csv"
 HELP = "labels_to_rate.txt"
@@ -79,22 +80,21 @@ class Sheet:
         """As CSV with commas and a byte order mark, without which some spreadsheet programs do not
         take it for UTF-8."""
         stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\r\n")
-        writer.writerow((*COLUMNS, RATED))
-        for line in self.lines:
-            writer.writerow(
-                (
-                    self.id,
-                    line.name.id,
-                    line.model.study,
-                    line.model.model,
-                    line.dial.number,
-                    line.dial.title,
-                    quoted(line.name.text),
-                    ", ".join(quoted(one.text) for one in line.others),
-                    ALONE if line.alone else "",
-                )
+        rows = [
+            (
+                self.id,
+                line.name.id,
+                line.model.study,
+                line.model.model,
+                line.dial.number,
+                line.dial.title,
+                AsItIs(MARK + line.name.text),
+                ", ".join(quoted(name.text) for name in line.others),
+                ALONE if line.alone else "",
             )
+            for line in self.lines
+        ]
+        write_csv(stream, (*COLUMNS, RATED), rows, end="\r\n")
         return "\ufeff" + stream.getvalue()
 
 
@@ -103,10 +103,11 @@ def quoted(text: str) -> str:
     return f"{OPEN}{text}{CLOSE}"
 
 
-def unquoted(cell: str) -> str:
-    """Without them, and without what a program put around the cell."""
+def names_in(cell: str) -> tuple[str, ...]:
+    """The names that a cell may stand for: without its mark, and as it is where a program has taken
+    the mark away."""
     cell = cell.strip()
-    return cell.removeprefix(OPEN).removesuffix(CLOSE)
+    return cell.removeprefix(MARK), cell.removeprefix(OPEN).removesuffix(CLOSE)
 
 
 def draw(found: Named) -> tuple[Named, Sheet]:

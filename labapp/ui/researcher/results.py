@@ -13,6 +13,7 @@ from pathlib import Path
 
 from labapp.errors import RecordError
 from labapp.reading import files
+from labapp.text_tables import original
 
 Key = tuple[str, str, str]
 """Study, participant, session."""
@@ -91,7 +92,8 @@ def _figures(folder: Path) -> tuple[Path, ...]:
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
     text = files.content(path, LARGEST).decode("utf-8")
-    yield from csv.DictReader(io.StringIO(text, newline=""))
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        yield {name: original(value) for name, value in row.items()}
 
 
 def _qualities(path: Path) -> Iterator[tuple[Key, Quality]]:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
-from labapp.analysis.labels.sheet import Sheet, unquoted
+from labapp.analysis.labels.sheet import Sheet, names_in
 
 
 def rows_of(sheet: Sheet) -> list[list[str]]:
@@ -17,7 +17,7 @@ def rows_of(sheet: Sheet) -> list[list[str]]:
 def filled(sheet: Sheet, say: Callable[[str], str] = lambda name: "yes") -> list[list[str]]:
     """The sheet as a rater leaves it who says something of every name beside which others stand."""
     header, *rows = rows_of(sheet)
-    return [header, *([*row[:-1], row[-1] or say(unquoted(row[6]))] for row in rows)]
+    return [header, *([*row[:-1], row[-1] or say(names_in(row[6])[0])] for row in rows)]
 
 
 def save(

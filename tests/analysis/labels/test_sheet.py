@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from labapp.analysis.analyze import analyze
 from labapp.analysis.labels.names import Dial, Model, Name, Named
 from labapp.analysis.labels.ratings import WORDS, read_ratings
-from labapp.analysis.labels.sheet import COLUMNS, RATED, Sheet, draw, quoted, unquoted
+from labapp.analysis.labels.sheet import COLUMNS, RATED, Sheet, draw, names_in
 from labapp.errors import RatingError
 from tests.analysis.labels.sheets import filled, rows_of, save
 
@@ -64,13 +64,13 @@ def test_the_sheet_says_what_is_needed_and_not_who_gave_a_name() -> None:
     assert {row[0] for row in rows} == {SHEET.id}
     assert not re.search(r"\bP\d\b", SHEET.text())
     of_first = {row[6]: row[7] for row in rows if row[4] == "1"}
-    assert set(of_first) == {"“thickness”", "“thick”", "“0-1”"}
-    assert sorted(of_first["“thick”"].split(", ")) == ["“0-1”", "“thickness”"]
+    assert set(of_first) == {"'thickness", "'thick", "'0-1"}
+    assert sorted(of_first["'thick"].split(", ")) == ["“0-1”", "“thickness”"]
 
 
 def test_a_name_that_can_agree_with_none_is_answered_already() -> None:
     alone = [row for row in rows_of(SHEET)[1:] if row[7] == ""]
-    assert [(row[6], row[8]) for row in alone] == [("“rotate”", "no")]
+    assert [(row[6], row[8]) for row in alone] == [("'rotate", "no")]
 
 
 def test_names_of_one_dial_stand_together_in_a_drawn_order() -> None:
@@ -95,7 +95,7 @@ def test_the_same_names_give_the_same_sheet_and_others_another() -> None:
 
 def test_no_cell_of_a_name_begins_like_a_formula_a_number_or_a_date() -> None:
     for row in rows_of(sheet_of(AWKWARD))[1:]:
-        assert row[6].startswith("“")
+        assert row[6].startswith("'")
         assert row[7].startswith("“")
 
 
@@ -137,7 +137,7 @@ def test_a_round_trip_keeps_every_name_and_what_is_said(
     assert sorted(line.name.text for line in sheet.lines) == sorted(given_names)
     rows = filled(sheet, lambda name: data.draw(st.sampled_from([*WORDS, "YES", " no "])))
     said = {row[1]: WORDS[row[8].strip().casefold()] for row in rows[1:]}
-    assert {unquoted(row[6]) for row in rows[1:]} == set(given_names)
+    assert {names_in(row[6])[0] for row in rows[1:]} == set(given_names)
     body = data.draw(st.permutations(rows[1:]))
     path = save(tmp_path / "a.csv", [rows[0], *body], delimiter, encoding)
     (rating,) = read_ratings([path], sheet)
@@ -168,7 +168,7 @@ def changed(tmp_path: Path, line: int, column: str, value: str) -> Path:
 
 
 def line_of(text: str) -> int:
-    return next(at for at, row in enumerate(rows_of(SHEET), 1) if row[6] == quoted(text))
+    return next(at for at, row in enumerate(rows_of(SHEET), 1) if row[6] == f"'{text}")
 
 
 def test_a_wrong_word_is_named_with_line_and_column(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_cell_left_empty_is_named(tmp_path: Path) -> None:
 def test_a_name_that_was_changed_is_named(tmp_path: Path) -> None:
     at = line_of("6-7")
     message = refused(changed(tmp_path, at, "name", "06/07/2026"))
-    assert f"line {at}, column name: found 06/07/2026; allowed: “6-7”." in message
+    assert f"line {at}, column name: found 06/07/2026; allowed: '6-7." in message
 
 
 def test_a_label_of_nothing_is_named(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_an_old_encoding_is_read_and_what_it_lost_is_told(tmp_path: Path) -> Non
     lost = tmp_path / "b.csv"
     lost.write_bytes(content.encode("cp1252"))
     message = refused(lost, sheet)
-    assert "found “wide ?”; allowed: “wide 🎉”" in message
+    assert "found 'wide ?; allowed: 'wide 🎉" in message
     assert "UTF-8" in message
 
 
