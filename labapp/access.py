@@ -9,6 +9,7 @@ folder stays this user's in any case. On Windows the rights of the user's folder
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -61,6 +62,8 @@ def own_folder(path: Path, *, exist_ok: bool = True) -> None:
     is, where that is allowed. Raises OSError, UsageError."""
     if exist_ok and path.is_dir():
         return
+    if path.parent.is_file():  # else it would be told of the folder that it exists
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=0o700, exist_ok=exist_ok)
     if (number := group()) is not None:

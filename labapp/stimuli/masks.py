@@ -59,7 +59,7 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
             )
         with (draft / TABLE).open("x", encoding="utf-8", newline="") as file:
             columns = COLUMNS[TABLE]
-            write_csv(file, columns, ([row[name] for name in columns] for row in rows))
+            write_csv(file, columns, ([row.get(name) for name in columns] for row in rows))
         draft.rename(folder)
     except OSError as error:
         raise StimuliError(
