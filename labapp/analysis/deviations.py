@@ -54,7 +54,7 @@ MEANINGS = {
     "withdrawn": "the participant withdrew; detail says what is to become of the data; with a "
     "duration, the decision was taken back after it",
     "noted": "the moderator wrote down a deviation; detail is how it reads after its corrections",
-    "noted_taken_back": "the moderator wrote down a deviation and took it back",
+    "noted_taken_back": "the moderator wrote down a deviation, which detail is, and took it back",
     "unblinded": "the console names the representations from here on to a moderator who was blind",
     "attempt_interrupted": "an attempt at a question has no end, or a pause broke it off",
     "aligned_at_start": "start and target of a question already agreed",
@@ -135,8 +135,10 @@ class Deviations:
             self.found.append(replace(one, stage=one.stage or self._running))
             changed = True
         if isinstance(body, NoteCorrected) and body.seq in self._noted:
-            at, kind = self._noted[body.seq], "noted" if body.text else "noted_taken_back"
-            self.found[at] = replace(self.found[at], kind=kind, detail=body.text)
+            at = self._noted[body.seq]
+            kind = "noted" if body.text else "noted_taken_back"
+            detail = body.text or self.found[at].detail
+            self.found[at] = replace(self.found[at], kind=kind, detail=detail)
             changed = True
         if isinstance(body, SkipRequested):
             self._skip = event

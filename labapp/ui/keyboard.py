@@ -142,6 +142,7 @@ class Keyboard(QObject):
         self._on = True
         self._watch_windows()
         self._console.write_requested.connect(self.write)
+        self._console.field_left.connect(self._look_whether_left)
         self._console.keyboard_back.connect(self._back_by_button)
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -160,6 +161,7 @@ class Keyboard(QObject):
         assert isinstance(application, QGuiApplication)
         application.focusWindowChanged.disconnect(self._moved)
         self._console.write_requested.disconnect(self.write)
+        self._console.field_left.disconnect(self._look_whether_left)
         self._console.keyboard_back.disconnect(self._back_by_button)
         for window in self._windows:
             window.removeEventFilter(self)

@@ -30,6 +30,7 @@ from labapp.events.commands import (
     AddFlag,
     AddNote,
     AskQuestion,
+    CorrectNote,
     EndInterview,
     GivePrompt,
 )
@@ -43,7 +44,7 @@ from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
-from labapp.ui.moderator import interview_mirror, style
+from labapp.ui.moderator import interview_mirror, notes_panel, style
 from labapp.ui.moderator.alarm_bar import AlarmBar
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
@@ -92,6 +93,7 @@ class ConsoleWindow(QMainWindow):
     done_requested : the session is over and the moderator goes back to the home.
     toggle_requested : Ctrl+Shift+M: bring the console to the front, or back behind.
     write_requested : Ctrl+N, in whichever window: something is to be written into `note_field`.
+    field_left : a click ended what was written.
     keyboard_back : the moderator gives the participant the keyboard.
 
     Only what is typed into a field and chords are the moderator's keys (`labapp.ui.keyboard`).
@@ -103,6 +105,7 @@ class ConsoleWindow(QMainWindow):
     done_requested = Signal()
     toggle_requested = Signal()
     write_requested = Signal()
+    field_left = Signal()
     keyboard_back = Signal()
 
     def __init__(
@@ -200,6 +203,9 @@ class ConsoleWindow(QMainWindow):
         self.notes.note_kept.connect(self._keep_note)
         self.notes.deviation_kept.connect(self._keep_deviation)
         self.notes.flag_set.connect(self.set_flag)
+        self.notes.corrected.connect(self._correct)
+        self.notes.correction_begun.connect(self._begin_note)
+        self.notes.correction_left.connect(self._left_correction)
         self.voice.prompt_given.connect(self.give_prompt)
         self.alarms.dismissed.connect(self._dismiss)
         self.alarms.keyboard_back.connect(self.keyboard_back)
@@ -209,6 +215,7 @@ class ConsoleWindow(QMainWindow):
         anywhere = Qt.ShortcutContext.ApplicationShortcut
         self._shortcut(PAUSE_KEY, self.header.press_pause, anywhere)
         self._shortcut(NOTE_KEY, self._begin_note, anywhere)
+        self._shortcut(notes_panel.KEY, self.notes.correct_newest, anywhere)
         for place in range(len(self._study.recording.prompts)):
             self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
         self.mirror.interview.asked.connect(self.ask_question)
@@ -256,6 +263,13 @@ class ConsoleWindow(QMainWindow):
 
     def _keep_deviation(self, text: str, began_ns: int) -> None:
         self._runner.send(AddDeviation(text, began_ns), Source.MODERATOR)
+
+    def _correct(self, seq: int, text: str, began_ns: int) -> None:
+        self._runner.send(CorrectNote(seq, text, began_ns), Source.MODERATOR)
+
+    def _left_correction(self) -> None:
+        self.leave_field()
+        self.field_left.emit()
 
     def _begin_note(self) -> None:
         """Write into the field that is in front."""

@@ -4,6 +4,7 @@ talks, so each carries the moment its typing began."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import shorten
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent
@@ -23,6 +24,7 @@ from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
+from labapp.ui.moderator.correction import Correctable, Correction
 from labapp.ui.moderator.state.deviations import words_of
 from labapp.ui.moderator.state.notes import Note
 from labapp.ui.moderator.state.worktime import WorkTime
@@ -32,6 +34,10 @@ from labapp.ui.widgets.buttons import Button
 
 COLOURS = {"note": "accent", "flag": "warn", "prompt": "good", "question": "accent"}
 NOTES, DEVIATIONS = range(2)
+NOTED = ("noted", "noted_taken_back")
+KEY = "Ctrl+Shift+N"
+SHORT = 60
+"""Characters of an interview's question in the list."""
 
 
 class NoteInput(QLineEdit):
@@ -65,6 +71,16 @@ class NoteInput(QLineEdit):
             self._began_ns = self._now_ns()
         super().inputMethodEvent(event)
 
+    def begin_with(self, text: str) -> None:
+        """Let this stand there, as nothing that was typed yet."""
+        self.setText(text)
+        self._began_ns = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether something was typed that is not kept yet."""
+        return self._began_ns is not None and bool(self.text().strip())
+
     def _changed(self, text: str) -> None:
         if not text:
             self._began_ns = None
@@ -79,18 +95,26 @@ class NoteInput(QLineEdit):
 
 
 def text_of(note: Note) -> str:
-    """A note as the list shows it."""
-    if note.kind == "flag":
-        return f"⚑ {note.number} {note.text}"
-    if note.kind == "prompt":
-        return tr("Prompted: “{prompt}”", prompt=note.text)
-    return note.text
+    """A note as the list shows it; what was taken back with the words it had."""
+    text = note.text or note.first
+    match note.kind:
+        case "flag":
+            return f"⚑ {note.number} {text}"
+        case "prompt":
+            return tr("Prompted: “{prompt}”", prompt=text)
+        case "question":  # the guide has all of it
+            return tr("Asked: {question}", question=shorten(text, SHORT, placeholder=" …"))
+    return f"{text} ✎" if note.text and note.corrected else text
 
 
 class NotesPanel(QFrame):
-    """note_kept(text, began_ns), deviation_kept(text, began_ns), flag_set(number): what the
-    moderator did."""
+    """note_kept(text, began_ns), deviation_kept(text, began_ns), flag_set(number), corrected(seq,
+    text, began_ns): what the moderator did. correction_begun(): its field is to be written into;
+    correction_left(): that is over."""
 
+    corrected = Signal(int, str, object)
+    correction_begun = Signal()
+    correction_left = Signal()
     note_kept = Signal(str, object)
     deviation_kept = Signal(str, object)
     flag_set = Signal(int)
@@ -104,6 +128,11 @@ class NotesPanel(QFrame):
         self.list = TimedList(palette, tr("Notes and flags"))
         self.deviation = NoteInput(now_ns, tr("Deviation"), tr("What went otherwise?"))
         self.deviations = TimedList(palette, tr("Deviations"))
+        self.correction = Correction(NoteInput(now_ns, tr("Correction"), ""), now_ns)
+        self.correction.field.setProperty(PURPOSE, "correction")
+        self.correction.corrected.connect(self.corrected)
+        self.correction.left.connect(self.correction_left)
+        self._lines: tuple[list[Correctable | None], list[Correctable | None]] = ([], [])
         self.input.setProperty(PURPOSE, "note")
         self.deviation.setProperty(PURPOSE, "deviation")
         self.input.kept.connect(self.note_kept)
@@ -118,6 +147,8 @@ class NotesPanel(QFrame):
             tab.setAutoExclusive(True)
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             tab.clicked.connect(lambda _=False, place=place: self.stack.setCurrentIndex(place))
+            found.chosen.connect(self.correct)
+            found.setToolTip(tr("A double click on a line corrects it; {key} the newest", key=KEY))
             head.addWidget(tab)
             page = QWidget()
             column = QVBoxLayout(page)
@@ -132,11 +163,12 @@ class NotesPanel(QFrame):
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
         layout.addLayout(head)
+        layout.addWidget(self.correction)
         layout.addWidget(self.stack, 1)
         layout.addLayout(self._flags(flags))
         self.legend = bits.label(role="secondary")
         layout.addWidget(self.legend)
-        for field in (self.input, self.deviation):
+        for field in self._fields:
             field.textChanged.connect(self.say_unfinished)
         self.say_unfinished()
 
@@ -156,34 +188,73 @@ class NotesPanel(QFrame):
         return grid
 
     @property
+    def _fields(self) -> tuple[NoteInput, ...]:
+        return (self.input, self.deviation, self.correction.field)
+
+    @property
     def field(self) -> NoteInput:
-        """The field that is in front."""
+        """The field that is in front: of the correction, while one is written."""
+        if self.correction.writes:
+            return self.correction.field
         return (self.input, self.deviation)[self.stack.currentIndex()]
 
     def say_unfinished(self) -> None:
         """Say what the keys do, or that something begun waits in a field without the keyboard."""
-        begun = [field for field in (self.input, self.deviation) if field.text().strip()]
-        waits = any(not field.hasFocus() for field in begun)
+        waits = any(field.begun and not field.hasFocus() for field in self._fields)
         said = N_("Not kept yet: Ctrl+N goes on") if waits else N_("Ctrl + number sets a flag")
         bits.set_text(self.legend, tr(said))
         bits.set_property(self.legend, "tone", "warn" if waits else "")
 
     def show_notes(self, notes: Sequence[Note]) -> None:
         """Newest first."""
+        self._lines[NOTES][:] = [
+            Correctable(note.seq, note.working_ns, note.text, note.first, note.kind == "note")
+            for note in notes
+        ]
         self.list.show_lines(
-            [Line(note.working_ns, text_of(note), COLOURS[note.kind]) for note in notes]
+            [
+                Line(note.working_ns, text_of(note), COLOURS[note.kind], note.taken_back)
+                for note in notes
+            ]
         )
+
+    def correct(self, place: int) -> None:
+        """Correct a line of the list that is in front, counted from the oldest."""
+        lines = self._lines[self.stack.currentIndex()]
+        line = lines[place] if 0 <= place < len(lines) else None
+        if line is None:
+            return  # what the program noticed by itself is not the moderator's to change
+        self.correction.open_line(line)
+        if line.own_words:
+            self.correction_begun.emit()
+
+    def correct_newest(self) -> None:
+        """Correct the newest line that can be."""
+        lines = self._lines[self.stack.currentIndex()]
+        places = [place for place, line in enumerate(lines) if line is not None]
+        if places:
+            self.correct(places[-1])
 
     def show_deviations(self, found: Sequence[Deviation], work: WorkTime) -> None:
         """Newest first, and how many."""
         self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(found) or ''}".rstrip())
+        at = [work.working_ns(round(one.session_s * NS)) for one in found]
+        self._lines[DEVIATIONS][:] = [
+            Correctable(
+                one.seq, at_ns, one.detail if one.kind == NOTED[0] else "", one.detail, True
+            )
+            if one.seq is not None and one.kind in NOTED
+            else None
+            for one, at_ns in zip(found, at, strict=True)
+        ]
         self.deviations.show_lines(
             [
                 Line(
-                    work.working_ns(round(one.session_s * NS)),
+                    at_ns,
                     words_of(one),
-                    "accent" if one.kind == "noted" else "alarm",
+                    "accent" if one.kind in NOTED else "alarm",
+                    one.kind == NOTED[1],
                 )
-                for one in found
+                for one, at_ns in zip(found, at, strict=True)
             ]
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QListWidget,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
+from labapp.ui.language import tr
 from labapp.ui.moderator import wording
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import font, metrics
@@ -30,11 +31,12 @@ WRAP = int(Qt.TextFlag.TextWordWrap)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """token: the colour of the bar that tells kinds apart."""
+    """token: the colour of the bar that tells kinds apart; struck: it was taken back."""
 
     working_ns: int
     text: str
     token: str
+    struck: bool = False
 
     @property
     def time(self) -> str:
@@ -62,8 +64,10 @@ class _Delegate(QStyledItemDelegate):
         painter.setPen(self._palette.color("secondary"))
         width = metrics(theme.SECONDARY_PX).horizontalAdvance(line.time)
         painter.drawText(QRectF(left, box.top() + 4, width + 1, 20), 0, line.time)
-        painter.setFont(font(TEXT_PX))
-        painter.setPen(self._palette.color("ink"))
+        words = font(TEXT_PX)
+        words.setStrikeOut(line.struck)
+        painter.setFont(words)
+        painter.setPen(self._palette.color("secondary" if line.struck else "ink"))
         left += ceil(width) + GAP
         room = QRectF(left, box.top() + 3, box.right() - RIGHT - left, box.height())
         painter.drawText(room, WRAP, line.text)
@@ -79,8 +83,12 @@ class _Delegate(QStyledItemDelegate):
 
 
 class TimedList(QListWidget):
-    """Newest first. It takes no keyboard: a click leaves that to the note that is being written, or
-    to the participant."""
+    """Newest first. A click in it leaves the keyboard where it is.
+
+    chosen(place): a line was double-clicked, counted from the oldest.
+    """
+
+    chosen = Signal(int)
 
     def __init__(self, palette: Palette, name: str) -> None:
         super().__init__()
@@ -91,6 +99,7 @@ class TimedList(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self.setMinimumHeight(60)
+        self.doubleClicked.connect(lambda at: self.chosen.emit(self.count() - 1 - at.row()))
 
     def show_lines(self, lines: Sequence[Line]) -> None:
         """Lines in the order they happened; only those that are new or changed are touched."""
@@ -100,7 +109,8 @@ class TimedList(QListWidget):
             item = self.item(place)
             if item.data(LINE_ROLE) != line:
                 item.setData(LINE_ROLE, line)
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, line.text)
+                said = tr("taken back: {text}", text=line.text) if line.struck else line.text
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
         self.scrollToTop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -65,7 +65,7 @@ def words_of(one: Deviation) -> str:
     head, _, rest = one.detail.partition(": ")
     detail = reported(one.detail)
     match one.kind:
-        case "noted":
+        case "noted" | "noted_taken_back":
             detail = one.detail
         case "paused":
             detail = pause_reason(one.detail)
