@@ -1,0 +1,63 @@
+"""Small studies that together have every kind of part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.helpers.judging import made_for, write_judging_study
+from tests.helpers.single import write_single_study
+from tests.helpers.unmasking import made, write_unmasking_study
+
+DIALS = """\
+id: dials
+title: Dials, a break and an interview
+version: 1
+flow:
+  - consent: texts/{language}/consent.md
+  - questionnaire: demographics
+  - tutorial: reconstruction
+  - practice: circles
+  - stages:
+      {task: reconstruction, models: [sinelines/gt], trials: 3, skip: always, labels: editable}
+  - break: texts/{language}/consent.md
+  - stages: {task: reconstruction, marks: true, models: [circles/gt], trials: 2, skip: always}
+  - questionnaire: comments
+  - interview: texts/{language}/interview.md
+    questions: {en: ["What did you look for?", "What was hard?"]}
+  - debrief: texts/{language}/debrief.md
+"""
+
+
+def dials(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    path = folder / "dials.yaml"
+    path.write_text(DIALS)
+    return path
+
+
+def single(folder: Path) -> Path:
+    return write_single_study(folder, practice=True, lines=["questions_per_dimension: 1"])
+
+
+def photos(folder: Path) -> Path:
+    found = made_for(folder / "sets", "heatmap-distinction")
+    return write_judging_study(folder, "heatmap-distinction", found, warm_up=True)
+
+
+def paths(folder: Path) -> Path:
+    found = made_for(folder / "sets", "path-first-step")
+    return write_judging_study(folder, "path-first-step", found)
+
+
+def masked(folder: Path) -> Path:
+    return write_unmasking_study(folder, made(folder / "sets"), blank_ms=20)
+
+
+SMALL: dict[str, Callable[[Path], Path]] = {
+    "dials": dials,
+    "single": single,
+    "photos": photos,
+    "paths": paths,
+    "masked": masked,
+}
