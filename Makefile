@@ -1,11 +1,12 @@
 # `make demo` and `make test` are all a new user needs; both set up what is missing first.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test format clean
+.PHONY: help setup demo run test torture format clean
 
 help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
 	@echo "make test   set up, then every check"
+	@echo "make torture  resume every study in its windows after every kind of event, and kill 200 sessions; hours"
 	@echo "make format sort imports and format the code"
 
 setup:
@@ -20,6 +21,14 @@ run: setup
 test:
 	@scripts/setup.sh test
 	@scripts/check.sh
+
+# KILLS: in all; ROWS: at most so many of each study (0: all); OUT: where what goes wrong is kept.
+KILLS ?= 200
+ROWS ?= 0
+torture:
+	@scripts/setup.sh test
+	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 .venv/bin/python -m tests.torture \
+		--kills $(KILLS) --rows $(ROWS) $(if $(OUT),--out $(OUT))
 
 format:
 	@.venv/bin/ruff check --fix .

@@ -1,9 +1,10 @@
 """`make torture`: every shipped study is resumed in the windows after every kind of event of every
 kind of part, and sessions with windows are killed until enough kills are done.
 
-    python -m tests.torture [--out FOLDER] [--kills 200] [--studies ID,ID] [--at-once 2]
-                            [--only rows|kills] [--seed N]
+    python -m tests.torture [--out FOLDER] [--kills 200] [--rows N] [--studies ID,ID]
+                            [--at-once 2] [--only rows|kills] [--seed N]
 
+kills: in all. rows: at most so many of each study; 0 for all of them.
 Shows what it does, and ends with a table of each; exit status 1 if anything was not as it should
 be. What went wrong is kept in the folder.
 """
@@ -92,9 +93,9 @@ def _progress(module: str, study: str, said: list[Any]) -> None:
         tell(f"{study}: {last['kills']} kills, {'; '.join(last['problems']) or 'whole'}")
 
 
-def rows(study: str, out: Path) -> Line:
-    """Resume one study everywhere."""
-    said, status = lines_of("rows", [study, str(out)], out)
+def rows(study: str, out: Path, most: int) -> Line:
+    """Resume one study everywhere, or at so many rows."""
+    said, status = lines_of("rows", [study, str(out), *([str(most)] if most else [])], out)
     line = Line(study)
     for one in said:
         if one[0] == "places":
@@ -171,6 +172,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.torture")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--studies", default=",".join(every))
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--only", choices=("rows", "kills"))
@@ -183,7 +185,9 @@ def main() -> int:
     good = True
     with ThreadPoolExecutor(asked.at_once) as pool:
         if asked.only != "kills":
-            resumed = list(pool.map(lambda study: rows(study, out / "rows" / study), studies))
+            resumed = list(
+                pool.map(lambda study: rows(study, out / "rows" / study, asked.rows), studies)
+            )
             good &= show_rows(resumed)
         if asked.only != "rows":
             each = [

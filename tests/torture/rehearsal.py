@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,8 +47,10 @@ from labapp.simulation.names import KNOWING
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.plan import PlannedPart, TrialsPart, parts_of
 
-EVERY = 7
-"""So many timers of the session run between two things that the moderator does."""
+WITHIN = 5
+"""A part with questions is looked at so many timers after it came up: a question is on by then."""
+END_IN = 3
+"""The session is ended, and opened again, in the part of this many kinds."""
 
 
 @dataclass(frozen=True)
@@ -111,42 +114,27 @@ class Moderator:
 
     def __init__(self) -> None:
         self.ends: set[int] = {1}
-        self._session: OpenSession | None = None
-        self._kinds: set[str] = set()
-        self._left: Iterator[Callable[[OpenSession], tuple[Command, Source]]] = iter(())
-        self._timers = 0
+        self._met: Counter[str] = Counter()
         self._note = 0
         self._ended = 0
-        self._reopened = False
+        self._listening = False
 
     def __call__(self, session: OpenSession) -> bool:
         runner = session.runner
-        if self._session is None:
-            self._session = session
+        if not self._listening:
+            self._listening = True
             self._listen(session)
-        if runner.finished and not self._reopened and self._ended:
-            self._reopened = True
-            self._send(Reopen(self._ended), Source.MODERATOR)
-            self._send(Resume("the end was taken back"), Source.MODERATOR)
-        if runner.finished or runner.part is None:
-            return runner.finished
-        kind = kind_of(runner.part)
-        if kind not in self._kinds:
-            self._kinds.add(kind)
-            self._left = iter(self._actions(end=len(self._kinds) == 3))
-        self._timers += 1
-        if self._timers % EVERY == 0 and (act := next(self._left, None)) is not None:
-            self._send(*act(session))
-        return False
+        if runner.part is not None and not runner.state.pauses.paused:
+            kind = kind_of(runner.part)
+            self._met[kind] += 1
+            if self._met[kind] == (WITHIN if isinstance(runner.part, TrialsPart) else 1):
+                self._act(session, end=len(self._met) == END_IN)
+        return runner.finished
 
-    def _send(self, command: Command, source: Source) -> None:
-        assert self._session is not None
-        self._session.runner.send(command, source)
-
-    def _actions(self, end: bool) -> Sequence[Callable[[OpenSession], tuple[Command, Source]]]:
+    def _act(self, session: OpenSession, *, end: bool) -> None:
+        """All that a moderator and a participant who wavers can do in a part."""
         hers, theirs = Source.MODERATOR, Source.PARTICIPANT
         commands: list[tuple[Command, Source]] = [
-            (AddNote("looks closely", 0), hers),
             (AddFlag(1), hers),
             (GivePrompt("Please keep talking"), hers),
             (AddDeviation("the door stood open", 0), hers),
@@ -158,15 +146,17 @@ class Moderator:
             (TakeBackSkip("part"), hers),
             (Skip(), theirs),
             (TakeBackSkip("trial"), theirs),
-            (Unblind(), hers),
         ]
+        send = session.runner.send
+        send(AddNote("looks closely", 0), hers)
+        send(CorrectNote(self._note, "looks very closely", 0), hers)
+        for command, source in commands:
+            send(command, source)
         if end:
-            commands.append((EndSession("the fire alarm rang"), hers))
-        acts: list[Callable[[OpenSession], tuple[Command, Source]]] = [
-            lambda _, given=given: given for given in commands
-        ]
-        acts.insert(1, lambda _: (CorrectNote(self._note, "looks very closely", 0), hers))
-        return acts
+            send(Unblind(), hers)
+            send(EndSession("the fire alarm rang"), hers)
+            send(Reopen(self._ended), hers)
+            send(Resume("the end was taken back"), hers)
 
     def _listen(self, session: OpenSession) -> None:
         """Note where what is stored together ends."""

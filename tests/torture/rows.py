@@ -1,7 +1,8 @@
 """Resume a study in the windows after every kind of event of every kind of part.
 
-    python -m tests.torture.rows STUDY FOLDER
+    python -m tests.torture.rows STUDY FOLDER [MOST]
 
+most: so many rows, evenly among all; by default all of them.
 Prints a JSON list a line: ["places", n]; ["trying", words] before each; ["done", words, problems,
 seconds] after it.
 """
@@ -24,15 +25,19 @@ def say(*words: Any) -> None:
     print(json.dumps(words), flush=True)
 
 
-def main(study: str, folder: str) -> None:
+def main(study: str, folder: str, most: str = "") -> None:
     out = Path(folder)
     make_app()
     rehearsal = rehearse(study, out / "rehearsal", Decoders())
     rows: dict[int, list[str]] = {}
     for place in places(rehearsal):
         rows.setdefault(place.seq, []).append(str(place))
-    say("places", len(rows), sum(map(len, rows.values())))
-    for seq, words in sorted(rows.items()):
+    chosen = sorted(rows.items())
+    if most:
+        every = max(1.0, len(chosen) / int(most))
+        chosen = [chosen[int(number * every)] for number in range(min(int(most), len(chosen)))]
+    say("places", len(chosen), sum(len(words) for _, words in chosen))
+    for seq, words in chosen:
         say("trying", words[0])
         session = cut(rehearsal, seq, out / str(seq))
         outcome = go_on(session, rehearsal.strategy, out / "private", rehearsal.warm)
