@@ -95,9 +95,10 @@ class HeatmapScreen(JudgingScreen):
         self.label, self.marks = QLabel(), QLabel()
         self.label.setProperty("role", "title")
         self.marks.setProperty("role", "secondary")
-        for line in (self.label, self.marks):
+        self._told = ((part.labels, self.label), (bool(part.explained.marks), self.marks))
+        for there, line in self._told:
             line.setWordWrap(True)
-            if not part.labels:
+            if not there:
                 line.hide()
         numbers = [f"{n}" for n in range(1, of + 1)]
         said = [words(key) for key in CONFIDENCES]
@@ -184,7 +185,7 @@ class HeatmapScreen(JudgingScreen):
         if self._bar is not None:
             high -= self._bar.sizeHint().height() + theme.SPACE_S
         if self.part.labels:
-            lines = (self.label, self.marks)
+            lines = [line for there, line in self._told if there]
             high -= sum(line.heightForWidth(wide) + theme.SPACE_XS for line in lines)
             high -= theme.SPACE_S
         side = max(min(side, floor(high / rows)), 96)
