@@ -44,14 +44,19 @@ def stimuli_list(json_: Json = False) -> None:
 def stimuli_check(folder: Folder) -> None:
     """Check a stimulus set made elsewhere; every fault is named.
 
+    How long its explanations are is told, too, beside those of the published study.
+
     Example: labapp stimuli check my-set
     """
+    from labapp.analysis.judging.lengths import of_set
     from labapp.stimuli.importing import checked
 
     found = checked(folder)
     _warn(found.warnings)
     assert found.manifest is not None
     say(f"{folder}: in order ({len(found.manifest.photos)} photos).")
+    if told := of_set(found.manifest):
+        say(told)
 
 
 @stimuli_app.command("import")

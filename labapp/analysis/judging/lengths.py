@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from labapp.analysis.judging import published as paper
+from labapp.stimuli.manifest import Manifest
 
 PATH_DISTINCTION = "path-distinction"
 
@@ -61,3 +62,23 @@ def sentence(design: str, task: str, here: Mapping[int, int]) -> str:
 def _range(here: Mapping[int, int]) -> str:
     least, most = min(here), max(here)
     return f"{least}" if least == most else f"{least} to {most}"
+
+
+def of_set(manifest: Manifest) -> str:
+    """How long the explanations of a stimulus set are, in a sentence, beside the paper's for its
+    method; empty for other kinds."""
+    open_end = any(photo.final is not None for photo in manifest.photos)
+    prototype_of = {one.id: one.of for one in manifest.prototypes}
+    if manifest.kind == "path":
+        found = Counter(len(photo.rows) for photo in manifest.photos)
+        task = PATH_DISTINCTION if open_end else "path-agreement"
+    elif manifest.kind == "prototypes":
+        rows = (Counter(prototype_of[row.prototype] for row in one.rows) for one in manifest.photos)
+        found = Counter(n for of_one in rows for n in of_one.values())
+        task = "prototype-agreement"
+    else:
+        return ""
+    here = {n: found[n] for n in sorted(found)}
+    beside = sentence(paper.design_of(manifest.method.name, task, labels=False), task, here)
+    what = "steps of a path" if manifest.kind == "path" else "rows of a class"
+    return beside or f"Shown: {_range(here)} {what}."

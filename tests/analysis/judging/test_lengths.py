@@ -11,7 +11,9 @@ import pytest
 
 from labapp import resources
 from labapp.analysis.judging import published as paper
-from labapp.analysis.judging.lengths import lengths, remark, sentence
+from labapp.analysis.judging.lengths import lengths, of_set, remark, sentence
+from labapp.stimuli import library
+from labapp.stimuli.manifest import Manifest, Method
 from labapp.study.loading import load
 
 NONE = pd.DataFrame({"set": [], "photo": [], "of": [], "prototype": []})
@@ -97,6 +99,28 @@ def test_the_shipped_sets_are_as_the_studies_and_the_readme_say(name: str) -> No
         assert f"these have {least} to {most}" in comment
         assert f"{least} to {most}" in readme
     assert paper.LENGTHS[name].source.split(";")[0] in comment
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("birds-prototree", "Paths have 3 to 6 steps, in the paper 9 (figure A16)."),
+        ("birds-prototree-distinction", "Of a path 1 to 4 steps are shown before the two that"),
+        ("birds-protopnet", "A class has 4 to 6 rows, in the paper about 10 (figure A14"),
+        ("birds-protopnet-distinction", "A class has 4 to 6 rows, in the paper about 10"),
+        ("birds-gradcam", ""),
+    ],
+)
+def test_a_set_is_told_by_what_is_in_it(name: str, said: str) -> None:
+    manifest = library.load(name).manifest
+    assert of_set(manifest).startswith(said)
+    assert bool(said) == bool(of_set(manifest))
+    other = manifest.model_copy(update={"id": "mine", "method": _named(manifest)})
+    assert "paper" not in of_set(other), "another method: the paper had none of it"
+
+
+def _named(manifest: Manifest) -> Method:
+    return manifest.method.model_copy(update={"name": "Mine"})
 
 
 def decoded(content: bytes) -> str:
