@@ -34,7 +34,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_set_is_checked_imported_and_listed(own: Path, tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "path-agreement")
-    assert run("check", made.folder).stdout == f"{made.folder}: in order (8 photos).\n"
+    assert run("check", made.folder).stdout == (
+        f"{made.folder}: in order (8 photos).\nShown: 6 steps of a path.\n"
+    )
     assert not own.exists()
     assert run("import", made.folder).stdout == f"stimuli: {own / made.id}\n"
     rows = {row["id"]: row for row in json.loads(run("list", "--json").stdout)}
