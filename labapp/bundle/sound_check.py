@@ -17,6 +17,8 @@ from labapp.errors import RecordError
 from labapp.records.outline import AudioFile
 from labapp.records.record import Record
 
+LARGEST = 2**32 - 8
+"""Bytes: more cannot be said in the header of a WAV file."""
 TAIL_S = 5.0
 """Sound beyond the last block; more than this was not lost in a crash, blocks are missing."""
 
@@ -34,6 +36,8 @@ def check_sound(record: Record, file: AudioFile) -> tuple[list[str], list[str]]:
         return ["missing"], []
     except RecordError as error:
         return [error.what], []
+    if not HEADER_BYTES <= size < LARGEST:
+        return [f"it has {size} bytes, which no sound of ours has"], []
     problem, note = _header(header, file, size)
     problems += problem
     notes += note

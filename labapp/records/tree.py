@@ -63,7 +63,7 @@ class FolderTree:
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        path = self.path / name
+        path = self._own(name)
         try:
             stream = files.opened(path, follow=False)
         except OSError as error:
@@ -73,12 +73,19 @@ class FolderTree:
 
     def read(self, name: str, largest: int = files.DOCUMENT) -> bytes:
         try:
-            return files.content(self.path / name, largest, follow=False)
+            return files.content(self._own(name), largest, follow=False)
         except OSError as error:
             raise _unreadable(str(self.path / name), error) from error
 
     def size(self, name: str) -> int:
-        return (self.path / name).stat().st_size
+        return self._own(name).stat().st_size
+
+    def _own(self, name: str) -> Path:
+        """The path of a file. Raises RecordError for one outside the folder: a journal names the
+        files of its session, and may be somebody else's work."""
+        if name.startswith(("/", "\\")) or ".." in PurePosixPath(name).parts or "\0" in name:
+            raise _unreadable(name, ValueError("it does not lie in the session's folder"))
+        return self.path / name
 
     def below(self, prefix: str) -> FolderTree:
         return FolderTree(self.path / prefix)

@@ -123,9 +123,14 @@ def _deleted(name: FolderName) -> Withdrawal:
 def withdrawal_of(folder: Path, said: str = "", *, listed: bool = False) -> str:
     """Keep, delete, or empty where nobody withdrew; said: what the journal's end says of it.
 
-    listed: for a list, in which a damaged line is told by itself; else it raises RecordError.
+    listed: for a list, in which what is damaged is told by itself; else it raises RecordError.
     """
-    known = _written(folder.parent, listed=listed).get(folder.name)
+    try:
+        known = _written(folder.parent, listed=listed).get(folder.name)
+    except RecordError:
+        if not listed:
+            raise
+        known = None
     return said if known is None else "keep" if known.kept else "delete"
 
 

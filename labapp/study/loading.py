@@ -210,7 +210,7 @@ def _place(path: Path, line: int | None) -> str:
 
 def _resolve(study_path: Path, name: str) -> Path:
     beside = study_path.parent / name
-    return beside if reading.is_file(beside) else resources.assets() / name
+    return beside if reading.exists(beside) else resources.assets() / name
 
 
 def sources(loaded: LoadedStudy) -> list[Path]:
