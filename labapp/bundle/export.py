@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,13 +21,14 @@ from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
 from labapp.documents import parse_yaml
-from labapp.errors import BundleError, RecordError, StudyError
+from labapp.errors import BundleError, LabappError, RecordError, StudyError
 from labapp.records.guard import readable
 from labapp.records.integrity import check_chain
-from labapp.records.layout import EXPORTS, MANIFEST, SOURCEDATA, STUDY, study_files_of
-from labapp.records.opening import iter_records, places
+from labapp.records.layout import MANIFEST, SOURCEDATA, STUDY, study_files_of
+from labapp.records.opening import is_session, iter_records, places
 from labapp.records.record import Record
 from labapp.resources import private_root
+from labapp.session.exports import clear
 from labapp.study.instruments import Instrument
 
 BIDS_VERSION = "1.10.1"
@@ -61,7 +61,7 @@ def export(
     there by how many days it moved the dates of each participant.
 
     The bundle is written beside its place and renamed at the end. Nothing in a session folder is
-    touched; the export is logged in `exports.jsonl` beside it.
+    touched; the export is noted in `exports.jsonl` beside it before it begins and when it is done.
 
     Raises
     ------
@@ -77,31 +77,42 @@ def export(
     if not sessions:
         raise BundleError("No session was given to export.", todo="Name at least one session.")
     audio = not deidentify if audio is None else audio
-    with placed(out, zipped=zip) as bundle, collector_at_rest():
-        records = _records(sessions, withdrawn, progress)
-        secret = private_root(private) if deidentify else None
-        exported = _fill(bundle, records, secret, audio=audio)
+    found = [place for path in sessions for place in places(path)]
+    folders = [place for place in found if is_session(place)]
     facts = {"deidentified": deidentify, "audio": audio}
-    _log_export(exported, out, facts)
+    _clear(folders)
+    with placed(out, folders, facts, zipped=zip) as bundle, collector_at_rest():
+        records = _records(found, withdrawn, progress)
+        secret = private_root(private) if deidentify else None
+        _fill(bundle, records, secret, audio=audio)
     return out
+
+
+def _clear(folders: Sequence[Path]) -> None:
+    """Take away what killed exports of the same studies left."""
+    for study in dict.fromkeys(folder.resolve().parent for folder in folders):
+        try:
+            for removed in clear(study):
+                _log.warning("Removed what a killed export had left: %s", removed)
+        except LabappError as error:
+            _log.warning("%s", error)
 
 
 def _fill(
     bundle: BundleFolder,
-    records: Iterable[tuple[Path, Record]],
+    records: Iterable[Record],
     private: Path | None,
     *,
     audio: bool,
-) -> list[Path]:
-    """Write everything; returns the session folders that were exported. private: the lab's private
-    folder where the bundle is to be de-identified, else None."""
+) -> None:
+    """Write everything. private: the lab's private folder where the bundle is to be de-identified,
+    else None."""
     lines: list[Mapping[str, object]] = []
     phenotypes = Phenotypes()
-    folders = []
     title = ""
     reduced = False
     unshared: list[str] = []
-    for path, record in records:
+    for record in records:
         with readable(record.source):
             _refuse(record, lines)
             instruments = _instruments(record)
@@ -114,8 +125,6 @@ def _fill(
             phenotypes.add(record, instruments)
             lines.append(session_line(record))
             title = title or _title(record)
-            if record.kind == "session":
-                folders.append(path)
     _add_people(bundle, lines)
     for phenotype in phenotypes.finished():
         name = f"phenotype/{phenotype.instrument}"
@@ -147,19 +156,15 @@ def _fill(
         "sound": audio,
     }
     bundle.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, bundle.files))
-    return folders
 
 
-def _records(
-    sessions: Sequence[Path], withdrawn: bool, progress: Progress | None
-) -> Iterator[tuple[Path, Record]]:
-    found = [place for path in sessions for place in places(path)]
+def _records(found: Sequence[Path], withdrawn: bool, progress: Progress | None) -> Iterator[Record]:
     for index, path in enumerate(found):
         if progress is not None:
             progress(index, len(found), path.name)
         for record in iter_records(path):
             _refuse_withdrawn(record, withdrawn)
-            yield path, record
+            yield record
     if progress is not None:
         progress(len(found), len(found), "")
 
@@ -282,25 +287,3 @@ def _description(title: str) -> dict[str, Any]:
             }
         ],
     }
-
-
-def _log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> None:
-    """A line in exports.jsonl of each study folder that sessions came from."""
-    by_study: dict[Path, list[str]] = {}
-    for folder in folders:
-        by_study.setdefault(folder.resolve().parent, []).append(folder.resolve().name)
-    for study, names in by_study.items():
-        entry = {
-            "utc": utc_text(datetime.now(UTC)),
-            "labapp": __version__,
-            "bundle": str(out.resolve()),
-            "sessions": names,
-            **facts,
-        }
-        try:
-            with (study / EXPORTS).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-        except OSError as error:
-            # An archive that cannot be written may be exported all the same; only the list of
-            # sessions will not show it.
-            _log.warning("The export is not noted in %s: %s", study / EXPORTS, error)

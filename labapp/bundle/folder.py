@@ -5,18 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from labapp import access
 from labapp.bundle.manifest import FileEntry, hash_stream
 from labapp.errors import BundleError, ExportExists
 from labapp.records.tree import FolderTree, Tree
+from labapp.session.exports import noted
 
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of a zipped bundle: equal trees make equal archives."""
@@ -53,23 +53,25 @@ class BundleFolder:
 
 
 @contextmanager
-def placed(out: Path, *, zipped: bool) -> Iterator[BundleFolder]:
+def placed(
+    out: Path, sessions: Sequence[Path], facts: Mapping[str, Any], *, zipped: bool
+) -> Iterator[BundleFolder]:
     """A folder to fill; when the block ends well it (or its archive) stands at `out`.
 
-    Whatever goes wrong, nothing is left beside `out`. Raises ExportExists when something is at
-    `out`, BundleError when it cannot be written.
+    Whatever goes wrong, nothing is left beside `out`; what a killed program leaves is known to the
+    log of exports. sessions: folders of which the bundle is made; facts: for the log. Raises
+    ExportExists when something is at `out`, BundleError when it cannot be written or noted.
     """
     refuse_existing(out)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
-            tree = Path(temporary) / "bundle"
+        with noted(sessions, out, facts) as hidden:
+            tree = hidden / "bundle"
             access.own_folder(tree, exist_ok=False)
             bundle = BundleFolder(tree)
             yield bundle
             made = tree
             if zipped:
-                made = Path(temporary) / "bundle.zip"
+                made = hidden / "bundle.zip"
                 with access.create(made) as target:
                     write_zip(FolderTree(tree), out.stem, target)
             if bundle.undated:

@@ -136,20 +136,48 @@ def _facts(folder: Path) -> dict[str, Any]:
     }
 
 
+BEGUN, DONE, GIVEN_UP = "begun", "done", "given up"
+"""States of an export in the log; lines without one are of older versions, and done."""
+
+
 def exports_of(folder: Path) -> tuple[str, ...]:
     """Bundles made of a session, from the log beside it; foreign lines are passed over."""
     return tuple(
         str(entry.get("bundle", ""))
-        for _, entry in _exports(folder.parent)
-        if entry is not None and folder.name in entry["sessions"]
+        for entry in exports(folder.parent)
+        if _made(entry) and folder.name in entry["sessions"]
     )
 
 
 def exported_from(study: Path) -> list[FolderName]:
     """The sessions of a study that were exported, also those whose folders are gone."""
-    entries = (entry for _, entry in _exports(study) if entry is not None)
-    names = (str(name) for entry in entries for name in entry["sessions"])
+    made = (entry for entry in exports(study) if _made(entry))
+    names = (str(name) for entry in made for name in entry["sessions"])
     return [name for name in map(FolderName.parse, dict.fromkeys(names)) if name is not None]
+
+
+def exports(study: Path) -> list[dict[str, Any]]:
+    """The last that the log says of each export of a study, in the order they began."""
+    last: dict[str, dict[str, Any]] = {}
+    for number, entry in _exports(study):
+        if entry is not None:
+            last[str(entry.get("export", number))] = entry
+    return list(last.values())
+
+
+def _made(entry: dict[str, Any]) -> bool:
+    """Whether there is, or was, a bundle. One whose program was killed after it had put the bundle
+    in its place said no more of it."""
+    state = entry.get("state", DONE)
+    return bool(state == DONE or (state == BEGUN and there(entry.get("bundle"))))
+
+
+def there(path: object) -> bool:
+    """Whether there is something at a path that a log says."""
+    try:
+        return Path(str(path)).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _exports(study: Path) -> Iterator[tuple[int, dict[str, Any] | None]]:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labapp.clock import utc_text
-from labapp.errors import DataFolderError, RecordError
+from labapp.errors import DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
 from labapp.reading import files
 from labapp.records.journal import read_rows
@@ -25,7 +25,7 @@ from labapp.records.plausible import plausible
 from labapp.records.rows import bodies
 from labapp.records.sessions import exports_of
 from labapp.records.withdrawn import Withdrawal, withdrawals
-from labapp.session import private, shifts
+from labapp.session import exports, private, shifts
 from labapp.session.allotment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of
 
@@ -33,12 +33,14 @@ from labapp.session.folder import SessionFolder, sessions_of
 @dataclass(frozen=True)
 class Withdrawn:
     """What was done. exported: bundles made of the session before, which are not touched; others:
-    session folders of the same participant, which are not touched either."""
+    session folders of the same participant, which are not touched either; cleared: what killed
+    exports had left, which was removed."""
 
     withdrawal: Withdrawal
     consents: int
     exported: tuple[str, ...]
     others: tuple[str, ...] = ()
+    cleared: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -48,6 +50,8 @@ class Withdrawn:
             done.append("The typed consent was deleted.")
         if left.cells:
             done.append(f"Free again: {', '.join(left.cells)}.")
+        if self.cleared:
+            done.append(f"Removed what a killed export had left: {', '.join(self.cleared)}.")
         if self.exported and not left.kept:
             done.append(f"Bundles that still hold it: {', '.join(self.exported)}")
         if self.others:
@@ -82,6 +86,16 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
         not delete and not interrupted,
         () if planned is None else drawn_cells(planned),
     )
+    cleared: list[Path] = []
+    if not left.kept:
+        if place := exports.running(study, folder.name):
+            raise SessionBusy(
+                f"{folder.name} is being exported to {place} just now.",
+                safe="Nothing was deleted yet.",
+                todo="Withdraw it again when that export is over.",
+            )
+        # What a killed export left holds the data, too.
+        cleared = exports.clear(study)
     if not left.kept and not interrupted:
         _rename(folder, leaving)
     _write_down(study, left)
@@ -101,7 +115,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
         if not others:
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)
-    return Withdrawn(left, consents, exports_of(folder), others)
+    return Withdrawn(left, consents, exports_of(folder), others, tuple(map(str, cleared)))
 
 
 def _planned(folder: Path) -> Event | None:

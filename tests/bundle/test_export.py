@@ -52,7 +52,11 @@ def test_the_session_folder_is_not_touched(tmp_path: Path) -> None:
     export([folder], tmp_path / "bundle", zip=True)
     assert snapshot(folder) == before
     log = [json.loads(line) for line in (folder.parent / EXPORTS).read_text().splitlines()]
-    assert [Path(entry["bundle"]).name for entry in log] == ["bundle", "bundle.zip"]
+    said = [(Path(entry["bundle"]).name, entry["state"]) for entry in log]
+    assert said == [
+        *(("bundle", "begun"), ("bundle", "done")),
+        *(("bundle.zip", "begun"), ("bundle.zip", "done")),
+    ]
     assert log[0]["sessions"] == [folder.name]
 
 
@@ -264,7 +268,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
     assert "removed" in caught.value.safe
     assert list((tmp_path / "out").iterdir()) == []
     assert snapshot(folder) == before
-    assert not (folder.parent / EXPORTS).exists()
+    assert exports_of(folder) == ()
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
@@ -274,13 +278,13 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
         export([folder], tmp_path / "file" / "bundle")
 
 
-def test_an_export_that_cannot_be_logged_is_made_all_the_same(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_export_that_cannot_be_noted_is_not_made(tmp_path: Path) -> None:
+    """A withdrawal would not know of it."""
     folder = golden_session(tmp_path / "data")
     (folder.parent / EXPORTS).mkdir()
-    assert verify(export([folder], tmp_path / "bundle")).ok
-    assert "not noted" in caplog.text
+    with pytest.raises(BundleError, match="cannot be noted"):
+        export([folder], tmp_path / "out" / "bundle")
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_interruption_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -1,0 +1,141 @@
+"""Writing the log of exports, beside a study's sessions: it knows of every place with data.
+
+The place is noted before anything is written there, and again when the bundle stands. A program
+that is killed between leaves a hidden folder with data, or a whole bundle, that the log tells of;
+the next export, and a withdrawal, take the folder away and say in the log what became of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from labapp import __version__, access
+from labapp.clock import utc_text
+from labapp.errors import BundleError, DataFolderError
+from labapp.records.layout import EXPORTS, LOCK
+from labapp.records.sessions import BEGUN, DONE, GIVEN_UP, exports, there
+
+
+@contextmanager
+def noted(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> Iterator[Path]:
+    """An export of session folders to `out`, in the log from before its beginning; gives the hidden
+    folder beside `out` in which it is written, which goes at the end whatever happens.
+
+    Raises BundleError when it cannot be noted; OSError when the folder cannot be made or removed.
+    """
+    hidden = out.parent / f".{out.name}.{uuid.uuid4().hex[:8]}"
+    entry = {
+        "export": uuid.uuid4().hex,
+        "labapp": __version__,
+        "bundle": str(out.resolve()),
+        "hidden": str(hidden.resolve()),
+        **facts,
+    }
+    by_study: dict[Path, list[str]] = {}
+    for folder in folders:
+        by_study.setdefault(folder.resolve().parent, []).append(folder.resolve().name)
+    for study, names in by_study.items():
+        _note(study, entry | {"sessions": names, "state": BEGUN})
+    state = GIVEN_UP
+    lock = FileLock(hidden / LOCK)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        access.own_folder(hidden, exist_ok=False)
+        with lock.acquire(timeout=0):
+            yield hidden
+        state = DONE
+    finally:
+        if hidden.is_dir():
+            shutil.rmtree(hidden)
+        # Where this fails the first line still tells of the place, and that something stands there.
+        with suppress(BundleError):
+            for study, names in by_study.items():
+                _note(study, entry | {"sessions": names, "state": state})
+
+
+def clear(study: Path) -> list[Path]:
+    """Take away what killed exports of a study left, and note what became of them; returns the
+    folders that were removed. What a running export writes is left alone.
+
+    Raises DataFolderError when a folder cannot be removed, BundleError when that cannot be noted.
+    """
+    removed = []
+    for entry in exports(study):
+        if entry.get("state") != BEGUN or not isinstance(entry.get("hidden"), str):
+            continue
+        hidden, made = Path(entry["hidden"]), there(entry.get("bundle"))
+        if there(hidden):
+            if not _ours(hidden, entry) or _held(hidden):
+                continue
+            _remove(hidden)
+            removed.append(hidden)
+            _note(study, entry | {"state": DONE if made else GIVEN_UP})
+        elif made:
+            _note(study, entry | {"state": DONE})
+    return removed
+
+
+def running(study: Path, session: str) -> str:
+    """The place of an export of a session that is running now; empty where there is none."""
+    for entry in exports(study):
+        begun = entry.get("state") == BEGUN and isinstance(entry.get("hidden"), str)
+        if begun and session in entry["sessions"] and _held(Path(entry["hidden"])):
+            return str(entry.get("bundle", ""))
+    return ""
+
+
+def _ours(hidden: Path, entry: Mapping[str, Any]) -> bool:
+    """Whether it is such a folder as an export makes: what a log says is not simply deleted."""
+    out = Path(str(entry.get("bundle", "")))
+    named = hidden.parent == out.parent and hidden.name.startswith(f".{out.name}.")
+    return named and hidden.is_dir() and not hidden.is_symlink()
+
+
+def _held(hidden: Path) -> bool:
+    if not there(hidden / LOCK):
+        return False
+    try:
+        with FileLock(hidden / LOCK).acquire(timeout=0):
+            return False
+    except (Timeout, OSError):
+        return True
+
+
+def _remove(hidden: Path) -> None:
+    try:
+        shutil.rmtree(hidden)
+    except OSError as error:
+        raise DataFolderError(
+            f"What a killed export left in {hidden} cannot be removed ({error.strerror or error}).",
+            safe="The sessions are untouched.",
+            todo="See that you may write there, or remove that folder yourself: it holds data.",
+        ) from error
+
+
+def _note(study: Path, entry: Mapping[str, Any]) -> None:
+    """Add a line to a study's log; on disk before it returns. Raises BundleError."""
+    path = study / EXPORTS
+    line = json.dumps({"utc": utc_text(datetime.now(UTC)), **entry}, ensure_ascii=False)
+    try:
+        cut = path.is_file() and not path.read_bytes().endswith(b"\n")
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n" * cut + line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise BundleError(
+            f"The export cannot be noted in {path} ({error.strerror or error}).",
+            safe="No bundle was made: a withdrawal would not know of it.",
+            todo="See that you may write there; or copy the sessions to a folder of yours, and "
+            "export them from there.",
+        ) from error
