@@ -358,14 +358,14 @@ def studies_show(
 def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
     """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
     from labapp.session.outputs import Askable
-    from labapp.study.overview import check, undeclared
+    from labapp.study.overview import check, notices, undeclared
     from labapp.ui.strings import strings_of
 
     askable = Askable()
     loaded = check(file, askable)
     strings_of(loaded)
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
-    for notice in (*askable.notices(), *undeclared(loaded)):
+    for notice in (*askable.notices(), *undeclared(loaded), *notices(loaded)):
         say(notice)
 
 

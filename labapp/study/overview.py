@@ -16,6 +16,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import Masking
 from labapp.study import conditions, loading, planner
+from labapp.study.flow import ConsentItem, InterviewItem, items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.unmasking import Logits, OutputsOf, recorded_outputs
 
@@ -44,6 +45,19 @@ def undeclared(loaded: LoadedStudy) -> list[str]:
         f"identifying: yes nor identifying: no: {', '.join(items)}."
     )
     return [told] if items else []
+
+
+def notices(loaded: LoadedStudy) -> list[str]:
+    """What is in order, and still worth a word to whoever made the study."""
+    items = list(items_of(loaded.study.flow))
+    talks = any(isinstance(item, InterviewItem) for item in items)
+    if talks and not any(isinstance(item, ConsentItem) for item in items):
+        told = (
+            "The study has an interview and asks for no consent: name the interview, and that the "
+            "voice is recorded in it, in what participants sign."
+        )
+        return [told]
+    return []
 
 
 def check(study: str | Path, outputs_of: OutputsOf = recorded_outputs) -> LoadedStudy:

@@ -32,6 +32,7 @@ from labapp.session.overview import overview
 from labapp.session.past import read_past
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
+from labapp.study.overview import notices
 from labapp.tasks.interview import InterviewState
 from tests.session.sessions import opened, surroundings
 from tests.session.test_resume import drop, go_on
@@ -129,6 +130,13 @@ def test_a_simulated_session_asks_everything_and_goes_on(tmp_path: Path) -> None
 def test_the_flow_tells_of_the_interview(tmp_path: Path) -> None:
     told = overview(str(study(tmp_path)), 1, tmp_path / "data").lines()
     assert "  Interview: a guide of 2 questions, until the moderator ends it" in told
+
+
+def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
+    assert notices(load(study(tmp_path))) == []
+    without = STUDY.replace("  - consent: texts/{language}/consent.md\n", "")
+    (told,) = notices(load(study(tmp_path, without)))
+    assert "name the interview" in told
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from labapp.analysis import load
 from labapp.audio import devices
+from labapp.bundle.export import export
+from labapp.bundle.verify import verify
 from labapp.errors import NoMicrophone
 from labapp.events import Source
 from labapp.events.commands import EndSession
@@ -91,6 +94,42 @@ def test_a_session_and_back(home: HomeController, qtbot: QtBot) -> None:
     (listed,) = list_sessions(home.data)
     assert listed.state == "ended_early"
     assert home.view.participant() == ("P02", "1")
+
+
+def test_what_is_noted_after_the_end_is_kept_until_the_console_closes(
+    home: HomeController, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    session = home.session
+    assert session is not None
+    path, runner, console = session.opened.folder.path, session.opened.runner, session.console
+    session.opened.give_consent("Somebody")
+    console.notes.note_kept.emit("during", runner.clock.now_ns())
+    runner.send(EndSession("the fire alarm rang"), Source.MODERATOR)
+    qtbot.waitUntil(lambda: not session.opened.recording)
+    console.notes.field.setFocus()
+    qtbot.keyClicks(console.notes.field, "said at the door")
+    qtbot.keyClick(console.notes.field, Qt.Key.Key_Return)
+    console.set_flag(1)
+    console.give_prompt()
+    console.notes.deviation_kept.emit("the door", runner.clock.now_ns())
+    console.refresh()
+    first = console.state.notes[0].seq
+    console.notes.corrected.emit(first, "before the end", runner.clock.now_ns())
+    console.done_requested.emit()
+    kinds = [event.kind for event in read_past(path)]
+    after = kinds[kinds.index("session.ended") + 1 :]
+    noted = ["note.added", "flag.added", "prompt.given", "deviation.noted", "note.corrected"]
+    assert [kind for kind in after if kind in noted] == noted
+    bundle = export([path], tmp_path / "bundle")
+    found = load(bundle).notes
+    assert found[found["corrects"].isna()]["text_now"].tolist() == [
+        "before the end", "said at the door", "insight", "Please keep talking", "the door",
+    ]  # fmt: skip
+    assert verify(bundle).ok
+    (timeline,) = bundle.glob("sub-*/ses-*/beh/*_task-session_events.tsv")
+    assert "said at the door" in timeline.read_text()
 
 
 def test_who_withdraws_leaves_nothing_but_the_label(

@@ -242,6 +242,8 @@ class TimelinePanel(QFrame):
         signs = tr("● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause")
         if timeline.answers:  # only a calibration has any
             signs = f"{tr('⬢ answer')}   {signs}"
+        if timeline.asks:
+            signs = f"{tr('⬟ question')}   {signs}"
         self.signs = bits.label(signs, "secondary")
         head.addWidget(self.signs)
         head.addSpacing(theme.SPACE_M)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from labapp.events import Event
 from labapp.study.judging import JudgingPart, WarmUpPart
-from labapp.study.plan import PlannedPart, ReconstructionPart, TrialsPart
+from labapp.study.plan import InterviewPart, PlannedPart, ReconstructionPart, TrialsPart
 from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED
 from labapp.ui.language import N_, counted, tr
@@ -68,6 +68,7 @@ class Timeline:
     def __init__(self, parts: Sequence[PlannedPart]) -> None:
         self._plan = parts
         self.answers = any(isinstance(p, ReconstructionPart) and p.marks for p in parts)
+        self.asks = any(isinstance(p, InterviewPart) for p in parts)
         self.parts: list[Block] = []
         self.trials: list[Block] = []
         self.marks: list[Mark] = []
