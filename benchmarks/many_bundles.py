@@ -2,11 +2,11 @@
 
     python benchmarks/many_bundles.py --out FOLDER [--bundles 1000] [--simulated 8] [--jobs 2]
 
-A few participants of the think-aloud study on digits are really simulated, with 21 instead of 7
-questions a stage: some 2,000 snapshots each. Every bundle is one of these sessions under a label of
-its own, its errors scaled a little so that no two say the same, its journal written and chained
-anew and exported by the program's own export. The bundles lie in FOLDER/bundles; those that are
-there already are kept.
+A few participants of the think-aloud study on digits are really simulated, with 5 instead of 7
+questions a stage: some 2,000 snapshots each. How many they are is printed at the end. Every bundle
+is one of these sessions under a label of its own, its errors scaled a little so that no two say the
+same, its journal written and chained anew and exported by the program's own export. The bundles lie
+in FOLDER/bundles; those that are there already are kept.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-QUESTIONS = 21
+QUESTIONS = 5
 SHIPPED = "mnist-think-aloud"
-STUDY = "mnist-long"
+STUDY = "mnist-short"
 
 
 def simulated(participants: int, folder: Path) -> list[Path]:
-    """Session folders of the longer study, made where they are not there yet."""
+    """Session folders of the shorter study, made where they are not there yet."""
     from labapp.resources import assets
     from labapp.simulation.jobs import simulate_study
 
@@ -41,7 +41,6 @@ def simulated(participants: int, folder: Path) -> list[Path]:
         for old, new in (
             (f"id: {SHIPPED}", f"id: {STUDY}"),
             ("trials: 7 ", f"trials: {QUESTIONS} "),
-            ("time_limit_min: 10 ", "time_limit_min: 60 "),
             ("audio: required", 'audio: "off"'),
         ):
             if old not in text:
@@ -111,7 +110,17 @@ def main() -> None:
         waiting = [pool.submit(bundle, sources[n % len(sources)], n, out) for n in numbers]
         for job in waiting:
             job.result()
-    print(f"{given.bundles} bundles in {out}")
+    each = [snapshots(source) for source in sources]
+    total = sum(each[n % len(each)] for n in range(1, given.bundles + 1))
+    mean = total / given.bundles
+    print(f"{given.bundles} bundles of {total} snapshots, {mean:.0f} each, in {out}")
+
+
+def snapshots(session: Path) -> int:
+    """How many snapshots a session has."""
+    from labapp.analysis.tables import load
+
+    return len(load(session).snapshots)
 
 
 if __name__ == "__main__":
