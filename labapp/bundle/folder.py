@@ -76,8 +76,10 @@ def placed(
                     write_zip(FolderTree(tree), out.stem, target)
             if bundle.undated:
                 _undate(made)
+            _make_durable(made)
             refuse_existing(out)
             made.rename(out)
+            _sync(out.parent)
     except OSError as error:
         raise _refused(out, error) from error
 
@@ -88,6 +90,25 @@ def _undate(made: Path) -> None:
     for path in sorted(made.rglob("*"), reverse=True) if made.is_dir() else ():
         os.utime(path, (stamp, stamp))
     os.utime(made, (stamp, stamp))
+
+
+def _make_durable(made: Path) -> None:
+    """Have a file, or a folder and all in it, on the disk before it gets its name: a bundle that
+    is there after the power failed is whole."""
+    if made.is_dir():
+        for path in sorted(made.rglob("*"), reverse=True):
+            _sync(path)
+    _sync(made)
+
+
+def _sync(path: Path) -> None:
+    if os.name != "posix" and path.is_dir():
+        return  # Windows cannot open a folder
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def refuse_existing(out: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from labapp import leftovers
 from labapp.datasets.split import Float32
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
@@ -89,6 +90,7 @@ def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) ->
     refuse_existing(folder)
     content = files.pack_weights(weights)
     card = card.model_copy(update={"weights_sha256": files.digest(content)})
+    leftovers.clear(folder.parent, leftovers.DRAFT)
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     try:
         with files.writing(folder):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -15,6 +16,7 @@ from labapp.documents import LARGEST, parse_yaml
 from labapp.errors import LabappError, ModelError
 from labapp.explanations.data import BirdsData, Data, FolderData
 from labapp.explanations.methods import Cnn, Method
+from labapp.naming import NotReserved
 from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.data import Part
@@ -39,7 +41,7 @@ class ClassifierRecipe(Part):
     how, stands under `method`.
     """
 
-    id: str = Field(pattern=ID_PATTERN)
+    id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
     notes: str = ""
     data: Data

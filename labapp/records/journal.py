@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.errors import RecordError
 from labapp.reading import files
 from labapp.records.layout import COLUMNS, JOURNAL, SCHEMA_VERSION
@@ -79,7 +80,7 @@ def _connection(folder: Path, path: Path) -> Iterator[sqlite3.Connection]:
         with closing(_connect(path, "mode=ro")) as connection:
             yield connection
     else:
-        with tempfile.TemporaryDirectory(prefix="labapp-read-") as temporary:
+        with tempfile.TemporaryDirectory(prefix=leftovers.prefix("read")) as temporary:
             for source in (path, wal):
                 shutil.copyfile(source, Path(temporary) / source.name)
             with closing(_connect(Path(temporary) / path.name, "mode=rw")) as connection:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
+from labapp.naming import NotReserved
 from labapp.representations import document
 from labapp.representations.architectures import (
     ARCHITECTURES,
@@ -141,7 +142,7 @@ class ModelCard(Part):
     """
 
     card: Literal[1]
-    id: str = Field(pattern=ID_PATTERN)
+    id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
     notes: str = ""
     dataset: str = Field(min_length=1)

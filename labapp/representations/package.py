@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp import resources
+from labapp import leftovers, resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
 from labapp.representations import document, files
@@ -286,6 +286,7 @@ def write_package(
             "latents_sha256": files.digest(contents[files.LATENTS]),
         }
     )
+    leftovers.clear(folder.parent, leftovers.DRAFT)
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     try:
         with files.writing(folder):

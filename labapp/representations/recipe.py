@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.datasets import mnist
+from labapp.naming import NotReserved
 from labapp.representations import document
 from labapp.representations.architectures import ARCHITECTURES, Trained
 from labapp.representations.data import Data, MnistData, Part
@@ -119,7 +120,7 @@ class Recipe(Part):
     the errors on the card are those of the weights as they are kept.
     """
 
-    id: str = Field(pattern=ID_PATTERN)
+    id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
     notes: str = ""
     data: Data

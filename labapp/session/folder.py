@@ -15,7 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import access
+from labapp import access, leftovers
 from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
 from labapp.reading import files
 from labapp.reading.values import json_value
@@ -129,6 +129,7 @@ def check_data_root(data: Path) -> int:
     probe = data / f".labapp-probe-{uuid.uuid4().hex}"
     try:
         access.own_folder(data)
+        leftovers.clear(data, leftovers.PROBE)
         probe.write_bytes(b"labapp" * 1024)
         same = probe.read_bytes() == b"labapp" * 1024
         probe.unlink()

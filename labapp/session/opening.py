@@ -19,6 +19,7 @@ from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.judging import StimuliKept
 from labapp.events.lifecycle import (
     AlarmRaised,
+    ConsentGiven,
     DecoderWarmed,
     EnvironmentRecorded,
     SegmentStarted,
@@ -40,6 +41,7 @@ from labapp.session import (
 from labapp.session.decoding import SLOW_MS, Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
+from labapp.session.network import network_drive, network_warning
 from labapp.session.past import read_past
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
@@ -284,6 +286,8 @@ def _create(
         drawn=drawn,
         seed=seed,
     )
+    if any(isinstance(part, ConsentPart) for part in made.parts):
+        private.check_private(around.private, loaded.study.id)
     clock = make_clock(0)
     planned = SessionPlanned(
         loaded.study.id,
@@ -345,6 +349,9 @@ def resume(
         around = around_of(loaded, models_of(parts))
         access.refuse_wide(around.private)
         access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
+        given = any(event.kind == ConsentGiven.kind for event in past)
+        if not given and any(isinstance(part, ConsentPart) for part in parts):
+            private.check_private(around.private, planned.study)
         resuming.check_models(past, around.warmed, accept_version)
         kept: tuple[StimuliKept, ...] = ()
         if around.keeps_pictures:
@@ -432,6 +439,8 @@ def _assemble(
     if around.blind is not None and state.blind is None:
         opening.append(BlindingSet(around.blind))
     opening += [EnvironmentRecorded(record), *around.warmed, *kept, *tails]
+    if kind := network_drive(home.path):
+        opening.append(AlarmRaised("network_drive", network_warning(kind)))
     if runner.recorder is None:
         opening.append(AudioOff(around.no_sound, loaded.study.recording.audio == "off"))
     return OpenSession(

@@ -7,11 +7,12 @@ hash was given.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+import uuid
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp import access
+from labapp import access, leftovers
 from labapp.errors import DataFolderError
 
 _SCHEMA = """
@@ -49,6 +50,39 @@ class Consent:
     utc: str
     document_sha256: str
     drawing: str = ""
+
+
+def check_private(private: Path, study: str) -> None:
+    """Prove that consent to this study can be stored: before anybody sits there and has signed.
+
+    Raises DataFolderError when it cannot, or when others could read it; nothing is left behind but
+    the folder itself.
+    """
+    path = private / f"{study}.sqlite"
+    access.refuse_wide(private)
+    access.refuse_wide(path)
+    probe = private / f".labapp-probe-{uuid.uuid4().hex}"
+    try:
+        private.mkdir(parents=True, exist_ok=True, mode=0o700)
+        leftovers.clear(private, leftovers.PROBE)
+        try:
+            probe.write_bytes(b"labapp")
+        finally:
+            with suppress(OSError):
+                probe.unlink()
+        if path.exists():
+            with closing(sqlite3.connect(path, timeout=1.0)) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                _prepare(connection)
+                connection.rollback()
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise DataFolderError(
+            f"Consent could not be stored in the private folder {private} ({why}).",
+            safe="No session was started; nothing was changed.",
+            todo="Choose a folder for private records that you may write to (--private or "
+            "$LABAPP_PRIVATE).",
+        ) from error
 
 
 def store_consent(private: Path, study: str, consent: Consent) -> Path:

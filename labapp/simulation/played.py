@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import tarfile
 import tempfile
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from labapp import access
+from labapp import access, leftovers
 from labapp.session import private
 from labapp.session.private import Consent
 from labapp.simulation.decoders import Decoders
@@ -21,6 +22,7 @@ from labapp.simulation.jobs import included
 from labapp.study.loading import LoadedStudy
 
 Kept = Literal["folder", "packed", "nothing"]
+_UNPACKED = re.compile(r"\.unpacked-\w+")
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Played:
         if target.exists():
             raise FileExistsError(target)
         if self.packed is not None:
+            leftovers.clear(folder.parent, _UNPACKED)
             with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=folder.parent) as beside:
                 # A folder deeper than the sessions of a study: nobody takes half of it for one.
                 unpacked = Path(beside) / "whole" / self.name

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.computing.cluster import cluster
 from labapp.computing.processes import cores, processes
 
@@ -45,7 +46,7 @@ def workers(
     slots = number or cores()
     with (
         # Not the workers': they may be killed, and would leave it behind.
-        tempfile.TemporaryDirectory(prefix="labapp-sessions-") as scratch,
+        tempfile.TemporaryDirectory(prefix=leftovers.prefix("sessions")) as scratch,
         processes(slots, safe=safe) as pool,
     ):
         yield Workers(pool, slots, Path(scratch))

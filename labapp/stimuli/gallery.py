@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from labapp import datasets, resources
+from labapp import datasets, leftovers, resources
 from labapp.errors import StimuliError
 from labapp.events.judging import StimuliKept
 from labapp.reading import files as reading
@@ -32,6 +32,8 @@ def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None
     progress: is told how many are there, of how many. A bird takes about 40 ms.
     """
     birds = [ref for ref in refs if pictures.is_bird(ref)]
+    if birds:
+        leftovers.clear(_bird_folder(), leftovers.DRAFT)
     for done, ref in enumerate(birds, start=1):
         _bird_bytes(ref)
         if progress is not None:
@@ -52,6 +54,7 @@ def keep(
     Raises StimuliError: a picture is missing, or is another one in another of the sets.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    leftovers.clear(folder, leftovers.DRAFT)
     files: list[dict[str, str]] = [{} for _ in stimulus_sets]
     for ref in refs:
         place, content = _content(stimulus_sets, ref)
@@ -111,7 +114,7 @@ def _masked(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]
 
 def _bird_bytes(ref: str) -> bytes:
     """A painted bird as a JPEG file, from the cache where it is there."""
-    path = resources.cache_root() / "birds" / _painter() / f"{ref.replace(':', '-')}.jpg"
+    path = _bird_folder() / f"{ref.replace(':', '-')}.jpg"
     try:
         return reading.content(path)
     except OSError:
@@ -122,6 +125,10 @@ def _bird_bytes(ref: str) -> bytes:
     except OSError:
         pass  # A full or read-only cache costs time and nothing else.
     return content
+
+
+def _bird_folder() -> Path:
+    return resources.cache_root() / "birds" / _painter()
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.errors import StimuliError
 from labapp.stimuli import library, sources
 from labapp.stimuli.check import Findings, check
@@ -69,6 +70,7 @@ def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
         raise StimuliError(
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
         )
+    leftovers.clear(folder.parent, leftovers.DRAFT)
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     try:
         for name, content in {**files, MANIFEST: dumped(manifest)}.items():

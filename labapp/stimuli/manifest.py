@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from labapp.documents import Strict
+from labapp.naming import NotReserved
 
 Kind = Literal["heatmaps", "prototypes", "path", "scores"]
 Fill = Literal["mean", "black", "grey", "white"]
@@ -185,7 +186,7 @@ class Manifest(Strict):
     """
 
     format: Literal[1] = 1
-    id: Annotated[str, Field(pattern=SET_ID, max_length=60)]
+    id: Annotated[str, Field(pattern=SET_ID, max_length=60), NotReserved]
     title: str = Field(min_length=1)
     source: str = ""
     licence: str = ""

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.errors import StimuliError
 from labapp.stimuli import masked
 from labapp.stimuli.library import StimulusSet
@@ -38,6 +39,7 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
         raise StimuliError(
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
         )
+    leftovers.clear(folder.parent, leftovers.DRAFT)
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     rows: list[dict[str, str]] = []
     try:

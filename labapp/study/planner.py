@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from labapp.errors import SessionError, StudyError
+from labapp.naming import reserved
 from labapp.stimuli import library
 from labapp.study import assignment, conditions, single_dimension, warm_up
 from labapp.study.conditions import Scope
@@ -92,6 +93,10 @@ def realise(
     if not LABEL.fullmatch(session):
         raise SessionError(
             f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
+        )
+    if why := reserved(session):
+        raise SessionError(
+            f"{session!r} cannot be a session label: {why}.", todo="Use another, like 1."
         )
     used = study.seed if seed is None else seed
     shown = Representations(space_of, prior_of, str(loaded.path))

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.documents import Strict
+from labapp.naming import NotReserved, reserved
 from labapp.study import conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells
 from labapp.study.flow import (
@@ -39,7 +40,7 @@ def _number_in(pattern: str, label: str) -> int | None:
     return None
 
 
-StudyId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
+StudyId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80), NotReserved]
 PATTERN = re.compile(r"[A-Za-z0-9]{0,30}\{(0?(:0?[0-9]{0,2}d?)?)\}[A-Za-z0-9]{0,30}")
 """A format of one number of at most 99 digits. Others can do what no label needs: `{:0900000000d}`
 writes a gigabyte."""
@@ -63,6 +64,8 @@ class Participants(Strict):
         read = [_number_in(pattern, label) for label in labels]
         if not all(LABEL.fullmatch(label) for label in labels) or read != list(numbers):
             raise ValueError("letters and digits with the number in them, like P01")
+        if why := next(filter(None, map(reserved, (pattern.format(n) for n in range(10)))), ""):
+            raise ValueError(f"another pattern: {why}")
         return pattern
 
     def label(self, number: int) -> str:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from labapp import leftovers
+
 PROBE_TIMEOUT_S = 15.0
 _PROBE = (
     "from PySide6.QtGui import QGuiApplication\n"
@@ -52,7 +54,7 @@ def offscreen(width: int = 1920, height: int = 1080, dpr: float = 1.0, screens: 
         for index in range(screens)
     ]
     text = json.dumps({"screens": rows})
-    handle, name = tempfile.mkstemp(prefix="labapp-screens-", suffix=".json")
+    handle, name = tempfile.mkstemp(prefix=leftovers.prefix("screens"), suffix=".json")
     with os.fdopen(handle, "w") as file:
         file.write(text)
     atexit.register(Path(name).unlink, missing_ok=True)

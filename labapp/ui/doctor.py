@@ -47,7 +47,7 @@ class Check:
         return f"{head}\n{'':18} {self.todo}" if self.todo else head
 
 
-def examine(data: Path | None = None) -> list[Check]:
+def examine(data: Path | None = None, private: Path | None = None) -> list[Check]:
     """All checks, each in its turn; a failing one does not stop the others."""
     checks: list[Callable[[], list[Check]]] = [
         _display,
@@ -56,6 +56,7 @@ def examine(data: Path | None = None) -> list[Check]:
         _processor,
         lambda: _disk(resources.data_root(data)),
         lambda: _access(resources.data_root(data), resources.private_root()),
+        lambda: _private(resources.private_root(private)),
         _models,
     ]
     return [check for examined in checks for check in examined()]
@@ -128,11 +129,15 @@ def _processor() -> list[Check]:
 
 def _disk(data: Path) -> list[Check]:
     from labapp.session.folder import check_data_root
+    from labapp.session.network import network_drive, network_warning
 
     try:
         free = check_data_root(data) / GB
     except LabappError as error:
         return [Check("disk", "fail", error.what, error.todo)]
+    if kind := network_drive(data):
+        todo = "Copy sessions there when they are finished."
+        return [Check("disk", "note", f"{data}: {network_warning(kind)}", todo)]
     if free < LOW_DISK_GB:
         return [Check("disk", "note", f"{data}: only {free:.1f} GB free", "Make room.")]
     return [Check("disk", "pass", f"{data}: {free:.0f} GB free")]
@@ -149,6 +154,16 @@ def _access(data: Path, private: Path) -> list[Check]:
         return [Check("access", "note", found, f"Close it: {access.narrower(data)}")]
     who = "only you can read" if access.group() is None else "you and your lab's group can read"
     return [Check("access", "pass", f"{who} what is recorded; it is not encrypted")]
+
+
+def _private(private: Path) -> list[Check]:
+    from labapp.session.private import check_private
+
+    try:
+        check_private(private, "labapp-doctor")
+    except LabappError as error:
+        return [Check("private", "fail", error.what, error.todo)]
+    return [Check("private", "pass", f"{private}: names and signatures can be stored")]
 
 
 def _models() -> list[Check]:

@@ -20,8 +20,9 @@ from labapp.errors import AudioError, LabappError, ModelError, ProgramError
 from labapp.records.journal import last_utc
 from labapp.records.sessions import list_sessions
 from labapp.representations.sheets import Sheet
-from labapp.session import allotment, folder, opening, resuming
+from labapp.session import allotment, folder, opening, private, resuming
 from labapp.session.models import WarmDecoders, load_warm
+from labapp.session.network import network_drive
 from labapp.session.opening import models_of
 from labapp.session.outputs import outputs_of
 from labapp.session.stimuli import stimuli_of
@@ -58,10 +59,12 @@ SLOW_CHECKS_MS = 3000
 class HomeController(QObject):
     """Feeds the home and opens a session from it; one at a time."""
 
-    def __init__(self, data: Path, private: Path) -> None:
+    def __init__(self, data: Path, private_root: Path) -> None:
         super().__init__()
         self.data = data
-        self.private = private
+        self.private = private_root
+        self._network = network_drive(data)
+        self._consent: str | None = None
         self.window = HomeWindow()
         self.view = self.window.view
         self.session: SessionController | None = None
@@ -187,7 +190,8 @@ class HomeController(QObject):
         consent = [item.consent.text for item in study_.flow if isinstance(item, ConsentItem)]
         text = self._loaded.text(consent[0]) if consent else None
         self.view.set_consent(tr("Consent text"), text)
-        self.view.set_checklist([checklist.consent_row(text)])
+        self._consent = text
+        self._show_consent()
         self._show_plan()
         self._show_devices()
         self._show_sessions()
@@ -370,6 +374,7 @@ class HomeController(QObject):
         if self.session is not None:
             return
         self._look_at_study()
+        self._show_consent()
         sound = self._device is not None
         try:
             free = folder.check_data_root(self.data)
@@ -377,7 +382,7 @@ class HomeController(QObject):
             self.view.set_checklist([checklist.disk_row(None, f"{error.what} {error.todo}")])
             self.view.set_data(self.data, None)
         else:
-            row = checklist.disk_row(free, sound=sound)
+            row = checklist.disk_row(free, sound=sound, network=self._network)
             if not row.blocks:
                 row = checklist.access_row(self.data, self.private) or row
             self.view.set_checklist([row])
@@ -388,6 +393,18 @@ class HomeController(QObject):
             # Something may have been plugged in; PortAudio looks again only while nothing is open.
             self._find_devices()
         self._show_sessions()
+
+    def _show_consent(self) -> None:
+        """Whether the consent text is complete, and what is signed can be stored."""
+        if self._loaded is None:
+            return
+        problem = ""
+        if self._consent is not None:
+            try:
+                private.check_private(self.private, self._loaded.study.id)
+            except LabappError as error:
+                problem = error.what
+        self.view.set_checklist([checklist.consent_row(self._consent, problem)])
 
     def _show_sessions(self) -> None:
         found = list(reversed(list_sessions(self.data)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -285,6 +286,35 @@ def test_an_export_that_cannot_be_noted_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="cannot be noted"):
         export([folder], tmp_path / "out" / "bundle")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_bundle_is_on_the_disk_before_it_gets_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zipped: bool
+) -> None:
+    synced: set[str] = set()
+    order: list[str] = []
+    real_sync, real_rename = os.fsync, Path.rename
+
+    def fsync(descriptor: int) -> None:
+        place = str(Path(f"/proc/self/fd/{descriptor}").readlink())
+        synced.add(place)
+        order.append(place)
+        real_sync(descriptor)
+
+    def rename(path: Path, target: Path) -> Path:
+        if target == out:
+            needed = {str(path)} | {str(inside) for inside in path.rglob("*")}
+            assert needed <= synced, sorted(needed - synced)
+            order.append("renamed")
+        return real_rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "rename", rename)
+    out = tmp_path / ("out.zip" if zipped else "out")
+    export([golden_session(tmp_path / "data")], out, zip=zipped)
+    assert order.index("renamed") < len(order) - 1
+    assert str(tmp_path) in order[order.index("renamed") :], "and its name afterwards"
 
 
 def test_an_interruption_leaves_nothing_behind(tmp_path: Path) -> None:

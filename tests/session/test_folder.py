@@ -29,7 +29,7 @@ from labapp.session import folder, making, opening
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
 from labapp.session.overview import next_free
-from labapp.session.private import Consent, consents, store_consent
+from labapp.session.private import Consent, check_private, consents, store_consent
 from labapp.session.recovery import recover
 from labapp.study.loading import load
 from tests.helpers.disks import SmallDisk
@@ -222,6 +222,7 @@ def test_names_are_kept_apart_and_for_their_owner_only(tmp_path: Path) -> None:
 def test_a_consent_that_cannot_be_stored_keeps_the_session_at_consent(tmp_path: Path) -> None:
     session = opened(tmp_path)
     session.begin()
+    (tmp_path / "private").rmdir()
     (tmp_path / "private").write_text("a file")
     (tmp_path / "private").chmod(0o600)
     with pytest.raises(DataFolderError, match="consent could not be stored"):
@@ -331,3 +332,32 @@ def test_what_is_being_made_is_no_session_and_is_left_alone(tmp_path: Path) -> N
     assert [child for child in (tmp_path / "quickstart").iterdir() if child.is_dir()] == [
         other.path
     ]
+
+
+def test_a_private_folder_that_cannot_be_written_is_told_before_the_session(tmp_path: Path) -> None:
+    (tmp_path / "private").write_text("a file in the folder's place")
+    (tmp_path / "private").chmod(0o600)
+    with pytest.raises(DataFolderError, match="Consent could not be stored in the private folder"):
+        opened(tmp_path)
+    assert not list((tmp_path / "data").rglob("sub-*")), "no folder takes the participant's label"
+
+
+def test_a_table_of_consent_that_cannot_be_written_is_told_before_the_session(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "private").mkdir(mode=0o700)
+    (tmp_path / "private/quickstart.sqlite").write_bytes(b"no database" * 500)
+    (tmp_path / "private/quickstart.sqlite").chmod(0o600)
+    with pytest.raises(DataFolderError, match="Consent could not be stored"):
+        opened(tmp_path)
+    check_private(tmp_path / "private", "another-study")
+    assert [path.name for path in (tmp_path / "private").iterdir()] == ["quickstart.sqlite"]
+
+
+def test_a_private_folder_is_proved_and_left_as_it_was(tmp_path: Path) -> None:
+    check_private(tmp_path / "private", "golden")
+    assert list((tmp_path / "private").iterdir()) == []
+    store_consent(tmp_path / "private", "golden", Consent("P01", "1", "Ann", "now", "0"))
+    before = tree(tmp_path / "private")
+    check_private(tmp_path / "private", "golden")
+    assert tree(tmp_path / "private") == before

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from labapp import resources
+from labapp.naming import reserved
 from labapp.representations import files, package
 from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import HeldOutError, ModelCard, Origin
@@ -150,4 +151,6 @@ def _checked(model_id: str) -> str:
             todo="An id is <dataset>/<name>: lower case, digits and hyphens, "
             "for example mnist/published-ae5.",
         )
+    if why := reserved(model_id):
+        raise refuse(f"A model cannot be called {model_id!r}: {why}.", todo="Give another --id.")
     return model_id

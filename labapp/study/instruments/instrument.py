@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from labapp.documents import Strict, parse_yaml, refusal
 from labapp.errors import StudyError
+from labapp.naming import NotReserved
 from labapp.study import texts
 from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating, Slider
 from labapp.study.instruments.scoring import RATED, SCORINGS, TLX_PAIRS
@@ -36,7 +37,7 @@ class Instrument(Strict):
     statements. options: shared by items that name them by id.
     """
 
-    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    id: Annotated[str, NotReserved] = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     version: int = Field(ge=1, lt=2**31)
     title: SomeWords
     instruction: Words = ""

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from labapp import access
+from labapp.naming import reserved
 from labapp.session.folder import LOW_DISK_BYTES
+from labapp.session.network import network_warning
 from labapp.study.label import LABEL
 from labapp.study.schema import Participants
 from labapp.study.texts import placeholders
@@ -108,7 +110,7 @@ def participant_row(
     if number is None or number < 1 or not LABEL.fullmatch(label):
         text = tr("Ids of this study look like {example}.", example=example)
         return Row("participant", "missing", text)
-    if not LABEL.fullmatch(session):
+    if not LABEL.fullmatch(session) or reserved(session):
         text = tr("A session label is letters and digits, like 1.")
         return Row("participant", "missing", text)
     known = taken.get(label, ())
@@ -253,8 +255,11 @@ def _device(name: str) -> str:
     return {"cpu": "CPU", "cuda": "GPU (CUDA)", "mps": "GPU (Apple)"}.get(name, name)
 
 
-def disk_row(free_bytes: int | None, problem: str = "", *, sound: bool = True) -> Row:
-    """free_bytes: from `check_data_root`, which proved the folder writable; None: not yet known."""
+def disk_row(
+    free_bytes: int | None, problem: str = "", *, sound: bool = True, network: str = ""
+) -> Row:
+    """free_bytes: from `check_data_root`, which proved the folder writable; None: not yet known;
+    network: the kind of network drive it lies on (`session.network`)."""
     if problem:
         return Row("disk", "missing", problem)
     if free_bytes is None:
@@ -263,6 +268,8 @@ def disk_row(free_bytes: int | None, problem: str = "", *, sound: bool = True) -
         free, least = wording.size(free_bytes), wording.size(LOW_DISK_BYTES)
         text = tr("{size} free; a session needs {least}.", size=free, least=least)
         return Row("disk", "missing", text)
+    if network:
+        return Row("disk", "warn", reported(network_warning(network)), required=False)
     each = SESSION_BYTES_WITH_SOUND if sound else SESSION_BYTES_WITHOUT
     hours = max(1, (free_bytes - LOW_DISK_BYTES // 2) // each)
     text = counted(
@@ -296,10 +303,13 @@ def access_row(data: Path, private: Path) -> Row | None:
     return None
 
 
-def consent_row(text: str | None) -> Row:
-    """text: the consent document as Markdown, None where the study's flow has no consent."""
+def consent_row(text: str | None, problem: str = "") -> Row:
+    """text: the consent document as Markdown, None where the study's flow has no consent; problem:
+    why what is signed could not be stored."""
     if text is None:
         return Row("consent", "warn", tr("This study asks for no consent."), required=False)
+    if problem:
+        return Row("consent", "missing", reported(problem))
     if not text.strip():
         return Row("consent", "missing", tr("The consent text is empty."))
     left = placeholders(text)

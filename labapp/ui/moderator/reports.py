@@ -38,6 +38,8 @@ FINDINGS = (
     N_("{screen} added"),
     N_("segment {number} began"),
     N_("attempt {number}"),
+    N_("On a network drive ({kind}): a session can be damaged there. Record on a local disk."),
+    N_("Consent could not be stored in the private folder {folder} ({why})."),
 )
 """Details of alarms and deviations, and what is wrong with the microphone."""
 

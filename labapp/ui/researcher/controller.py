@@ -16,6 +16,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
+from labapp import leftovers
 from labapp.errors import LabappError
 from labapp.reading.values import json_value
 from labapp.records.sessions import SessionSummary
@@ -205,7 +206,7 @@ class Researcher(QObject):
         if not stand or self._analysis.running:
             return
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="labapp-results-")
+            self._folder = tempfile.TemporaryDirectory(prefix=leftovers.prefix("results"))
         self._runs += 1
         self._out = Path(self._folder.name) / f"{self._study}-{self._runs}"
         self._of = (self._study, stand)

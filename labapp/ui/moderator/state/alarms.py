@@ -22,6 +22,7 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "sound_disk_low": ("warn", N_("Disk almost full")),
     "sound_write_failed": ("alarm", ""),
     "disk_low": ("warn", N_("Disk almost full")),
+    "network_drive": ("warn", ""),
     "microphone_failed": ("alarm", N_("Microphone failed")),
     "consent_not_stored": ("alarm", N_("Consent not stored")),
     "program_error": ("alarm", N_("Program error")),

@@ -1,0 +1,82 @@
+"""What a killed run leaves behind in temporary places, cleared when the next one uses the place.
+
+A file or folder in the system's temporary folder carries the number of the process that made it:
+where that process is gone, nobody needs it. Drafts beside their place (a folder that is renamed
+when it is whole) are cleared once they are old, for another process may just be writing one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+OLD_S = 3600.0
+"""A draft is written in seconds; one that nobody touched for an hour is nobody's."""
+DRAFT = re.compile(r"\..+-[0-9a-f]{32}")
+"""Names of drafts: a point, the name it is to get, and a random number."""
+PROBE = re.compile(r"\.labapp-probe-[0-9a-f]{32}")
+
+
+def prefix(what: str) -> str:
+    """Of the name of a temporary file or folder of this process; what: one word of letters. Those
+    that processes which are gone left of the same kind are removed."""
+    _clear_temporary(what)
+    return f"labapp-{what}-{os.getpid()}-"
+
+
+def _clear_temporary(what: str) -> None:
+    name = re.compile(rf"labapp-{re.escape(what)}-(\d+)-\w+(\.\w+)?")
+    if sys.platform == "win32":  # which does not say of a process whether it is there
+        clear(Path(tempfile.gettempdir()), name, 24 * OLD_S)
+        return
+    for path in _children(Path(tempfile.gettempdir())):
+        found = name.fullmatch(path.name)
+        if found and not _alive(int(found[1])):
+            _remove(path)
+
+
+def clear(folder: Path, name: re.Pattern[str], older_than_s: float = OLD_S) -> None:
+    """Remove what has such a name in `folder` and was not written to for so many seconds."""
+    for path in _children(folder):
+        if name.fullmatch(path.name):
+            with suppress(OSError):
+                if time.time() - path.lstat().st_mtime > older_than_s:
+                    _remove(path)
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _alive(process: int) -> bool:
+    """Whether there is such a process; yes where that cannot be told. Not for Windows, where this
+    would end it."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _remove(path: Path) -> None:
+    """Remove what is one's own; links are not followed, and what cannot be removed stays."""
+    with suppress(OSError):
+        found = path.lstat()
+        if hasattr(os, "getuid") and found.st_uid != os.getuid():
+            return
+        if stat.S_ISDIR(found.st_mode):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()

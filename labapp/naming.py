@@ -1,0 +1,37 @@
+"""What nothing may be called that becomes the name of a file or folder.
+
+Studies, participants, sessions, models, stimulus sets and questionnaires name files on any of the
+systems that data travel to. Windows keeps some names for devices, whatever their case and ending;
+others are folders of labapp's own that may lie beside them.
+"""
+
+from __future__ import annotations
+
+from pydantic import AfterValidator
+
+WINDOWS = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
+)
+OWN = frozenset({"private", "sessions", "models", "stimuli", "cache"})
+
+
+def reserved(name: str) -> str:
+    """Why a name, or a part of one between slashes, is not to be had; empty for any other."""
+    for part in name.split("/"):
+        stem = part.split(".")[0].strip().casefold()
+        if stem in WINDOWS:
+            return f"Windows keeps the name {part!r} for a device"
+        if stem in OWN:
+            return f"labapp keeps the name {part!r} for a folder of its own"
+    return ""
+
+
+def _free(name: str) -> str:
+    if why := reserved(name):
+        raise ValueError(f"another name: {why}")
+    return name
+
+
+NotReserved = AfterValidator(_free)
+"""For the fields of documents that hold such a name."""

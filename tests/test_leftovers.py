@@ -1,0 +1,95 @@
+"""What killed runs left behind is cleared, and nothing that somebody still needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from labapp import leftovers
+from labapp.records.journal import read_rows
+from labapp.session.folder import check_data_root
+from labapp.session.private import check_private
+from tests.helpers.journals import golden_session
+
+HEX = "0123456789abcdef" * 2
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from labapp.records.journal import opened
+from labapp.ui.display import offscreen
+offscreen()
+with opened(Path({folder!r})):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_reader_and_its_windows_left_is_gone_after_the_next(
+    temporary: Path, tmp_path: Path
+) -> None:
+    folder = golden_session(tmp_path / "data", wal=True)
+    code = KILLED.format(folder=str(folder))
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], check=False, timeout=60)
+        assert done.returncode == -9
+        names = sorted(path.name.split("-")[1] for path in temporary.iterdir())
+        assert names == ["read", "screens"], "of the last one alone"
+    read_rows(folder)
+    leftovers.prefix("screens")
+    assert list(temporary.iterdir()) == []
+
+
+def test_what_others_still_need_stays(temporary: Path) -> None:
+    own = Path(tempfile.mkdtemp(prefix=leftovers.prefix("read")))
+    (temporary / "labapp-read-notes").write_text("a person's own file")
+    (temporary / "labapp-reader-999999999-x").write_text("of another kind")
+    leftovers.prefix("read")
+    assert own.is_dir()
+    assert len(list(temporary.iterdir())) == 3
+
+
+def test_a_link_is_not_followed(temporary: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "data").write_text("kept")
+    (temporary / "labapp-read-999999999-x").symlink_to(precious)
+    leftovers.prefix("read")
+    assert (precious / "data").read_text() == "kept"
+    assert list(temporary.iterdir()) == []
+
+
+def test_old_probes_and_drafts_are_cleared_and_new_ones_left(tmp_path: Path) -> None:
+    long_ago = time.time() - 2 * leftovers.OLD_S
+    for number, check in enumerate((check_data_root, lambda place: check_private(place, "golden"))):
+        place = tmp_path / str(number)
+        place.mkdir(mode=0o700)
+        old, new = place / f".labapp-probe-{HEX}", place / f".labapp-probe-{HEX[::-1]}"
+        for probe in (old, new):
+            probe.write_bytes(b"")
+        os.utime(old, (long_ago, long_ago))
+        check(place)
+        assert list(place.iterdir()) == [new]
+    folder = tmp_path / "models"
+    draft = folder / f".gt-{HEX}"
+    draft.mkdir(parents=True)
+    (draft / "model.yaml").write_text("half")
+    os.utime(draft, (long_ago, long_ago))
+    (folder / ".keep").write_text("")
+    leftovers.clear(folder, leftovers.DRAFT)
+    assert [path.name for path in folder.iterdir()] == [".keep"]
