@@ -163,7 +163,7 @@ def home(study: str = "quickstart") -> Iterator[Shot]:
     yield "m04-home-error", window
     view.error.hide()
     view.tabs[1].click()
-    view.all_sessions.selectRow(1)
+    view.sessions_page.table.selectRow(1)
     yield "m05-home-sessions", window
     view.tabs[0].click()
     view.ready.read.click()

@@ -27,6 +27,8 @@ EXPORTS = "exports.jsonl"
 """Log of a study's exports, beside its session folders: a session is not touched after its end."""
 WITHDRAWN = "withdrawn.jsonl"
 """The withdrawn sessions of a study, beside its session folders."""
+COMMENTS = "comments.jsonl"
+"""What was remarked on the sessions of a study after their end, beside their folders."""
 LEAVING = ".withdrawn-"
 """Before the name of a session folder that is being deleted."""
 

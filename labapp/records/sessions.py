@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.reading import files
 from labapp.reading.values import json_value
+from labapp.records.comments import comments
 from labapp.records.guard import readable
 from labapp.records.journal import extent, read_rows
 from labapp.records.layout import EXPORTS, FolderName
@@ -32,7 +33,8 @@ class SessionSummary:
     does not say; unblinded_s: session time in s from which it named them all the same;
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
     the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
-    what is to become of the data; problem: why it is damaged.
+    what is to become of the data; comments: the moderator's, oldest first; problem: why it is
+    damaged.
     """
 
     id: str
@@ -50,11 +52,17 @@ class SessionSummary:
     unblinded_s: float | None = None
     exported: tuple[str, ...] = ()
     withdrawn: str = ""
+    comments: tuple[str, ...] = ()
     problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for `--json`."""
-        return {**asdict(self), "path": str(self.path), "exported": list(self.exported)}
+        return {
+            **asdict(self),
+            "path": str(self.path),
+            "exported": list(self.exported),
+            "comments": list(self.comments),
+        }
 
 
 def list_sessions(data_root: Path) -> list[SessionSummary]:
@@ -62,7 +70,7 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
 
     A damaged session is listed as such. Reads only a few rows of each journal.
     """
-    return [summary(folder) for folder in _folders(data_root)]
+    return [summary(folder) for study in study_folders(data_root) for folder in sessions_in(study)]
 
 
 def list_problems(data_root: Path) -> list[str]:
@@ -79,10 +87,15 @@ def list_problems(data_root: Path) -> list[str]:
     return found
 
 
-def _folders(data_root: Path) -> Iterator[Path]:
-    for study in _children(data_root):
-        sessions = [child for child in _children(study) if FolderName.parse(child.name)]
-        yield from sorted(sessions, key=lambda path: (path.name.rsplit("_", 1)[-1], path.name))
+def study_folders(data_root: Path) -> list[Path]:
+    """The folders under the data root, in which studies keep their sessions."""
+    return _children(data_root)
+
+
+def sessions_in(study: Path) -> list[Path]:
+    """The session folders of a study, by their start."""
+    sessions = [child for child in _children(study) if FolderName.parse(child.name)]
+    return sorted(sessions, key=lambda path: (path.name.rsplit("_", 1)[-1], path.name))
 
 
 def _children(folder: Path) -> list[Path]:
@@ -95,6 +108,19 @@ def _children(folder: Path) -> list[Path]:
 
 def summary(folder: Path) -> SessionSummary:
     """The line of one session folder."""
+    line = recorded(folder)
+    exported = exports_of(folder)
+    try:
+        withdrawn = withdrawal_of(folder, line.withdrawn, listed=True)
+    except RecordError as error:
+        return replace(line, state="damaged", problem=error.what, exported=exported)
+    own = comments(folder.parent).get(folder.name, ())
+    return replace(line, exported=exported, withdrawn=withdrawn, comments=own)
+
+
+def recorded(folder: Path) -> SessionSummary:
+    """As `summary`, by the session's own folder alone: without what the logs beside it say of
+    exports and withdrawals."""
     name = FolderName.parse(folder.name)
     if name is None:
         raise ValueError(f"{folder} is not a session folder")
@@ -105,7 +131,6 @@ def summary(folder: Path) -> SessionSummary:
         "participant": name.participant,
         "session": name.session,
         "started": "",
-        "exported": exports_of(folder),
     }
     try:
         known["started"] = utc_text(name.started)
@@ -132,7 +157,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "lost_s": found.lost_s,
         "blind": found.blind,
         "unblinded_s": None if found.unblinded_ns is None else found.unblinded_ns / 1e9,
-        "withdrawn": withdrawal_of(folder, found.withdrawal, listed=True),
+        "withdrawn": found.withdrawal,
     }
 
 
@@ -142,11 +167,16 @@ BEGUN, DONE, GIVEN_UP = "begun", "done", "given up"
 
 def exports_of(folder: Path) -> tuple[str, ...]:
     """Bundles made of a session, from the log beside it; foreign lines are passed over."""
-    return tuple(
-        str(entry.get("bundle", ""))
-        for entry in exports(folder.parent)
-        if _made(entry) and folder.name in entry["sessions"]
-    )
+    return bundles(folder.parent).get(folder.name, ())
+
+
+def bundles(study: Path) -> dict[str, tuple[str, ...]]:
+    """Bundles made of each session of a study, by the names of their folders."""
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in filter(_made, exports(study)):
+        for name in dict.fromkeys(map(str, entry["sessions"])):
+            found[name] = (*found.get(name, ()), str(entry.get("bundle", "")))
+    return found
 
 
 def exported_from(study: Path) -> list[FolderName]:

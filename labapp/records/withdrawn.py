@@ -62,6 +62,12 @@ def withdrawals(study: Path) -> dict[str, Withdrawal]:
     return found | _written(study)
 
 
+def listed(study: Path) -> dict[str, Withdrawal]:
+    """As `withdrawals`, of the log alone, for a list that shows damaged lines elsewhere. Raises
+    RecordError where it cannot be read at all."""
+    return _written(study, listed=True)
+
+
 def withdrawal_problems(study: Path) -> list[str]:
     """What is wrong with the list of a study, a line each, for people."""
     try:

@@ -19,6 +19,7 @@ from labapp.clock import utc_text
 from labapp.errors import DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
 from labapp.reading import files
+from labapp.records.comments import forget_comments
 from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
 from labapp.records.plausible import plausible
@@ -112,6 +113,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
         if home.name.participant == left.participant and home.path.name != left.folder
     )
     if not left.kept:
+        forget_comments(folder)
         if not others:
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)

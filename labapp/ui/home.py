@@ -17,10 +17,8 @@ from labapp.audio import devices
 from labapp.audio.check import MicrophoneProbe
 from labapp.audio.devices import Device
 from labapp.errors import AudioError, LabappError, ModelError, ProgramError
-from labapp.records.journal import last_utc
-from labapp.records.sessions import list_sessions
 from labapp.representations.sheets import Sheet
-from labapp.session import allotment, folder, opening, private, resuming
+from labapp.session import allotment, folder, opening, private
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.network import network_drive
 from labapp.session.opening import models_of
@@ -37,13 +35,14 @@ from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Warm
-from labapp.ui.moderator.choices import Interrupted, StartRequest
+from labapp.ui.moderator.choices import StartRequest
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import facts_of
 from labapp.ui.picture_warmer import PictureWarmer
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
+from labapp.ui.session_lists import SessionLists
 from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.starting import RunOptions, open_again, open_new
 from labapp.ui.study_shelf import StudyShelf
@@ -79,12 +78,12 @@ class HomeController(QObject):
         self._heard = False
         self._sound_problem = ""
         self._screen: str | None = None
-        self._left: set[Path] = set()
         self.shelf = StudyShelf()
         self._cards = NumberCards(self)
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
-        self.researcher = Researcher(self.view.results, self, private)
+        self.researcher = Researcher(self.view.results, self, private_root)
+        self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
         self._first = self._once(self._begin_checks)
         self._warming = self._once(self._warm_next)
         self._levels = QTimer(self)
@@ -110,7 +109,6 @@ class HomeController(QObject):
         view.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
-        view.leave_requested.connect(self._leave)
         view.blind_changed.connect(lambda blind: self._remember(blind=blind))
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
@@ -159,6 +157,7 @@ class HomeController(QObject):
         self._sheets.close()
         self._pictures.close()
         self.researcher.close()
+        self.lists.close()
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.screenAdded.disconnect(self._show_screens)
@@ -194,7 +193,8 @@ class HomeController(QObject):
         self._show_consent()
         self._show_plan()
         self._show_devices()
-        self._show_sessions()
+        self.lists.show_study(study_.id)
+        self.lists.refresh()
 
     def save_consent(self, path: Path) -> None:
         """Write the chosen study's blank consent form as a PDF."""
@@ -392,7 +392,7 @@ class HomeController(QObject):
         if self._device is None and not self._sound_off:
             # Something may have been plugged in; PortAudio looks again only while nothing is open.
             self._find_devices()
-        self._show_sessions()
+        self.lists.refresh()
 
     def _show_consent(self) -> None:
         """Whether the consent text is complete, and what is signed can be stored."""
@@ -405,32 +405,6 @@ class HomeController(QObject):
             except LabappError as error:
                 problem = error.what
         self.view.set_checklist([checklist.consent_row(self._consent, problem)])
-
-    def _show_sessions(self) -> None:
-        found = list(reversed(list_sessions(self.data)))
-        open_ended = [one for one in found if one.state == "interrupted" and not one.withdrawn]
-        forbidden = {one.path for one in open_ended if resuming.forbids_resume(one.path)}
-        self.view.set_all_sessions(found, forbidden)
-        self.researcher.set_sessions(found)
-        own = self._loaded.study.id if self._loaded else None
-        self.view.set_sessions([one for one in found if one.study == own])
-        self.view.set_interrupted(
-            [
-                Interrupted(
-                    one.path,
-                    one.study,
-                    one.participant,
-                    last_utc(one.path),
-                    one.path in forbidden,
-                )
-                for one in open_ended
-                if one.path not in self._left
-            ]
-        )
-
-    def _leave(self, path: Path) -> None:
-        self._left.add(path)
-        self._show_sessions()
 
     # --- sessions ---------------------------------------------------------------------------------
 
@@ -475,6 +449,7 @@ class HomeController(QObject):
                 self._sheets.close()  # the decoders are the session's now
                 self._pictures.close()
                 self.researcher.stop()
+                self.lists.hold()
                 # What cannot be shown is closed by the controller itself.
                 self.session = SessionController(make(), options, home=True)
                 self.session.failed.connect(self.view.show_error)

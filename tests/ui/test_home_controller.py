@@ -166,7 +166,7 @@ def test_an_interrupted_session_is_offered_and_resumed_as_blind_as_it_was(
     (listed,) = list_sessions(home.data)
     assert listed.state == "interrupted"
     assert listed.blind is blind
-    assert home.view.interrupted.isVisible()
+    qtbot.waitUntil(home.view.interrupted.isVisible)
     home.view.session.blind.setChecked(not blind)  # for the next session, not for this one
 
     home.view.resume_requested.emit(listed.path)

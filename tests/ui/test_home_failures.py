@@ -17,6 +17,7 @@ from labapp.errors import LabappError, NoMicrophone, ProgramError
 from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
 from labapp.events.lifecycle import DecoderWarmed
+from labapp.records.session_index import SessionIndex
 from labapp.records.sessions import list_sessions
 from labapp.resources import log_root
 from labapp.session.folder import SessionFolder
@@ -153,13 +154,11 @@ def test_labapp_run_says_it_in_words(
 def test_one_check_that_breaks_keeps_no_other_from_being_made(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home, "list_sessions", breaking)
+    monkeypatch.setattr(SessionIndex, "read", breaking)
     monkeypatch.setattr(sys, "excepthook", lambda *_: None)
     opened = HomeController(tmp_path / "data", tmp_path / "private")
     try:
-        with monkeypatch.context() as patch:
-            patch.setattr(home, "list_sessions", lambda data: [])
-            opened.show()
+        opened.show()
         rows = opened.view.ready.rows
         qtbot.waitUntil(lambda: rows["decoders"].icon.state == "ok", timeout=30_000)
         assert "could not be checked" in opened.view.error.title.text()

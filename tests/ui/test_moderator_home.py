@@ -20,6 +20,7 @@ from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import ORDER, Microphone, Row, ScreenChoice, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import NEW, READER, HomeView, HomeWindow
+from labapp.ui.moderator.session_table import SessionView
 from tests.helpers.rooms import decoder_of
 
 MIC = Device(0, "Jabra", "ALSA", 1, 48_000, True)
@@ -230,8 +231,7 @@ def test_sessions_are_listed_with_state_length_and_voice(window: HomeWindow) -> 
     ]
     view.set_sessions(lines)
     table = view.so_far
-    rows = [[table.item(r, c).text() for c in range(4)] for r in range(table.rowCount())]
-    assert rows == [
+    assert cells(table) == [
         ["P03", "✓  complete, exported", "58:12", "1.2 s lost"],
         ["P02", "!  interrupted", "58:12", "no sound"],
     ]
@@ -240,21 +240,32 @@ def test_sessions_are_listed_with_state_length_and_voice(window: HomeWindow) -> 
     assert table.isHidden()
 
 
+def cells(table: SessionView) -> list[list[str]]:
+    """The texts of a table, row by row."""
+    model = table.sessions
+    return [
+        [str(model.data(model.index(row, column))) for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
 def test_an_interrupted_session_can_be_resumed_from_the_list(
     window: HomeWindow, qtbot: QtBot
 ) -> None:
     view = window.view
     view.set_all_sessions([summary("P03", "complete"), summary("P02", "interrupted")])
     qtbot.mouseClick(view.tabs[1], Qt.MouseButton.LeftButton)
-    view.all_sessions.selectRow(0)
-    assert not view.resume_selected.isEnabled()
-    view.all_sessions.selectRow(1)
+    page = view.sessions_page
+    row_of = [line.participant for line in page.table.sessions.lines].index
+    page.table.selectRow(row_of("P03"))
+    assert not page.resume.isEnabled()
+    page.table.selectRow(row_of("P02"))
     with qtbot.waitSignal(view.resume_requested) as caught:
-        qtbot.mouseClick(view.resume_selected, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(page.resume, Qt.MouseButton.LeftButton)
     assert caught.args == [Path("/data/quickstart/P02")]
-    view.set_all_sessions(view.all_sessions.lines, {Path("/data/quickstart/P02")})
-    assert not view.resume_selected.isEnabled()
-    assert "forbids to go on" in view.about_selected.text()
+    view.set_all_sessions(page.table.lines, {Path("/data/quickstart/P02")})
+    assert not page.resume.isEnabled()
+    assert "forbids to go on" in page.about.text()
 
 
 def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbot: QtBot) -> None:

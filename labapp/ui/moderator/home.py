@@ -38,6 +38,7 @@ from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.ready_card import ReadyCard
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.session_table import SessionTable
+from labapp.ui.moderator.sessions_page import SessionsPage
 from labapp.ui.moderator.study_page import StudyPage
 from labapp.ui.researcher.page import ResearcherPage
 from labapp.ui.widgets.buttons import Button
@@ -96,15 +97,13 @@ class HomeView(QWidget):
             key: Row(key, "busy", tr("Checking …")) for key in checklist.ORDER
         }
         self._starting = False
-        self._forbidden: frozenset[Path] = frozenset()
         self.session = SessionCard(PALETTE)
         self.ready = ReadyCard(PALETTE)
         self.interrupted = InterruptedBanner(PALETTE)
         self.error = ErrorBanner(PALETTE)
         self.so_far = SessionTable(PALETTE, wide=False)
         self.none_yet = bits.label(tr("No session yet."), "secondary")
-        self.all_sessions = SessionTable(PALETTE, wide=True)
-        self.resume_selected = Button(tr("Recover and resume"))
+        self.sessions_page = SessionsPage(PALETTE)
         self.reader = MarkdownView()
         self.study = StudyPage(PALETTE)
         self.results = ResearcherPage(PALETTE)
@@ -131,7 +130,7 @@ class HomeView(QWidget):
         centred.addStretch(1)
         layout.addLayout(centred, 1)
         self.pages.addWidget(self._new_session_page())
-        self.pages.addWidget(self._sessions_page())
+        self.pages.addWidget(self.sessions_page)
         self.pages.addWidget(self.study)
         self.pages.addWidget(self.results)
         self.pages.addWidget(self._reader_page())
@@ -182,18 +181,6 @@ class HomeView(QWidget):
         body.setAlignment(Qt.AlignmentFlag.AlignTop)
         return page
 
-    def _sessions_page(self) -> QWidget:
-        page = bits.card(tr("Sessions"))
-        layout = page.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addWidget(self.all_sessions, 1)
-        foot = QHBoxLayout()
-        self.about_selected = bits.label(role="secondary", wrap=True)
-        foot.addWidget(self.about_selected, 1)
-        foot.addWidget(self.resume_selected)
-        layout.addLayout(foot)
-        return page
-
     def _reader_page(self) -> QWidget:
         page = bits.card("")
         layout = page.layout()
@@ -227,9 +214,7 @@ class HomeView(QWidget):
         self.pages.currentChanged.connect(self._page_changed)
         self.session.blind.toggled.connect(self.study.set_blind)
         self.session.blind.toggled.connect(self.blind_changed)
-        self.all_sessions.itemSelectionChanged.connect(self._selected)
-        self.resume_selected.clicked.connect(self._resume_selected)
-        self._selected()
+        self.sessions_page.resume_requested.connect(self.resume_requested)
 
     def set_data(self, folder: Path, free_bytes: int | None) -> None:
         """Data folder and its free space, for the header."""
@@ -344,9 +329,7 @@ class HomeView(QWidget):
     ) -> None:
         """Every session under the data folder, newest first; forbidden: those that their study does
         not let go on."""
-        self._forbidden = frozenset(forbidden)
-        self.all_sessions.set_lines(lines)
-        self._selected()
+        self.sessions_page.set_lines(lines, forbidden)
 
     def set_interrupted(self, lines: Sequence[Interrupted]) -> None:
         """Interrupted sessions found at the start."""
@@ -387,7 +370,7 @@ class HomeView(QWidget):
         )
 
     def _page_changed(self, page: int) -> None:
-        scrolls = page in (STUDY, RESULTS)
+        scrolls = page in (SESSIONS, STUDY, RESULTS)
         self.pages.setMaximumHeight(ANY_HEIGHT if scrolls else MOST_HEIGHT)
         self.results_opened.emit(page == RESULTS)
         if self.study_shown:
@@ -407,21 +390,6 @@ class HomeView(QWidget):
         self.pages.setCurrentIndex(NEW)
         self.tabs[NEW].setChecked(True)
         self.ready.read.setFocus()
-
-    def _selected(self) -> None:
-        line = self.all_sessions.selected()
-        forbidden = line is not None and line.path in self._forbidden
-        interrupted = line is not None and line.state == "interrupted" and not line.withdrawn
-        self.resume_selected.setEnabled(interrupted and not forbidden)
-        text = str(line.path) if line else tr("Choose a session.")
-        if forbidden:
-            text = tr("Its study forbids to go on with it: {path}", path=text)
-        bits.set_text(self.about_selected, text)
-
-    def _resume_selected(self) -> None:
-        line = self.all_sessions.selected()
-        if line is not None:
-            self.resume_requested.emit(line.path)
 
 
 class HomeWindow(QMainWindow):

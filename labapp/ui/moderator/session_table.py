@@ -2,94 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from labapp.records.sessions import SessionSummary
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.choices import length_text, state_text, voice_text
+from labapp.ui.moderator.session_model import Column, SessionModel, natural
 from labapp.ui.theme import Palette
 
 ROW_PX = 36
+LEAST_COLUMN_PX = 64
 SIGNS = {"complete": "✓", "ended_early": "■", "interrupted": "!", "running": "▶", "damaged": "✕"}
 TONES = {"complete": "good", "interrupted": "warn", "damaged": "alarm"}
-NARROW = (N_("Id"), N_("State"), N_("Length"), N_("Voice"))
-WIDE = (N_("Study"), *NARROW[:2], N_("Started"), *NARROW[2:])
 
 
-class Rows(QTableWidget):
-    """A table that is read and whose rows are chosen, some columns as wide as there is room."""
+def label_text(line: SessionSummary) -> str:
+    """The participant, and the session where there may be several."""
+    return line.participant + ("" if line.session == "1" else f" · {line.session}")
 
-    def __init__(self, columns: Sequence[str], name: str, wide: Collection[str]) -> None:
-        super().__init__(0, len(columns))
-        self.setHorizontalHeaderLabels([tr(column) for column in columns])
+
+def _state(line: SessionSummary) -> str:
+    return f"{SIGNS[line.state]}  {state_text(line)}"
+
+
+def _voice_tone(line: SessionSummary) -> str:
+    return "warn" if line.lost_s > 0 else ""
+
+
+STUDY = Column(N_("Study"), lambda line: line.study, wide=True)
+ID = Column(N_("Id"), label_text, lambda line: natural(f"{line.participant} {line.session}"))
+STATE = Column(N_("State"), _state, tone=lambda line: TONES.get(line.state, ""), wide=True)
+STARTED = Column(
+    N_("Started"), lambda line: wording.local_time(line.started), lambda line: line.started
+)
+LENGTH = Column(N_("Length"), length_text, lambda line: line.length_s)
+VOICE = Column(N_("Voice"), voice_text, lambda line: (line.sound, -line.lost_s), _voice_tone)
+NARROW = (ID, STATE, LENGTH, VOICE)
+WIDE = (STUDY, ID, STATE, STARTED, LENGTH, VOICE)
+
+
+class SessionView(QTableView):
+    """A table that is read and whose rows are chosen, newest first until a header is clicked.
+
+    chosen(): other rows are selected; opened(line): a row was clicked twice, or Enter pressed.
+    """
+
+    chosen = Signal()
+    opened = Signal(object)
+
+    def __init__(self, columns: Sequence[Column], name: str, palette: Palette) -> None:
+        super().__init__()
+        self.sessions = SessionModel(columns, palette)
+        self.setModel(self.sessions)
         self.setAccessibleName(name)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(ROW_PX)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
-        header.setSectionsClickable(False)
+        header.setSectionsClickable(True)
+        # The width of what can be seen: measuring thousands of cells would take the thread.
+        header.setResizeContentsPrecision(0)
         mode = QHeaderView.ResizeMode
         for place, column in enumerate(columns):
             header.setSectionResizeMode(
-                place, mode.Stretch if column in wide else mode.ResizeToContents
+                place, mode.Stretch if column.wide else mode.ResizeToContents
             )
-        header.setMinimumSectionSize(64)
+        header.setMinimumSectionSize(LEAST_COLUMN_PX)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorShown(True)
+        header.sortIndicatorChanged.connect(self._sort)
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
+        self.doubleClicked.connect(lambda index: self._open(index.row()))
 
-
-class SessionTable(Rows):
-    """wide: with study and start, for all sessions; narrow: those of one study."""
-
-    def __init__(self, palette: Palette, *, wide: bool) -> None:
-        columns = WIDE if wide else NARROW
-        super().__init__(columns, tr("Sessions"), ("State", "Study"))
-        self._palette = palette
-        self._columns = columns
-        self.lines: tuple[SessionSummary, ...] = ()
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    @property
+    def lines(self) -> tuple[SessionSummary, ...]:
+        """All sessions, as they were given."""
+        return self.sessions.all_lines
 
     def set_lines(self, lines: Sequence[SessionSummary]) -> None:
-        """Show these sessions, in this order."""
-        if tuple(lines) == self.lines:
-            return
-        self.lines = tuple(lines)
-        self.setRowCount(len(self.lines))
-        for row, line in enumerate(self.lines):
-            for column, name in enumerate(self._columns):
-                item = QTableWidgetItem(self._text(line, name))
-                if name == "State" and line.state in TONES:
-                    item.setForeground(QColor(getattr(self._palette, TONES[line.state])))
-                if name == "Voice" and line.lost_s > 0:
-                    item.setForeground(QColor(self._palette.warn))
-                item.setToolTip(line.problem or item.text())
-                self.setItem(row, column, item)
+        """Show these sessions; what is selected, and where the table stands, stays so."""
+        if tuple(lines) != self.sessions.all_lines:
+            self.keeping(lambda: self.sessions.set_lines(lines))
+
+    def search(self, text: str) -> None:
+        """Show only the sessions that have every word of the text."""
+        self.keeping(lambda: self.sessions.search(text))
+
+    def selected_lines(self) -> list[SessionSummary]:
+        """The sessions of the selected rows, in the table's order."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [self.sessions.lines[row] for row in rows if row < len(self.sessions.lines)]
 
     def selected(self) -> SessionSummary | None:
         """The session of the selected row."""
-        rows = self.selectionModel().selectedRows()
-        return self.lines[rows[0].row()] if rows else None
+        return next(iter(self.selected_lines()), None)
 
-    def _text(self, line: SessionSummary, column: str) -> str:
-        match column:
-            case "Study":
-                return line.study
-            case "Id":
-                return line.participant + ("" if line.session == "1" else f" · {line.session}")
-            case "State":
-                return f"{SIGNS[line.state]}  {state_text(line)}"
-            case "Started":
-                return wording.local_time(line.started)
-            case "Length":
-                return length_text(line)
-        return voice_text(line)
+    def _sort(self, column: int, order: Qt.SortOrder) -> None:
+        self.keeping(lambda: self.sessions.sort(column, order))
+
+    def keeping(self, change: Callable[[], None]) -> None:
+        """Change what is shown; what is selected stays so where it is still shown."""
+        chosen = {line.path for line in self.selected_lines()}
+        place = self.verticalScrollBar().value()
+        model = self.selectionModel()
+        blocked = model.blockSignals(True)
+        change()
+        last = len(self.sessions.columns) - 1
+        selection = QItemSelection()
+        for row, line in enumerate(self.sessions.lines) if chosen else ():
+            if line.path in chosen:
+                selection.select(self.sessions.index(row, 0), self.sessions.index(row, last))
+        model.select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        model.blockSignals(blocked)
+        self.verticalScrollBar().setValue(place)
+        self.chosen.emit()
+
+    def _open(self, row: int) -> None:
+        if 0 <= row < len(self.sessions.lines):
+            self.opened.emit(self.sessions.lines[row])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        line = self.selected()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and line is not None:
+            self.opened.emit(line)
+            return
+        super().keyPressEvent(event)
+
+
+class SessionTable(SessionView):
+    """wide: with study and start, for all sessions; narrow: those of one study."""
+
+    def __init__(self, palette: Palette, *, wide: bool, more: Sequence[Column] = ()) -> None:
+        super().__init__((*(WIDE if wide else NARROW), *more), tr("Sessions"), palette)

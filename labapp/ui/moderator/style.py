@@ -95,12 +95,12 @@ def stylesheet(p: Palette) -> str:
     QCheckBox {{ spacing: {theme.SPACE_S}px; min-height: {theme.TARGET_HEIGHT}px;
         font-size: {theme.SECONDARY_PX}px; color: {p.secondary}; }}
     QCheckBox:focus {{ color: {p.accent}; }}
-    QTableWidget {{
+    QTableView {{
         background: transparent; border: none; gridline-color: transparent; outline: none;
         font-size: {theme.SECONDARY_PX + 1}px;
         selection-background-color: {p.accent_soft}; selection-color: {p.ink};
     }}
-    QTableWidget::item {{ border-bottom: 1px solid {p.hairline}; padding: 0 {theme.SPACE_XS}px; }}
+    QTableView::item {{ border-bottom: 1px solid {p.hairline}; padding: 0 {theme.SPACE_XS}px; }}
     QHeaderView {{ background: transparent; border: none; }}
     QHeaderView::section {{
         background: transparent; border: none; border-bottom: 1px solid {p.hairline};

@@ -91,7 +91,7 @@ class ResearcherPage(QWidget):
         self.deidentify.toggled.connect(lambda on: self.audio.setChecked(not on))
         self.audio.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
-        self.sessions.itemSelectionChanged.connect(self._selected)
+        self.sessions.chosen.connect(self._selected)
         self.analyse.clicked.connect(self.analyse_requested)
         self.report.clicked.connect(self.report_requested)
         self.keep.clicked.connect(self._keep)
@@ -205,10 +205,10 @@ class ResearcherPage(QWidget):
     def chosen(self) -> list[Path]:
         """The selected sessions, or all that are whole and that nobody withdrew from."""
         whole = [line for line in self.sessions.lines if usable(line)]
-        return [line.path for line in self.sessions.selected() or whole]
+        return [line.path for line in self.sessions.selected_lines() or whole]
 
     def _selected(self) -> None:
-        n = len(self.sessions.selected())
+        n = len(self.sessions.selected_lines())
         any_ = bool(self.sessions.lines)
         self.verify.setText(tr("Verify {n}", n=n) if n else tr("Verify all"))
         self.export.setText(tr("Export {n}…", n=n) if n else tr("Export all…"))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QAbstractItemView, QTableWidgetItem
+from PySide6.QtWidgets import QAbstractItemView
 
 from labapp.records.sessions import SessionSummary
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.choices import length_text, state_text
-from labapp.ui.moderator.session_table import SIGNS, TONES, Rows
+from labapp.ui.moderator.session_model import Column
+from labapp.ui.moderator.session_table import ID, LENGTH, STATE, SessionView
 from labapp.ui.researcher.results import Key, Quality
 from labapp.ui.theme import Palette
-
-COLUMNS = (N_("Id"), N_("State"), N_("Length"), N_("Quality"))
 
 
 def key_of(line: SessionSummary) -> Key:
@@ -75,57 +73,32 @@ def _lost(seconds: float) -> str:
     return tr("{seconds} s of sound lost", seconds=number(f"{seconds:.1f}"))
 
 
-class SessionList(Rows):
+class SessionList(SessionView):
     """Several may be selected; nothing selected stands for all."""
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__(COLUMNS, tr("Sessions of the study"), ("Quality",))
-        self._palette = palette
-        self.lines: tuple[SessionSummary, ...] = ()
         self._quality: Mapping[Key, Quality] = {}
+        quality = Column(
+            N_("Quality"),
+            lambda line: self._marks(line)[0],
+            tone=lambda line: self._marks(line)[1],
+            tip=lambda line: details(line, self._quality.get(key_of(line))),
+            wide=True,
+        )
+        columns = (ID, replace(STATE, wide=False), LENGTH, quality)
+        super().__init__(columns, tr("Sessions of the study"), palette)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+
+    def _marks(self, line: SessionSummary) -> tuple[str, str]:
+        return marks(line, self._quality.get(key_of(line)))
 
     def set_lines(
         self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality] | None = None
     ) -> None:
         """Show these sessions in this order; what was selected stays so."""
         quality = quality or {}
-        if tuple(lines) == self.lines and quality == self._quality:
+        if quality == self._quality:
+            super().set_lines(lines)
             return
-        chosen = {line.path for line in self.selected()}
-        self.lines, self._quality = tuple(lines), quality
-        self.setRowCount(len(self.lines))
-        for row, line in enumerate(self.lines):
-            known = quality.get(key_of(line))
-            said, tone = marks(line, known)
-            texts = (
-                line.participant + ("" if line.session == "1" else f" · {line.session}"),
-                f"{SIGNS[line.state]}  {state_text(line)}",
-                length_text(line),
-                said,
-            )
-            for column, text in enumerate(texts):
-                item = QTableWidgetItem(text)
-                item.setToolTip(details(line, known))
-                self.setItem(row, column, item)
-            if line.state in TONES:
-                self._tint(row, 1, TONES[line.state])
-            if tone:
-                self._tint(row, 3, tone)
-        for row, line in enumerate(self.lines):
-            if line.path in chosen:
-                for column in range(len(COLUMNS)):
-                    self._cell(row, column).setSelected(True)
-
-    def _tint(self, row: int, column: int, tone: str) -> None:
-        self._cell(row, column).setForeground(QColor(getattr(self._palette, tone)))
-
-    def _cell(self, row: int, column: int) -> QTableWidgetItem:
-        found = self.item(row, column)
-        assert found is not None
-        return found
-
-    def selected(self) -> list[SessionSummary]:
-        """The sessions of the selected rows, in the list's order."""
-        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self.lines[row] for row in rows if row < len(self.lines)]
+        self._quality = quality
+        self.keeping(lambda: self.sessions.set_lines(lines))

@@ -1,0 +1,210 @@
+"""The page of all sessions: found, looked at, gone on with, remarked on, withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from labapp.records.sessions import SessionSummary
+from labapp.ui import theme
+from labapp.ui.language import N_, tr
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.session_model import Column
+from labapp.ui.moderator.session_table import STARTED, WIDE, SessionTable, label_text
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
+
+SEARCH_WIDTH = 240
+
+
+def _remark(line: SessionSummary) -> str:
+    return " · ".join(reversed(line.comments)).replace("\n", " ")
+
+
+REMARK = Column(N_("Remark"), _remark, tip=lambda line: "\n".join(line.comments), wide=True)
+
+
+class WithdrawLine(QWidget):
+    """Asks in place what becomes of the data of who withdraws. answered(delete); left(): nobody
+    withdraws after all. *Cancel* has the keyboard: nothing is deleted by one Enter."""
+
+    answered = Signal(bool)
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = bits.label(role="strong", wrap=True)
+        self.cancel = Button(tr("Cancel"))
+        self.keep = Button(tr("Withdraw, keep the data"))
+        self.delete = Button(tr("Withdraw, delete the data"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self.text, 1)
+        for button in (self.cancel, self.keep, self.delete):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.cancel.clicked.connect(self.left)
+        self.keep.clicked.connect(lambda: self.answered.emit(False))
+        self.delete.clicked.connect(lambda: self.answered.emit(True))
+
+    def ask(self, line: SessionSummary) -> None:
+        """Ask about a session."""
+        text = tr(
+            "{id} ({study}) withdraws. Keep the data, or delete them for good?",
+            id=label_text(line),
+            study=line.study,
+        )
+        if line.exported:
+            text += " " + tr("Bundles that were exported are not touched.")
+        bits.set_text(self.text, text)
+        self.show()
+        self.cancel.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class SessionsPage(QFrame):
+    """resume_requested(Path), folder_requested(Path), withdraw_requested(Path, bool: delete),
+    remarked(Path, str): what is to be done with the selected session."""
+
+    resume_requested = Signal(object)
+    folder_requested = Signal(object)
+    withdraw_requested = Signal(object, bool)
+    remarked = Signal(object, str)
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._forbidden: frozenset[Path] = frozenset()
+        self._said = ""
+        self._asked: SessionSummary | None = None
+        self.setProperty("role", "card")
+        self.table = SessionTable(palette, wide=True, more=(REMARK,))
+        header = self.table.horizontalHeader()
+        header.setSortIndicator(WIDE.index(STARTED), Qt.SortOrder.DescendingOrder)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(tr("Search"))
+        self.search.setAccessibleName(tr("Search sessions"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setFixedWidth(SEARCH_WIDTH)
+        self.count = bits.label(role="secondary")
+        self.about = bits.label(role="secondary", wrap=True)
+        self.remark = QLineEdit()
+        self.remark.setPlaceholderText(tr("Remark on this session, Enter keeps it"))
+        self.remark.setAccessibleName(tr("Remark"))
+        self.remark.setMaxLength(2000)
+        self.folder = Button(tr("Open folder"))
+        self.withdraw = Button(tr("Withdraw…"))
+        self.resume = Button(tr("Recover and resume"))
+        self.asking = WithdrawLine()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_L)
+        layout.setSpacing(theme.SPACE_M)
+        head = QHBoxLayout()
+        head.addWidget(bits.label(tr("Sessions"), "title"))
+        head.addWidget(self.count, 1)
+        head.addWidget(self.search)
+        layout.addLayout(head)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.about)
+        self._foot = QWidget()
+        foot = QHBoxLayout(self._foot)
+        foot.setContentsMargins(0, 0, 0, 0)
+        foot.setSpacing(theme.SPACE_S)
+        foot.addWidget(self.remark, 1)
+        for button in (self.folder, self.withdraw, self.resume):
+            foot.addWidget(button)
+        layout.addWidget(self._foot)
+        layout.addWidget(self.asking)
+        self.asking.hide()
+        self.search.textChanged.connect(self._search)
+        self.table.chosen.connect(self._selected)
+        self.table.opened.connect(lambda line: self.folder_requested.emit(line.path))
+        self.folder.clicked.connect(lambda: self._emit(self.folder_requested))
+        self.resume.clicked.connect(lambda: self._emit(self.resume_requested))
+        self.withdraw.clicked.connect(self._ask)
+        self.asking.left.connect(self._stop_asking)
+        self.asking.answered.connect(self._answered)
+        self.remark.returnPressed.connect(self._remarked)
+        self._selected()
+
+    def set_lines(self, lines: Sequence[SessionSummary], forbidden: Collection[Path] = ()) -> None:
+        """Every session, newest first; forbidden: those that their study does not let go on."""
+        if tuple(lines) == self.table.lines and forbidden == self._forbidden:
+            return
+        self._forbidden = frozenset(forbidden)
+        self.table.set_lines(lines)
+        self._count()
+        asked = self._asked
+        if asked is not None and asked.path not in {line.path for line in lines}:
+            self._stop_asking()
+        self._selected()
+
+    def say(self, text: str, path: Path | None = None) -> None:
+        """Tell something below the table until another session is selected; path: of which one."""
+        self._said = text
+        bits.set_text(self.about, text)
+
+    def _count(self) -> None:
+        shown, of = len(self.table.sessions.lines), len(self.table.lines)
+        text = tr("{n} of {of}", n=shown, of=of) if shown != of else str(of)
+        bits.set_text(self.count, text if of else "")
+
+    def _search(self, text: str) -> None:
+        self.table.search(text)
+        self._count()
+
+    def _selected(self) -> None:
+        line = self.table.selected()
+        forbidden = line is not None and line.path in self._forbidden
+        over = line is not None and line.state != "running" and not line.withdrawn
+        self.resume.setEnabled(over and line.state == "interrupted" and not forbidden)  # type: ignore[union-attr]
+        self.withdraw.setEnabled(over)
+        self.folder.setEnabled(line is not None)
+        self.remark.setEnabled(line is not None)
+        if self._asked is not None and (line is None or line.path != self._asked.path):
+            self._stop_asking()
+        if line is None:
+            text = tr("Choose a session.") if self.table.lines else tr("No session yet.")
+        elif forbidden:
+            text = tr("Its study forbids to go on with it: {path}", path=line.path)
+        else:
+            text = "\n".join((*line.comments, str(line.path)))
+        bits.set_text(self.about, self._said or text)
+        self._said = ""
+
+    def _emit(self, signal: object) -> None:
+        line = self.table.selected()
+        if line is not None:
+            signal.emit(line.path)  # type: ignore[attr-defined]
+
+    def _remarked(self) -> None:
+        line, text = self.table.selected(), self.remark.text().strip()
+        if line is not None and text:
+            self.remark.clear()
+            self.remarked.emit(line.path, text)
+
+    def _ask(self) -> None:
+        self._asked = self.table.selected()
+        if self._asked is not None:
+            self._foot.hide()
+            self.asking.ask(self._asked)
+
+    def _stop_asking(self) -> None:
+        self._asked = None
+        self.asking.hide()
+        self._foot.show()
+        self.table.setFocus()
+
+    def _answered(self, delete: bool) -> None:
+        asked = self._asked
+        self._stop_asking()
+        if asked is not None:
+            self.withdraw_requested.emit(asked.path, delete)

@@ -1,0 +1,225 @@
+"""The lists of sessions on the home: read in a thread of their own, shown where they changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+
+from labapp.errors import LabappError, RecordError
+from labapp.records.comments import add_comment
+from labapp.records.journal import last_utc
+from labapp.records.session_index import SessionIndex
+from labapp.records.sessions import SessionSummary
+from labapp.session import resuming
+from labapp.session.withdrawal import withdraw
+from labapp.ui import mistakes
+from labapp.ui.language import tr
+from labapp.ui.moderator.choices import Interrupted
+from labapp.ui.moderator.home import HomeView
+from labapp.ui.researcher.controller import Researcher
+
+BREATH_S = 0.001
+"""After each session that was read the windows' thread has its turn."""
+PARTIAL_S = 0.5
+"""While many sessions are read for the first time, those so far are shown so often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """sessions: newest first; interrupted: those of them that can be asked about; whole: all were
+    read."""
+
+    sessions: tuple[SessionSummary, ...] = ()
+    interrupted: tuple[Interrupted, ...] = ()
+    whole: bool = True
+
+    @property
+    def forbidden(self) -> frozenset[Path]:
+        """Those that their study does not let go on."""
+        return frozenset(line.path for line in self.interrupted if line.forbidden)
+
+
+class Reader:
+    """Reads in whatever thread calls it; what did not change is not read again."""
+
+    def __init__(self, data: Path) -> None:
+        self._index = SessionIndex(data)
+        self._asked: dict[Path, tuple[SessionSummary, Interrupted]] = {}
+
+    def read(self, partly: Callable[[Found], None], stop: threading.Event) -> Found:
+        """All sessions; partly: is told of the first ones while the others are read."""
+        told = monotonic()
+
+        def progress(so_far: Callable[[], list[SessionSummary]]) -> None:
+            nonlocal told
+            if stop.is_set():
+                raise _Stopped
+            sleep(BREATH_S)
+            if monotonic() - told >= PARTIAL_S:
+                told = monotonic()
+                partly(Found(tuple(so_far()), whole=False))
+
+        lines = tuple(self._index.read(progress))
+        self._asked = {line.path: self._ask(line) for line in lines if _open_ended(line)}
+        return Found(lines, tuple(asked for _, asked in self._asked.values()))
+
+    def _ask(self, line: SessionSummary) -> tuple[SessionSummary, Interrupted]:
+        known = self._asked.get(line.path)
+        if known is not None and known[0] is line:
+            return known
+        try:
+            last = last_utc(line.path)
+        except RecordError:
+            last = line.started
+        forbidden = resuming.forbids_resume(line.path)
+        return line, Interrupted(line.path, line.study, line.participant, last, forbidden)
+
+
+class _Stopped(Exception):
+    """Nobody waits any more."""
+
+
+def _open_ended(line: SessionSummary) -> bool:
+    return line.state == "interrupted" and not line.withdrawn
+
+
+class SessionLists(QObject):
+    """Keeps the home's lists true. changed(): they were read, and what they show is as it is."""
+
+    changed = Signal()
+    _partly = Signal(object)
+    _ended = Signal(object)
+    _done = Signal(object)
+
+    def __init__(
+        self, data: Path, private: Path, view: HomeView, researcher: Researcher, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._private = private
+        self._view = view
+        self._researcher = researcher
+        self._reader = Reader(data)
+        self._found = Found()
+        self._shown = Found()
+        self._left: set[Path] = set()
+        self._study = ""
+        self._pool: ThreadPoolExecutor | None = None
+        self._stop = threading.Event()
+        self._reading = self._again = self._closed = False
+        # Queued: all come from the thread.
+        queued = Qt.ConnectionType.QueuedConnection
+        self._partly.connect(self._show_some, queued)
+        self._ended.connect(self._read, queued)
+        self._done.connect(self._withdrawn, queued)
+        page = view.sessions_page
+        page.folder_requested.connect(self.open_folder)
+        page.withdraw_requested.connect(self.withdraw)
+        page.remarked.connect(self.remark)
+        view.leave_requested.connect(self.leave)
+
+    def show_study(self, study: str) -> None:
+        """The sessions of which study stand on the first page; empty for none."""
+        self._study = study
+        self._show(self._found, anew=True)
+
+    def refresh(self) -> None:
+        """Look again, in the thread; what changed is shown when it is known."""
+        if self._reading:
+            self._again = True
+            return
+        if self._closed:
+            return
+        self._reading, self._again = True, False
+        self._stop = stop = threading.Event()
+        self._submit(lambda: self._reader.read(self._partly.emit, stop), self._ended)
+
+    def hold(self) -> None:
+        """A session begins: the machine is its own. `refresh` goes on where this stopped."""
+        self._again = False
+        self._stop.set()
+
+    def close(self) -> None:
+        """End the thread; what was begun is waited for."""
+        self._closed = True
+        self.hold()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def leave(self, path: Path) -> None:
+        """Do not ask about an interrupted session any more."""
+        self._left.add(path)
+        self._show(self._found, anew=True)
+
+    def open_folder(self, path: Path) -> None:
+        """Show a session's folder in the system's file manager."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self._view.sessions_page.say(
+                tr("No file manager answers. It is here: {path}", path=path)
+            )
+
+    def remark(self, path: Path, text: str) -> None:
+        """Keep a remark beside the session's data."""
+        try:
+            add_comment(path, text)
+        except LabappError as error:
+            self._view.show_error(error)
+        self.refresh()
+
+    def withdraw(self, path: Path, delete: bool) -> None:
+        """Withdraw a session's participant, in the thread: deleting may take a while."""
+        self._submit(lambda: withdraw(path, self._private, delete=delete).lines(), self._done)
+
+    def _submit(self, work: Callable[[], object], ended: object) -> None:
+        if self._closed:
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sessions")
+        self._pool.submit(work).add_done_callback(ended.emit)  # type: ignore[attr-defined]
+
+    @Slot(object)
+    def _withdrawn(self, done: Future[list[str]]) -> None:
+        if done.cancelled() or self._closed:
+            return
+        with mistakes.caught(self._view.show_error, tr("The session could not be withdrawn.")):
+            self._view.sessions_page.say("\n".join(done.result()))
+        self.refresh()
+
+    @Slot(object)
+    def _show_some(self, found: Found) -> None:
+        if not self._found.sessions:
+            self._show(found)
+
+    @Slot(object)
+    def _read(self, done: Future[Found]) -> None:
+        self._reading = False
+        if done.cancelled() or self._closed:
+            return
+        with mistakes.caught(self._view.show_error, tr("Something could not be checked.")):
+            try:
+                self._found = done.result()
+            except _Stopped:
+                pass  # a session begins
+            else:
+                self._show(self._found)
+                self.changed.emit()
+        if self._again:
+            self.refresh()
+
+    def _show(self, found: Found, *, anew: bool = False) -> None:
+        """Only what changed costs the windows' thread something."""
+        if found == self._shown and not anew:
+            return
+        self._shown = found
+        self._view.set_all_sessions(found.sessions, found.forbidden)
+        self._researcher.set_sessions(found.sessions)
+        self._view.set_sessions([line for line in found.sessions if line.study == self._study])
+        asked = [line for line in found.interrupted if line.path not in self._left]
+        self._view.set_interrupted(asked)

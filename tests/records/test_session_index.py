@@ -1,0 +1,137 @@
+"""The list of sessions that is kept: what did not change is not read, what did is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from labapp.records import session_index
+from labapp.records.comments import add_comment, comments, forget_comments
+from labapp.records.layout import COMMENTS, JOURNAL
+from labapp.records.session_index import SessionIndex
+from labapp.records.sessions import list_sessions
+from labapp.session.folder import SessionFolder
+from labapp.session.withdrawal import withdraw
+from tests.helpers.golden import golden_builder
+from tests.helpers.journals import golden_session
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folders whose journals are read."""
+    places: list[Path] = []
+    real = session_index.recorded
+
+    def recorded(folder: Path) -> object:
+        places.append(folder)
+        return real(folder)
+
+    monkeypatch.setattr(session_index, "recorded", recorded)
+    return places
+
+
+def study_of(data: Path) -> list[Path]:
+    """Three sessions of two studies: over, interrupted, and one that is none."""
+    whole = golden_session(data)
+    killed = golden_builder()
+    killed.participant = "P02"
+    killed.rows = [row for row in killed.rows if row[0] <= 72_250_000_000]
+    (data / "other").mkdir()
+    interrupted = killed.write(data, wal=True)
+    moved = data / "other" / interrupted.name.replace("20260102", "20260301")
+    interrupted.rename(moved)
+    empty = data / "golden" / "sub-P03_ses-1_20250101T000000Z"
+    empty.mkdir()
+    return [moved, whole, empty]
+
+
+def test_newest_first_over_all_studies_and_as_the_plain_list_says(tmp_path: Path) -> None:
+    folders = study_of(tmp_path)
+    found = SessionIndex(tmp_path).read()
+    assert [line.path for line in found] == folders
+    assert [line.state for line in found] == ["interrupted", "complete", "damaged"]
+    assert sorted(found, key=str) == sorted(list_sessions(tmp_path), key=str)
+
+
+def test_what_did_not_change_is_the_same_object_and_not_read_again(
+    tmp_path: Path, read: list[Path]
+) -> None:
+    folders = study_of(tmp_path)
+    index = SessionIndex(tmp_path)
+    before = index.read()
+    assert sorted(read) == sorted(folders)
+    read.clear()
+    again = index.read()
+    assert read == []
+    assert all(one is other for one, other in zip(before, again, strict=True))
+
+
+def test_a_journal_that_was_written_to_is_read_again(tmp_path: Path, read: list[Path]) -> None:
+    folders = study_of(tmp_path)
+    index = SessionIndex(tmp_path)
+    index.read()
+    read.clear()
+    os.utime(folders[1] / JOURNAL, ns=(1, 1))
+    index.read()
+    assert read == [folders[1]]
+
+
+def test_a_session_that_somebody_opens_and_leaves_is_told(tmp_path: Path) -> None:
+    folders = study_of(tmp_path)
+    index = SessionIndex(tmp_path)
+    index.read()
+    lock = SessionFolder(folders[0]).lock()
+    assert index.read()[0].state == "running"
+    lock.release()
+    assert index.read()[0].state == "interrupted"
+
+
+def test_logs_beside_the_sessions_are_read_again_and_no_journal(
+    tmp_path: Path, read: list[Path]
+) -> None:
+    folders = study_of(tmp_path / "data")
+    index = SessionIndex(tmp_path / "data")
+    index.read()
+    read.clear()
+    entry = {"bundle": "/out", "sessions": [folders[1].name]}
+    (folders[1].parent / "exports.jsonl").write_text(json.dumps(entry) + "\n")
+    assert index.read()[1].exported == ("/out",)
+    add_comment(folders[1], "Tired after lunch.")
+    add_comment(folders[1], "Came back for the second half.")
+    assert index.read()[1].comments == ("Tired after lunch.", "Came back for the second half.")
+    assert read == []
+    withdraw(folders[1], tmp_path / "private", delete=False)
+    line = index.read()[1]
+    assert (line.withdrawn, len(line.comments)) == ("keep", 2)
+    assert read == []
+    assert sorted(index.read(), key=str) == sorted(list_sessions(tmp_path / "data"), key=str)
+
+
+def test_who_stops_the_reading_loses_nothing_of_it(tmp_path: Path, read: list[Path]) -> None:
+    study_of(tmp_path)
+    index = SessionIndex(tmp_path)
+
+    def stop(so_far: object) -> None:
+        if len(read) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.read(stop)
+    assert len(index.read()) == 3
+    assert len(read) == 3, "each once"
+
+
+def test_remarks_go_with_the_data_of_who_withdraws(tmp_path: Path) -> None:
+    folder = study_of(tmp_path / "data")[1]
+    other = folder.with_name(folder.name.replace("P01", "P09"))
+    add_comment(folder, "a")
+    add_comment(other, "b")
+    with (folder.parent / COMMENTS).open("a") as file:
+        file.write("not ours\n")
+    withdraw(folder, tmp_path / "private", delete=True)
+    assert comments(folder.parent) == {other.name: ("b",)}
+    assert "not ours" in (folder.parent / COMMENTS).read_text()
+    assert forget_comments(folder) == 0

@@ -1,0 +1,228 @@
+"""The page of all sessions, and the lists that are read beside the windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from labapp.records.comments import comments
+from labapp.records.sessions import SessionSummary
+from labapp.ui.home import HomeController
+from labapp.ui.moderator.home import PALETTE
+from labapp.ui.moderator.session_model import natural
+from labapp.ui.moderator.sessions_page import SessionsPage
+from labapp.ui.session_lists import Reader
+from tests.helpers.journals import golden_session
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def line(participant: str, day: int, **changes: object) -> SessionSummary:
+    plain = SessionSummary(
+        f"sub-{participant}_ses-1_202601{day:02d}T080000Z",
+        Path("/data/mnist") / participant,
+        "mnist",
+        participant,
+        "1",
+        f"2026-01-{day:02d}T08:00:00Z",
+        "complete",
+        60.0 * day,
+        sound=True,
+    )
+    return replace(plain, **changes)
+
+
+LINES = [
+    line("P10", 9, study="faces"),
+    line("P2", 8, comments=("Tired.", "Left early.")),
+    line("P1", 7, state="interrupted"),
+    line("P3", 6, withdrawn="keep"),
+    line("P4", 5, state="running"),
+]
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> SessionsPage:
+    shown = SessionsPage(PALETTE)
+    qtbot.addWidget(shown)
+    shown.resize(1200, 600)
+    shown.set_lines(list(reversed(LINES)))
+    shown.show()
+    return shown
+
+
+def ids(page: SessionsPage) -> list[str]:
+    return [one.participant for one in page.table.sessions.lines]
+
+
+def choose(page: SessionsPage, participant: str) -> None:
+    page.table.selectRow(ids(page).index(participant))
+
+
+def test_numbers_sort_as_people_count() -> None:
+    assert sorted(["P10", "p2", "P1b", "P1"], key=natural) == ["P1", "P1b", "p2", "P10"]
+
+
+def test_the_newest_is_first_and_every_column_sorts(page: SessionsPage, qtbot: QtBot) -> None:
+    assert ids(page) == ["P10", "P2", "P1", "P3", "P4"]
+    header = page.table.horizontalHeader()
+    names = [column.name for column in page.table.sessions.columns]
+
+    def click(name: str) -> None:
+        at = names.index(name)
+        place = header.viewport().rect().center()
+        place.setX(header.sectionViewportPosition(at) + 12)
+        qtbot.mouseClick(header.viewport(), LEFT, pos=place)
+
+    click("Id")
+    assert ids(page) == ["P1", "P2", "P3", "P4", "P10"]
+    click("Id")
+    assert ids(page) == ["P10", "P4", "P3", "P2", "P1"]
+    click("Length")
+    assert ids(page) == ["P4", "P3", "P1", "P2", "P10"]
+    click("Study")
+    assert ids(page)[0] == "P10"
+
+
+def test_what_is_selected_stays_so_while_rows_come_and_go(page: SessionsPage) -> None:
+    choose(page, "P2")
+    page.set_lines([line("P11", 10), *LINES])
+    chosen = page.table.selected()
+    assert chosen is not None
+    assert chosen.participant == "P2"
+    page.set_lines([one for one in LINES if one.participant != "P2"])
+    assert page.table.selected() is None
+
+
+def test_a_search_looks_at_every_cell(page: SessionsPage) -> None:
+    for text, expected in (
+        ("tired", ["P2"]),
+        ("mnist inter", ["P1"]),
+        ("FACES", ["P10"]),
+        ("withdrawn", ["P3"]),
+        ("nobody", []),
+        ("", ["P10", "P2", "P1", "P3", "P4"]),
+    ):
+        page.search.setText(text)
+        assert ids(page) == expected, text
+        assert page.count.text() == ("5" if not text else f"{len(expected)} of 5")
+
+
+def test_a_double_click_and_enter_open_the_folder(page: SessionsPage, qtbot: QtBot) -> None:
+    index = page.table.sessions.index(1, 1)
+    place = page.table.visualRect(index).center()
+    qtbot.mouseClick(page.table.viewport(), LEFT, pos=place)
+    with qtbot.waitSignal(page.folder_requested) as asked:
+        qtbot.mouseDClick(page.table.viewport(), LEFT, pos=place)
+    assert asked.args == [LINES[1].path]
+    choose(page, "P1")
+    with qtbot.waitSignal(page.folder_requested) as asked:
+        qtbot.keyClick(page.table, Qt.Key.Key_Return)
+    assert asked.args == [LINES[2].path]
+
+
+@pytest.mark.parametrize("delete", [True, False])
+def test_withdrawing_is_asked_in_place(page: SessionsPage, qtbot: QtBot, delete: bool) -> None:
+    choose(page, "P2")
+    qtbot.mouseClick(page.withdraw, LEFT)
+    assert page.asking.isVisible()
+    assert "P2 (mnist) withdraws" in page.asking.text.text()
+    assert not page.withdraw.isVisible()
+    button = page.asking.delete if delete else page.asking.keep
+    with qtbot.waitSignal(page.withdraw_requested) as asked:
+        qtbot.mouseClick(button, LEFT)
+    assert asked.args == [LINES[1].path, delete]
+    assert page.asking.isHidden()
+
+
+def test_one_enter_withdraws_nobody_and_another_row_ends_the_question(
+    page: SessionsPage, qtbot: QtBot
+) -> None:
+    told: list[object] = []
+    page.withdraw_requested.connect(lambda *what: told.append(what))
+    choose(page, "P2")
+    page.withdraw.setFocus()
+    qtbot.keyClick(page.withdraw, Qt.Key.Key_Space)
+    assert page.asking.cancel.hasFocus()
+    qtbot.keyClick(page.asking.cancel, Qt.Key.Key_Space)
+    assert page.asking.isHidden()
+    qtbot.mouseClick(page.withdraw, LEFT)
+    choose(page, "P1")
+    assert page.asking.isHidden()
+    qtbot.mouseClick(page.withdraw, LEFT)
+    qtbot.keyClick(page.asking, Qt.Key.Key_Escape)
+    assert page.asking.isHidden()
+    assert told == []
+
+
+def test_what_cannot_be_done_is_not_offered(page: SessionsPage) -> None:
+    for participant, withdraw, resume in (
+        ("P10", True, False),
+        ("P1", True, True),
+        ("P3", False, False),
+        ("P4", False, False),
+    ):
+        choose(page, participant)
+        assert (page.withdraw.isEnabled(), page.resume.isEnabled()) == (withdraw, resume)
+    page.table.clearSelection()
+    assert not page.folder.isEnabled()
+
+
+@pytest.fixture
+def home(qtbot: QtBot, tmp_path: Path) -> Iterator[HomeController]:
+    golden_session(tmp_path / "data")
+    opened = HomeController(tmp_path / "data", tmp_path / "private")
+    opened.show()
+    qtbot.waitUntil(lambda: bool(opened.view.sessions_page.table.lines))
+    yield opened
+    opened.window.close()
+    opened.window.deleteLater()
+
+
+def test_a_remark_and_a_withdrawal_reach_the_data(home: HomeController, qtbot: QtBot) -> None:
+    page = home.view.sessions_page
+    qtbot.mouseClick(home.view.tabs[1], LEFT)
+    choose(page, "P01")
+    folder = page.table.lines[0].path
+    before = (folder / "journal.sqlite").read_bytes()
+    qtbot.keyClicks(page.remark, "Came late.")
+    qtbot.keyClick(page.remark, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.table.lines[0].comments == ("Came late.",))
+    assert comments(folder.parent) == {folder.name: ("Came late.",)}
+    assert (folder / "journal.sqlite").read_bytes() == before
+    qtbot.mouseClick(page.withdraw, LEFT)
+    qtbot.mouseClick(page.asking.delete, LEFT)
+    qtbot.waitUntil(lambda: page.table.lines == ())
+    assert not folder.exists()
+    assert comments(folder.parent) == {}
+
+
+def test_the_windows_thread_reads_no_journal(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import threading
+
+    readers: list[str] = []
+    real = Reader.read
+
+    def read(self: Reader, *arguments: object) -> object:
+        readers.append(threading.current_thread().name)
+        return real(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Reader, "read", read)
+    with qtbot.waitSignal(home.lists.changed):
+        home._slow_checks()
+    assert readers
+    assert all(name.startswith("sessions") for name in readers)
+
+
+def test_results_open_on_the_study_of_the_most_recent_session(home: HomeController) -> None:
+    home.researcher._study = ""
+    newest = line("P1", 9, study="apples")
+    home.researcher.set_sessions([newest, line("P1", 8, study="zebras")])
+    assert home.researcher._study == "apples"
