@@ -89,7 +89,7 @@ def change_a_date_in_the_archive(places: Places) -> Path:
     return places.archive
 
 
-@manipulation("archive", told="2290 were written")
+@manipulation("archive", told="_beh.tsv: ")
 def change_a_cell_in_the_archive(places: Places) -> Path:
     """A table is another, packed as labapp packs."""
     rezip(places.archive, _change_a_cell)

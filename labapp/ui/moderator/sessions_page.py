@@ -99,7 +99,7 @@ class SessionsPage(QFrame):
         self.remark = QLineEdit()
         self.remark.setPlaceholderText(tr("Remark on this session, Enter keeps it"))
         self.remark.setAccessibleName(tr("Remark"))
-        self.remark.setMaxLength(2000)
+        bits.limit(self.remark)
         self.folder = Button(tr("Open folder"))
         self.withdraw = Button(tr("Withdraw…"))
         self.resume = Button(tr("Recover and resume"))
