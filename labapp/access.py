@@ -72,10 +72,14 @@ def own_folder(path: Path, *, exist_ok: bool = True) -> None:
         path.chmod(0o2770)
 
 
+def file_mode() -> int:
+    """What may be done with a file of people's data. Raises UsageError."""
+    return 0o600 if group() is None else 0o660
+
+
 def create(path: Path) -> IO[bytes]:
     """Make a file that must not be there yet, and open it. Raises OSError, UsageError."""
-    number = group()
-    mode = 0o600 if number is None else 0o660
+    number, mode = group(), file_mode()
     stream = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | _BINARY, mode), "w+b")
     if number is not None:
         os.fchown(stream.fileno(), -1, number)

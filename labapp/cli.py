@@ -206,7 +206,6 @@ def export(
             "may, too.",
             err=True,
         )
-    warn_of_wide(data)
     path = write_bundle(
         [session_path(s, data) for s in sessions],
         out,

@@ -14,6 +14,7 @@ import pytest
 
 from labapp import access
 from labapp.analysis.staging import staged
+from labapp.audio.writer import WavWriter
 from labapp.errors import DataFolderError, UsageError
 from labapp.session.folder import study_folder
 from labapp.session.private import Consent, store_consent
@@ -85,6 +86,22 @@ def test_for_the_labs_group_everything_is_open_but_the_private_folder(tmp_path: 
             assert mode & 0o060 == 0o060, path
             assert path.is_file() or mode & stat.S_ISGID, path
             assert path.stat().st_gid == os.getegid(), path
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_sound_is_written_with_the_same_rights(
+    tmp_path: Path, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import grp
+
+    if shared:
+        monkeypatch.setenv(access.GROUP, grp.getgrgid(os.getegid()).gr_name)
+    before = os.umask(0)
+    try:
+        WavWriter(tmp_path / "s.wav", 8000).close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "s.wav").stat().st_mode) == (0o660 if shared else 0o600)
 
 
 def test_a_group_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

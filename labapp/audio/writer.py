@@ -14,6 +14,8 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
+from labapp import access
+
 HEADER_BYTES = 44
 FRAME_BYTES = 2
 _MAX_DATA = 0xFFFFFFFF - HEADER_BYTES
@@ -72,7 +74,7 @@ class WavWriter:
         self._written = 0
         self._digest = hashlib.sha256()
         self._synced = 0
-        self._fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | _O_BINARY, 0o644)
+        self._fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | _O_BINARY, access.file_mode())
         try:
             self._put(wav_header(rate, 0), 0)
             os.fsync(self._fd)

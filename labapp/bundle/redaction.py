@@ -48,6 +48,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
             "language",
             "audio",
             "plan",
+            "replicates",
         }
     ),
     "segment.started": frozenset({"utc", "app_version", "study_sha256"}),

@@ -170,3 +170,6 @@ def test_the_demonstration_on_a_virtual_display(labapp: Labapp, tmp_path: Path) 
     assert lines[-2:] == [f"bundle: {out / 'bundle'}", f"report: {out / 'results/report.html'}"]
     assert (out / "bundle" / "dataset_description.json").is_file()
     assert (out / "results" / "report.html").is_file()
+    if os.name == "posix":
+        # Session, sound, private folder, bundle and results, by windows, recorder and workers.
+        assert [path for path in (out, *out.rglob("*")) if path.stat().st_mode & 0o077] == []
