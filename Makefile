@@ -7,6 +7,7 @@ help:
 	@echo "make run    set up, then open the moderator window"
 	@echo "make test   set up, then every check"
 	@echo "make torture  resume every study in its windows after every kind of event, and kill 200 sessions; hours"
+	@echo "make fuzz   set up, then hostile inputs to every reader, SECONDS=60 each"
 	@echo "make format sort imports and format the code"
 
 setup:
@@ -29,6 +30,10 @@ torture:
 	@scripts/setup.sh test
 	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 .venv/bin/python -m tests.torture \
 		--kills $(KILLS) --rows $(ROWS) $(if $(OUT),--out $(OUT))
+
+fuzz:
+	@scripts/setup.sh test
+	@.venv/bin/python -m tests.hostile.targets --seconds $(or $(SECONDS),60)
 
 format:
 	@.venv/bin/ruff check --fix .

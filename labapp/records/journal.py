@@ -29,12 +29,17 @@ MOST_ROWS = 1_000_000
 """Events of a session. That of an hour has some 30,000."""
 LONGEST = 8 * files.MIB
 """Bytes of a payload. The longest, the plan of a session, has a tenth of one."""
+_WHOLE = ("seq", "segment", "t_ns", "v", "trial", "attempt")
+_TYPES = {
+    name: {
+        int if name in _WHOLE else str,
+        *([type(None)] * (name in ("stage", "trial", "attempt"))),
+    }
+    for name in COLUMNS
+}
 _TABLES = {
     "meta": {"key": "TEXT", "value": "TEXT"},
-    "events": {
-        name: "INTEGER" if name in ("seq", "segment", "t_ns", "v", "trial", "attempt") else "TEXT"
-        for name in COLUMNS
-    },
+    "events": {name: "INTEGER" if name in _WHOLE else "TEXT" for name in COLUMNS},
 }
 
 _ROWS = f"SELECT {', '.join(COLUMNS)} FROM events"
@@ -142,7 +147,16 @@ def read_rows(
         rows = [Row(*row) for row in connection.execute(ordered, kinds or ())]
         if len(rows) > MOST_ROWS:
             raise sqlite3.DatabaseError(f"it holds more events than the {MOST_ROWS} that are read")
+        _refuse_types(rows)
         return rows
+
+
+def _refuse_types(rows: Sequence[Row]) -> None:
+    """A flipped bit in the head of a stored row makes nothing of a number, or a number of a text,
+    which SQLite gives out although the column is declared otherwise."""
+    for (name, allowed), column in zip(_TYPES.items(), zip(*rows, strict=True), strict=False):
+        if not allowed.issuperset(map(type, column)):
+            raise sqlite3.DatabaseError(f"the column {name} holds a value that is none of its kind")
 
 
 def extent(folder: Path) -> tuple[int, int]:
