@@ -71,6 +71,7 @@ def rows_of(content: bytes, place: str) -> list[Row]:
             _refuse_foreign(file)
             letters = 0
             for batch in file.iter_batches(BATCH, columns=SCHEMA.names, use_threads=False):
+                batch.validate(full=True)  # damaged pages count texts that are not there
                 letters += batch.nbytes
                 if letters > LARGEST:
                     raise ValueError(_TOO_LARGE)

@@ -30,11 +30,9 @@ MOST_ROWS = 1_000_000
 LONGEST = 8 * files.MIB
 """Bytes of a payload. The longest, the plan of a session, has a tenth of one."""
 _WHOLE = ("seq", "segment", "t_ns", "v", "trial", "attempt")
+_OPTIONAL = ("stage", "trial", "attempt")
 _TYPES = {
-    name: {
-        int if name in _WHOLE else str,
-        *([type(None)] * (name in ("stage", "trial", "attempt"))),
-    }
+    name: {int if name in _WHOLE else str} | ({type(None)} if name in _OPTIONAL else set())
     for name in COLUMNS
 }
 _TABLES = {

@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 from labapp import __version__, access
 from labapp.clock import utc_text
 from labapp.errors import BundleError, DataFolderError
+from labapp.reading import files
 from labapp.records.layout import EXPORTS, LOCK
 from labapp.records.sessions import BEGUN, DONE, GIVEN_UP, exports, there
 
@@ -127,7 +128,7 @@ def _note(study: Path, entry: Mapping[str, Any]) -> None:
     path = study / EXPORTS
     line = json.dumps({"utc": utc_text(datetime.now(UTC)), **entry}, ensure_ascii=False)
     try:
-        cut = path.is_file() and not path.read_bytes().endswith(b"\n")
+        cut = files.exists(path) and not files.content(path).endswith(b"\n")
         with path.open("a", encoding="utf-8") as file:
             file.write("\n" * cut + line + "\n")
             file.flush()
