@@ -393,8 +393,12 @@ class Keyboard(QObject):
             self._take(field)
 
     def _restart_idle(self) -> None:
-        self._typed = self._text()
+        # Once the key that is looked at has arrived.
+        QTimer.singleShot(0, self, self._remember)
         self._idle.start()
+
+    def _remember(self) -> None:
+        self._typed = self._text()
 
     def _text(self) -> str:
         """What stands in the field: an input method composes without keys that a window sees."""

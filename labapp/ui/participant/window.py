@@ -42,6 +42,7 @@ from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.images import Images
 from labapp.ui.participant.description import Description
+from labapp.ui.participant.focus import after, stops
 from labapp.ui.participant.panels import Cover, Question
 from labapp.ui.participant.screen import OnConsent, Screen, Setting
 from labapp.ui.participant.screens import make_screen
@@ -115,7 +116,6 @@ class ParticipantWindow(QWidget):
         self.leave.stayed.connect(lambda: self._runner.send(StayHere()))
         self.cover.back.clicked.connect(self._take_back)
         self.top.help_pressed.connect(self._help)
-        QWidget.setTabOrder(self.bottom.right, self.top.help)  # behind what the task is
         self.description.tree_asked.connect(self._open_tree)
         self.bottom.left_pressed.connect(self._left)
         self.bottom.right_pressed.connect(self._right)
@@ -281,17 +281,51 @@ class ParticipantWindow(QWidget):
     def _release_focus(self) -> QWidget | None:
         """Take the focus from what is about to be hidden: Qt would hand it on, to some dial."""
         widget = self.focusWidget()
-        if widget is not None:
-            widget.clearFocus()
-        return widget
+        self._rest_focus()
+        return None if widget is self else widget
+
+    def _rest_focus(self) -> None:
+        """Let the focus rest on the window itself, where Enter does nothing. Left nowhere, Qt would
+        give it to whatever comes first as soon as the window has the keyboard again."""
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _return_focus(self, before: QWidget | None) -> bool:
+        """Give the focus back to what had it; False where that is gone, or leaves something."""
+        if before is None or not isValid(before) or before in self._leaving:
+            return False
+        if not (before.isVisible() and before.isEnabled()):
+            return False
+        before.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    @property
+    def _leaving(self) -> tuple[QWidget, ...]:
+        """What leaves a question, a page or the study: it gets the focus by Tab or the mouse, and
+        never by itself."""
+        return (self.bottom.left,)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab, in reading order. Qt asks for the next one also where what had the focus was hidden
+        or switched off: then it goes to nobody, and the screen puts it where it wants it."""
+        current: QWidget | None = self.focusWidget()
+        if current is not None and not (current.isVisible() and current.isEnabled()):
+            self._rest_focus()
+            return True
+        inside = [self.leave, self.stack, self.bottom.right, self.top, self.bottom.left]
+        order = [stop for part in inside for stop in stops(part, current)]
+        if (following := after(order, current, forward=forward)) is None:
+            return False
+        reason = Qt.FocusReason.TabFocusReason
+        following.setFocus(reason if forward else Qt.FocusReason.BacktabFocusReason)
+        return True
 
     def _uncover(self, screen: Screen) -> None:
         self._covered = False
         self.stack.setCurrentWidget(screen)
         before = self._focus_under or self._focus_before
         self._focus_under = self._focus_before = None
-        if before is not None and isValid(before) and not screen.wish:
-            before.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not screen.wish and not self._return_focus(before):
+            screen.wish = "content"
 
     @property
     def _described(self) -> str:
@@ -352,6 +386,11 @@ class ParticipantWindow(QWidget):
     def _left(self) -> None:
         if self._screen is not None and not self._covered:
             self._screen.left()
+            if self.bottom.left.hasFocus():
+                # Enter once more would leave the next one, too.
+                self._rest_focus()
+                self._screen.wish = "content"
+                self._fulfil()
 
     def _right(self) -> None:
         if self._described:
@@ -396,9 +435,7 @@ class ParticipantWindow(QWidget):
         """The participant goes on, or is no longer asked: back to what had the focus."""
         self.leave.hide()
         before, self._focus_before_leave = self._focus_before_leave, None
-        if before is not None and isValid(before) and before.isVisible() and before.isEnabled():
-            before.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif self._screen is not None and not self._covered:
+        if not self._return_focus(before) and self._screen is not None and not self._covered:
             self._screen.wish = "content"
 
     def _tell_alone(self) -> None:
@@ -436,6 +473,8 @@ class ParticipantWindow(QWidget):
         if event.type() != QEvent.Type.ActivationChange or self._may_close:
             return
         focused = self.isActiveWindow()
+        if focused and (self.focusWidget() is None or self.focusWidget() in self._leaving):
+            self._rest_focus()
         if focused != self._focused and not self._runner.finished:
             self._focused = focused
             self._runner.emit(WindowFocus(focused))

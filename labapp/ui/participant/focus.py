@@ -1,0 +1,71 @@
+"""Where Tab goes in the participant's window: on in reading order, whatever was made when.
+
+The order is that of the layouts, so that a field that is put into a row later, such as the editor
+of a dial's name, has its place in that row. The way on comes behind the content, and what leaves a
+question, such as Skip, behind everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
+
+LAST = 1_000_000
+"""The row of what stands in no layout."""
+
+
+def stops(root: QWidget, current: QWidget | None = None) -> Iterator[QWidget]:
+    """What Tab stops at within a widget, in reading order; and what has the focus, `current`,
+    though Tab would not stop there."""
+    if not root.isVisible() or not root.isEnabled():
+        return
+    if root is current or (
+        root.focusPolicy() & Qt.FocusPolicy.TabFocus and root.focusProxy() is None
+    ):
+        yield root
+    layouts = root.findChildren(QLayout, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    layouts = [inner for layout in layouts for inner in (layout, *layout.findChildren(QLayout))]
+    children = [
+        child for child in root.children() if isinstance(child, QWidget) and not child.isWindow()
+    ]
+    children.sort(key=lambda child: (_place(child, layouts), child.y(), child.x()))
+    for child in children:
+        yield from stops(child, current)
+
+
+def _place(widget: QWidget, layouts: Iterable[QLayout]) -> tuple[tuple[int, int], ...]:
+    """Row and column in each layout, from the outermost to the one that holds a widget; behind all
+    others where none does.
+
+    The items of layouts are not looked at: Python's objects of them outlive them (PySide), and are
+    then taken for whatever comes to lie at their place.
+    """
+    for layout in layouts:
+        if (index := layout.indexOf(widget)) >= 0:
+            path = [_cell(layout, index)]
+            while isinstance(outer := layout.parent(), QLayout):
+                path.insert(0, _cell(outer, outer.indexOf(layout)))
+                layout = outer
+            return tuple(path)
+    return ((LAST, 0),)
+
+
+def _cell(layout: QLayout, index: int) -> tuple[int, int]:
+    if isinstance(layout, QGridLayout):
+        row, column, *_ = cast("tuple[int, int, int, int]", layout.getItemPosition(index))
+        return row, column
+    return index, 0
+
+
+def after(order: Sequence[QWidget], current: QWidget | None, *, forward: bool) -> QWidget | None:
+    """The stop that follows, or comes before; round at the ends. None where there is none."""
+    others = [widget for widget in order if widget is not current]
+    if not others:
+        return None
+    if current not in order:
+        return others[0 if forward else -1]
+    place = order.index(current) + (1 if forward else -1)
+    return order[place % len(order)]
