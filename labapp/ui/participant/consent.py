@@ -182,6 +182,7 @@ class ConsentScreen(Screen):
         words = self.setting.words
         return Foot(
             left=words("consent_decline"),
+            leaves=True,
             right=words("consent_start"),
             ready=self.complete,
             note="" if self.complete else words(self._missing),

@@ -1,8 +1,9 @@
 """Where Tab goes in the participant's window: on in reading order, whatever was made when.
 
 The order is that of the layouts, so that a field that is put into a row later, such as the editor
-of a dial's name, has its place in that row. The way on comes behind the content, and what leaves a
-question, such as Skip, behind everything else.
+of a dial's name, has its place in that row. A screen can name what comes in another turn, since its
+task is done in it. The way on comes behind the content, and what leaves a question, such as Skip,
+behind everything else.
 """
 
 from __future__ import annotations
@@ -58,6 +59,16 @@ def _cell(layout: QLayout, index: int) -> tuple[int, int]:
         row, column, *_ = cast("tuple[int, int, int, int]", layout.getItemPosition(index))
         return row, column
     return index, 0
+
+
+def in_turn(order: Sequence[QWidget], turn: Sequence[QWidget]) -> list[QWidget]:
+    """The order in which some follow one another as a task wants it, wherever they stand; they come
+    where the first of them does."""
+    chain = [widget for widget in turn if widget in order]
+    first = min((order.index(widget) for widget in chain), default=0)
+    others = [widget for widget in order if widget not in chain]
+    at = sum(widget not in chain for widget in order[:first])
+    return [*others[:at], *chain, *others[at:]]
 
 
 def after(order: Sequence[QWidget], current: QWidget | None, *, forward: bool) -> QWidget | None:

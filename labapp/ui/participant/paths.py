@@ -4,7 +4,6 @@ the end on the left, the steps on the right."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import ceil
 
 from PySide6.QtCore import Qt
@@ -95,17 +94,16 @@ def path_rows(
     ]
 
 
-def in_turn(widgets: Sequence[QWidget]) -> None:
-    """Tab goes from one to the next: the path is looked at before anything is answered."""
-    for before, after in pairwise(widgets):
-        QWidget.setTabOrder(before, after)
-
-
 class PathScreen(RatedScreen):
     """A path beside its photo. task: what is to be done with its steps; empty for nothing."""
 
     rows: PathList
     tells_similarity = False
+    _turn: Sequence[QWidget] = ()
+
+    def turn(self) -> Sequence[QWidget]:
+        """The path is looked at before anything is answered."""
+        return self._turn
 
     def show_rows(self, photo: PlannedPhoto) -> None:
         words = self.setting.words
@@ -182,7 +180,7 @@ class FirstStepScreen(BelievedScreen):
         self.ask(FIRST_STEP, self.first)
         self.ask_agreement()
         self.lay_out(())
-        in_turn([self.rows.area, *(row.choice for row in self.asked.values())])
+        self._turn = [self.rows.area, *(row.choice for row in self.asked.values())]
 
     def make_rows(self) -> PathList:
         columns = path_columns(self.setting.words, similarity=True)
@@ -227,7 +225,7 @@ class PathDistinctionScreen(PathScreen):
         self.lay_out((), (self.key_of_species, confidence))
         self.tell_keys(2)
         steps = [step.choice for step in self.steps.values()]
-        in_turn([self.rows.area, *steps, confidence.choice])
+        self._turn = [self.rows.area, *steps, confidence.choice]
 
     def make_rows(self) -> PathList:
         words = self.setting.words

@@ -4,7 +4,6 @@ the left, rows of region and prototype on the right."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import floor
 
 from PySide6.QtCore import Qt
@@ -132,7 +131,6 @@ class RatedScreen(JudgingScreen):
         image = self.images.image(photo.photo)
         self.enlarger.rest(image, None, self.setting.words("judging_photo"))
         self.show_rows(photo)
-        self.order_tabs()
         self._fit()
 
     def show_rows(self, photo: PlannedPhoto) -> None:
@@ -140,16 +138,11 @@ class RatedScreen(JudgingScreen):
         planned = [photo.rows[number - 1] for number in self.numbers()]
         self.rows.show_rows([self.images.row(photo, row) for row in planned])
 
-    def order_tabs(self) -> None:
-        """Tab goes from the last row to what is asked in the end; rows are made as they are
-        needed, and Qt would put them behind everything else."""
-        over = [one for one in self._over_rows if one.focusPolicy() != Qt.FocusPolicy.NoFocus]
+    def turn(self) -> Sequence[QWidget]:
+        """Rows are judged before what is asked in the end."""
         ratings = [row.rating for row in self.rows.rows if row.rating is not None]
-        if not ratings:
-            return
-        chain = [self.enlarger, *over, *ratings, *(row.choice for row in self.asked.values())]
-        for before, after in pairwise(chain):
-            QWidget.setTabOrder(before, after)
+        asked = [row.choice for row in self.asked.values()]
+        return [*self._over_rows, *ratings, *asked] if ratings else ()
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
         super().show_answers(trial, missing)
@@ -308,7 +301,6 @@ class PrototypeDistinctionScreen(RatedScreen):
             self._option = trial.option
             self.enlarger.leave()
             self.show_rows(photo)
-            self.order_tabs()
         super().show_answers(trial, missing)
         lacking = {question.row for question in missing}
         counts, marked = [], []

@@ -213,6 +213,7 @@ class ReconstructionScreen(Screen):
         offered = trial is not None and trial.running and self._task.may_skip(trial)
         return Foot(
             left=self.setting.words("skip") if offered else "",
+            leaves=True,
             right=self.setting.words("next_question"),
             enabled=trial is not None and self.may_go_on(trial),
         )

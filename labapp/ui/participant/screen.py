@@ -129,6 +129,10 @@ class Screen(QWidget):
         """The participant asks to leave or another window is in front, or is back; called after
         every change, also where nothing is new."""
 
+    def turn(self) -> Sequence[QWidget]:
+        """What Tab visits in this order although it stands otherwise: the task is done so."""
+        return ()
+
     def entrance(self) -> QWidget | None:
         """What takes the focus when the screen comes up; None: the right button."""
         return None

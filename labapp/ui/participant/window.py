@@ -42,7 +42,7 @@ from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.images import Images
 from labapp.ui.participant.description import Description
-from labapp.ui.participant.focus import after, stops
+from labapp.ui.participant.focus import after, in_turn, stops
 from labapp.ui.participant.panels import Cover, Question
 from labapp.ui.participant.screen import OnConsent, Screen, Setting
 from labapp.ui.participant.screens import make_screen
@@ -302,7 +302,7 @@ class ParticipantWindow(QWidget):
     def _leaving(self) -> tuple[QWidget, ...]:
         """What leaves a question, a page or the study: it gets the focus by Tab or the mouse, and
         never by itself."""
-        return (self.bottom.left,)
+        return (self.bottom.left,) if self.bottom.foot.leaves else ()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab, in reading order. Qt asks for the next one also where what had the focus was hidden
@@ -311,8 +311,13 @@ class ParticipantWindow(QWidget):
         if current is not None and not (current.isVisible() and current.isEnabled()):
             self._rest_focus()
             return True
-        inside = [self.leave, self.stack, self.bottom.right, self.top, self.bottom.left]
-        order = [stop for part in inside for stop in stops(part, current)]
+        bars = [self.bottom.left, self.bottom.right, self.top]
+        bars.sort(key=lambda bar: bar in self._leaving)
+        content = list(stops(self.stack, current))
+        if self._screen is not None:
+            content = in_turn(content, self._screen.turn())
+        around = [stop for bar in bars for stop in stops(bar, current)]
+        order = [*stops(self.leave, current), *content, *around]
         if (following := after(order, current, forward=forward)) is None:
             return False
         reason = Qt.FocusReason.TabFocusReason

@@ -39,7 +39,8 @@ class Foot:
 
     enabled: whether the right button can be pressed. ready: False where it looks unready although
     it can be pressed to be told what is missing. note: said between the buttons; warn: in the
-    warning tone.
+    warning tone. leaves: the left button leaves a question or the study, so that the focus comes to
+    it last, and never by itself.
     """
 
     left: str = ""
@@ -48,6 +49,7 @@ class Foot:
     ready: bool = True
     note: str = ""
     warn: bool = False
+    leaves: bool = False
 
 
 class Dots(QWidget):
@@ -221,6 +223,10 @@ class BottomBar(_Bar):
         row.addWidget(self.right)
         self.setLayout(row)
         self._foot = Foot()
+
+    @property
+    def foot(self) -> Foot:
+        return self._foot
 
     def show_foot(self, foot: Foot) -> None:
         if foot == self._foot:
