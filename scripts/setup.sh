@@ -112,7 +112,7 @@ fi
 
 # --- The data folder of a checkout ------------------------------------------------------------------
 # What is recorded there is this user's alone, or the group's that LABAPP_GROUP names.
-[ ! -d sessions ] || [ -n "${LABAPP_GROUP:-}" ] || chmod go-rwx sessions
+[ ! -d sessions ] || [ -n "${LABAPP_GROUP:-}" ] || chmod go-rwx sessions 2>/dev/null || true
 
 # --- Python packages ------------------------------------------------------------------------------
 # The place counts too: programs in a virtual environment name their interpreter by its full path.

@@ -67,6 +67,16 @@ def test_tables_of_a_bundle_and_frames_agree(text: str, tmp_path: Path) -> None:
     assert read.isna().iloc[1].all(), "what is missing stays empty"
 
 
+@pytest.mark.parametrize("text", ['"', '"open', '"shut" and more', 'in "the" middle', '""', '="x'])
+def test_quotation_marks_in_a_table_of_a_bundle_come_back(text: str) -> None:
+    columns = [Column("text", "A text."), Column("more", "A text.")]
+    rows = [{"text": text, "more": "first"}, {"text": "second", "more": text}]
+    stream = io.StringIO(Table(columns, rows).text())
+    read = pd.read_csv(stream, sep="\t", keep_default_na=False)
+    assert [original(cell) for cell in read["text"]] == [text, "second"]
+    assert [original(cell) for cell in read["more"]] == ["first", text]
+
+
 def test_duckdb_escapes_as_python_does(tmp_path: Path) -> None:
     text_columns = [field.name for field in SCHEMA if "string" in str(field.type)]
     texts = [*ACTIVE, *PLAIN, "\ttab", "\rreturn", "", "'", "''"]

@@ -10,6 +10,7 @@ from typing import Any
 from labapp.text_tables import AsItIs, escaped
 
 NS = 1_000_000_000
+QUOTE = '"'
 _ENTITIES = """
 acquisition ceagent chunk datatype direction echo extension flip fmap inv modality mt nucleus part
 proc reconstruction recording run sample scans session space staining subject suffix task tracer
@@ -79,13 +80,16 @@ def described(columns: Sequence[Column]) -> dict[str, Any]:
 
 def cell(value: Any) -> str:
     """A cell: n/a for nothing, true/false, numbers as written in JSON, lists as JSON, text without
-    tabs and line breaks (the journal has it verbatim), escaped as `labapp.text_tables` says."""
+    tabs and line breaks (the journal has it verbatim), escaped as `labapp.text_tables` says, and
+    quoted where it begins with a quotation mark."""
     if value is None or value == "":
         return "n/a"
     if isinstance(value, AsItIs):
         return value
     if isinstance(value, str):
-        return escaped(" ".join(value.split()) if not value.isprintable() else value)
+        text = escaped(" ".join(value.split()) if not value.isprintable() else value)
+        # A reader would take a quotation mark at the beginning for that of a quoted cell.
+        return f'"{text.replace(QUOTE, QUOTE * 2)}"' if text.startswith(QUOTE) else text
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -8,10 +8,12 @@ import sqlite3
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from labapp.analysis import load
 from labapp.audio.writer import wav_header
 from labapp.bundle.export import export
 from labapp.bundle.manifest import FileEntry, manifest_text
@@ -169,6 +171,18 @@ def test_a_journal_changed_under_a_fitting_manifest(copy: Path) -> None:
     told = rewrite(copy, rows[:200])
     assert "does not end where the session ended" in told
     assert "the journal has" in told, "the tables have more than the journal"
+
+
+def test_a_bundle_with_the_columns_names_of_before_is_read(copy: Path) -> None:
+    """An older labapp wrote `sessions` and `task` as they are."""
+    was = load(copy)
+    for path in (*copy.glob("*.tsv"), *copy.glob("*.json"), *copy.glob("sub-*/**/beh/*")):
+        path.write_text(path.read_text().replace("labapp_sessions", "sessions"))
+        path.write_text(path.read_text().replace("labapp_task", "task"))
+    assert "labapp_" not in (copy / "participants.tsv").read_text()
+    reseal(copy)
+    assert verify(copy).problems == []
+    pd.testing.assert_frame_equal(load(copy).trials, was.trials)
 
 
 def test_tables_that_disagree_with_the_journal(copy: Path) -> None:
