@@ -223,7 +223,11 @@ class HomeController(QObject):
                 self.view.set_study_note(tr("Its files changed: read again at {time}.", time=now))
 
     def _show_participants(self, study: Study) -> None:
-        taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
+        try:
+            taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
+        except LabappError as error:  # nobody can tell who withdrew: no session can begin
+            self.view.show_error(error)
+            taken, refused = {}, {}
         self.view.set_participants(study.participants, taken, refused)
 
     def _show_plan(self) -> None:
