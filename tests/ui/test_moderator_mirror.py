@@ -114,7 +114,7 @@ def test_the_mirror_never_shows_who_the_participant_is(
     assert "Answered: 2 of 4" in text
     assert "about the person is not shown" in text
     assert "Age   ✓" in text
-    assert "Region   –" in text
+    assert "Geographic Location   –" in text
     for told in ("18", "secret", "described", "Self"):
         assert told not in text
     desk.runner.send(Next())
