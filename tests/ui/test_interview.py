@@ -14,8 +14,13 @@ from labapp.clock import FakeClock
 from labapp.events import Event, Source
 from labapp.events.commands import Pause, Resume
 from labapp.study.loading import load
+from labapp.study.plan import InterviewPart
+from labapp.tasks.interview import InterviewState
+from labapp.ui import theme
 from labapp.ui.consent_pdf import text_of
+from labapp.ui.moderator import style
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.interview_mirror import InterviewMirror
 from labapp.ui.moderator.mirror import INTERVIEW, QUIET
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.interview import InterviewScreen
@@ -142,6 +147,24 @@ def test_the_guide_is_led_from_the_console(talked: Desk, qtbot: QtBot) -> None:
     assert room.last("part.ended") == {"index": 1, "outcome": "completed"}
     assert room.runner.part is not None
     assert room.runner.part.id == "debrief"
+
+
+def test_no_question_of_a_guide_is_cut(qtbot: QtBot) -> None:
+    words = "Was there a moment at which you changed your mind about what a dial does? " * 2
+    questions = tuple(words[: 20 + 7 * n].strip() for n in range(12))
+    mirror = InterviewMirror(theme.DARK)
+    mirror.setStyleSheet(style.stylesheet(theme.DARK))
+    qtbot.addWidget(mirror)
+    mirror.show()
+    for width in range(420, 1000, 116):
+        mirror.resize(width, 600)
+        part = InterviewPart(id="i", title="Interview", document="d", questions=questions)
+        mirror.show_interview(part, InterviewState(), sound=True)
+        for _ in range(3):
+            QApplication.processEvents()
+        for question in mirror.questions:
+            label = question.words
+            assert label.height() >= label.heightForWidth(label.width()), (width, label.text())
 
 
 def test_silence_in_an_interview_is_no_alarm(talked: Desk) -> None:

@@ -100,7 +100,7 @@ class Correction(QFrame):
         said = tr("Corrects {time}; Enter keeps it", time=time)
         bits.set_text(self.title, said if line.own_words else tr("Set at {time}", time=time))
         self.take_back.setText(tr("Take it back") if line.text else tr("Set again"))
-        self.field.begin_with(line.text or line.first)
+        self.field.begin_with((line.text or line.first) if line.own_words else "")
         self.show()
         if line.own_words:
             self.field.setFocus(Qt.FocusReason.MouseFocusReason)

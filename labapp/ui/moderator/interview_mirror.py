@@ -7,8 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.study.plan import InterviewPart
 from labapp.tasks.interview import InterviewState
@@ -20,7 +28,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
 KEYS = 9
-KEY_WIDTH, ASKED_WIDTH = 108, 76
+KEY_WIDTH, ASKED_WIDTH, LEAST_WORDS = 108, 76, 120
 RECORDED = N_(
     "The participant’s voice is recorded. Silence is no alarm now, and nothing said here counts as "
     "thinking aloud. Notes and flags are taken as ever."
@@ -40,6 +48,9 @@ class _Question(Button):
         super().__init__()
         self.setProperty("role", "chip")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.setAccessibleName(tr("Asked: {question}", question=text))
         key = key_of(number)
         stamps = N_("{key} or a click stamps the moment you ask it") if key else N_(
@@ -63,11 +74,19 @@ class _Question(Button):
         row.addWidget(self.words, 1)
         row.addWidget(self.asked)
 
-    def resizeEvent(self, event: object) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
         gaps = 4 * theme.SPACE_S + KEY_WIDTH + ASKED_WIDTH
-        needed = self.words.heightForWidth(max(80, self.width() - gaps)) + 2 * theme.SPACE_S
-        self.setFixedHeight(max(theme.TARGET_HEIGHT, needed))
+        needed = self.words.heightForWidth(max(LEAST_WORDS, width - gaps))
+        return max(theme.TARGET_HEIGHT, needed + 2 * theme.SPACE_XS)
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, self.heightForWidth(400))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(KEY_WIDTH + ASKED_WIDTH + LEAST_WORDS, theme.TARGET_HEIGHT)
 
 
 class InterviewMirror(QWidget):
@@ -88,7 +107,7 @@ class InterviewMirror(QWidget):
         self.end.clicked.connect(self.ended)
         self._rows = QVBoxLayout()
         self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(theme.SPACE_XS)
+        self._rows.setSpacing(theme.SPACE_S)
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, theme.SPACE_S, 0)

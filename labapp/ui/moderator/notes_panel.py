@@ -73,7 +73,9 @@ class NoteInput(QLineEdit):
 
     def begin_with(self, text: str) -> None:
         """Let this stand there, as nothing that was typed yet."""
+        blocked = self.blockSignals(True)
         self.setText(text)
+        self.blockSignals(blocked)
         self._began_ns = None
 
     @property
@@ -124,7 +126,7 @@ class NotesPanel(QFrame):
     ) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.input = NoteInput(now_ns, tr("Note"), tr("Ctrl+N: a note, Enter keeps it"))
+        self.input = NoteInput(now_ns, tr("Note"), tr("Note: Ctrl+N, then Enter"))
         self.list = TimedList(palette, tr("Notes and flags"))
         self.deviation = NoteInput(now_ns, tr("Deviation"), tr("What went otherwise?"))
         self.deviations = TimedList(palette, tr("Deviations"))
