@@ -70,11 +70,15 @@ class VirtualMicrophone:
             if name == "module-remap-source":
                 self.pactl("unload-module", number)
 
-    def load_source(self) -> None:
-        """Plug it in again, if it is out."""
+    def load_source(self, rate: int = 48000) -> None:
+        """Plug it in again, if it is out; at another rate, if one is given."""
         if "\tmic\t" not in self.pactl("list", "short", "sources"):
             self.pactl(
-                "load-module", "module-remap-source", "master=speaker.monitor", "source_name=mic"
+                "load-module",
+                "module-remap-source",
+                "master=speaker.monitor",
+                "source_name=mic",
+                f"rate={rate}",
             )
         self.pactl("set-default-source", "mic")
 

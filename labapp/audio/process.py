@@ -126,7 +126,8 @@ def _write_packet(pipe: IO[bytes], packet: Packet) -> None:
 
 
 def _open(device: Device) -> PortAudioInput:
-    """Indexes belong to a process; the name is what lasts."""
+    """Indexes belong to a process; the name is what lasts. At the rate that the device has now: one
+    that comes back may have another, which it alone can be opened at."""
     found = next((d for d in list_devices(refresh=False) if d.spec == device.spec), None)
     if found is None:
         raise DeviceGone(
@@ -134,7 +135,7 @@ def _open(device: Device) -> PortAudioInput:
             safe="Nothing was recorded from it.",
             todo="Plug it in again, or choose another.",
         )
-    return PortAudioInput(found, device.default_rate)
+    return PortAudioInput(found, found.default_rate)
 
 
 def main(description: str) -> None:

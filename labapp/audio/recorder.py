@@ -19,7 +19,7 @@ from labapp.audio.devices import Device
 from labapp.audio.level import FLOOR_DBFS, Hearing
 from labapp.audio.process import open_input
 from labapp.audio.sources import NoWatcher, PulseWatcher, SourceWatcher
-from labapp.audio.track import Emit, Track
+from labapp.audio.track import Emit, Outbox, Track
 from labapp.errors import AudioError
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioStarted
 
@@ -35,10 +35,10 @@ class Level:
     """What the moderator's voice meter shows.
 
     state: starting, heard, silent, zeros, clipping, lost (no device now) or stopped. Levels in
-    dBFS. frames and lost_frames count what the file holds and how much of it is silence put in for
-    lost sound; last_sync_ns is the session time at which sound was last made durable. envelope:
-    peaks (0 to 1) of the last 5 s, 20 a second, newest last. problem: empty, or why sound is not
-    recorded or not written now, for people.
+    dBFS. frames and lost_frames count what was recorded at this rate, or would have been, and how
+    much of it is silence put in for lost sound; last_sync_ns is the session time at which sound was
+    last made durable. envelope: peaks (0 to 1) of the last 5 s, 20 a second, newest last. problem:
+    empty, or why sound is not recorded or not written now, for people.
     """
 
     state: str = "starting"
@@ -70,7 +70,9 @@ class Recorder:
     Parameters
     ----------
     folder : the session folder; the file is `audio/segment-<NN>.wav` in it, PCM 16 bit mono at the
-        device's own rate; `audio/segment-<NN>-<take>.wav` from the second take on.
+        device's own rate; `audio/segment-<NN>-<take>.wav` from the second take on. A device that
+        comes back with another rate begins another take: sound is not resampled, and each file has
+        its own clock fit.
     segment : number of the run of the program on this session, from 1.
     take : number of the recording in this run: a session whose end is taken back has another.
     device : the microphone.
@@ -100,10 +102,12 @@ class Recorder:
         take: int = 1,
     ) -> None:
         self._folder, self._segment, self._take = folder, segment, take
-        self.name = f"audio/segment-{segment:02d}{'' if take == 1 else f'-{take}'}.wav"
+        self.name = self._name(take)
         self.path = folder / self.name
         self.device = device
         self._emit = emit
+        self._out = Outbox(emit)
+        self._earlier_s = self._earlier_lost_s = 0.0
         self._from_perf_ns = from_perf_ns
         self._min_free_bytes = min_free_bytes
         self._silent_after_s = silent_after_s
@@ -118,6 +122,9 @@ class Recorder:
         self._next_try = 0.0
         self._problem = ""
 
+    def _name(self, take: int) -> str:
+        return f"audio/segment-{self._segment:02d}{'' if take == 1 else f'-{take}'}.wav"
+
     def start(self) -> None:
         """Open microphone and file, and begin. Emits AudioStarted.
 
@@ -129,29 +136,31 @@ class Recorder:
         stream = self._open_input(self.device)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._track = Track(
-                self.path,
-                self.name,
-                stream.rate,
-                emit=self._emit,
-                from_perf_ns=self._from_perf_ns,
-                min_free_bytes=self._min_free_bytes,
-                silent_after_s=self._silent_after_s,
-            )
+            self._track = self._new_track(self.name, stream.rate)
         except OSError as error:
             stream.close()
             raise _no_file(self.path, error) from error
         self._track.begin_stream(stream.channels)
-        self._track.emit(
-            AudioStarted(
-                self.name, self.device.label, self.device.host_api, stream.rate, 1, "PCM_16"
-            )
-        )
         self._stream = stream
         self._watcher.follow(stream.pid)
         self._last_tick = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="labapp-sound-writer", daemon=True)
         self._thread.start()
+
+    def _new_track(self, name: str, rate: int) -> Track:
+        """Make a file, and tell. Raises OSError."""
+        track = Track(
+            self._folder / name,
+            name,
+            rate,
+            out=self._out,
+            from_perf_ns=self._from_perf_ns,
+            min_free_bytes=self._min_free_bytes,
+            silent_after_s=self._silent_after_s,
+        )
+        device = self.device
+        track.emit(AudioStarted(name, device.label, device.host_api, rate, 1, "PCM_16"))
+        return track
 
     def stop(self, timeout_s: float = 5.0) -> None:
         """End the recording: write what is queued, close the file, emit AudioStopped. Harmless
@@ -250,7 +259,7 @@ class Recorder:
                 stream = self._open_input(self.device)
             except AudioError:
                 stream = None
-            if stream is not None and stream.rate != self._track.rate:
+            if stream is not None and not self._fits(stream):
                 stream.close()
                 stream = None
             if stream is not None:
@@ -258,6 +267,27 @@ class Recorder:
                 self._track.begin_stream(stream.channels)
                 self._watcher.follow(stream.pid)
         self._next_try = time.monotonic() + RETRY_S
+
+    def _fits(self, stream: InputStream) -> bool:
+        """Whether the stream can be recorded: into the file there is, or where its rate is another
+        into a new one. False where that cannot be made; it is tried again."""
+        before = self._track
+        if stream.rate == before.rate:
+            return True
+        # Silence to here: what is missing of the time before the new file is seen in the old one.
+        before.fill_until(time.perf_counter_ns())
+        name = self._name(self._take + 1)
+        try:
+            track = self._new_track(name, stream.rate)
+        except OSError as error:
+            self._problem = f"Microphone lost: {error}"
+            return False
+        before.close()
+        self._earlier_s += before.frames / before.rate
+        self._earlier_lost_s += before.lost_frames / before.rate
+        self._take, self.name, self.path = self._take + 1, name, self._folder / name
+        self._track = track
+        return True
 
     def _finish(self) -> None:
         stream, self._stream = self._stream, None
@@ -289,8 +319,8 @@ class Recorder:
             peak_dbfs=FLOOR_DBFS if lost else hearing.peak_dbfs,
             rms_dbfs=FLOOR_DBFS if lost else hearing.rms_dbfs,
             silent_for_s=hearing.silent_for_s,
-            frames=track.frames,
-            lost_frames=track.lost_frames,
+            frames=track.frames + round(self._earlier_s * track.rate),
+            lost_frames=track.lost_frames + round(self._earlier_lost_s * track.rate),
             rate=track.rate,
             last_sync_ns=track.last_sync_ns,
             envelope=hearing.envelope,

@@ -61,7 +61,7 @@ class Track:
     ----------
     path : the file to make; name : how events call it, relative to the session folder.
     rate : frames per second of the file and of every stream recorded into it.
-    emit : takes an event; may raise a LabappError.
+    out : takes the events; the tracks of one recording share it, so that none is lost between.
     from_perf_ns : session time of a `time.perf_counter_ns` reading.
     min_free_bytes : free disk space below which an alarm is raised.
     silent_after_s : time without a voice after which the state is silent.
@@ -77,7 +77,7 @@ class Track:
         name: str,
         rate: int,
         *,
-        emit: Emit,
+        out: Outbox,
         from_perf_ns: Callable[[int], int],
         min_free_bytes: int,
         silent_after_s: float,
@@ -89,7 +89,7 @@ class Track:
         self.last_sync_ns: int | None = None
         self.write_problem = ""
         self._wav = WavWriter(path, rate)
-        self._out = Outbox(emit)
+        self._out = out
         self._from_perf_ns = from_perf_ns
         self._min_free_bytes = min_free_bytes
         self._silent_after_s = silent_after_s

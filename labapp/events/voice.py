@@ -9,7 +9,8 @@ from labapp.events.registry import Body, kind, migration
 
 @kind("audio.started", durable=True)
 class AudioStarted(Body):
-    """A sound file was opened. nominal_rate in Hz; one file and one clock fit for each segment."""
+    """A sound file was opened. nominal_rate in Hz. One file, with one clock fit, for each segment;
+    a further one where recording began again, or the microphone came back with another rate."""
 
     file: str
     device: str

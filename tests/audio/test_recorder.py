@@ -185,16 +185,60 @@ def test_a_moved_stream_is_a_lost_device(tmp_path: Path) -> None:
     assert session.of(AudioDeviceLost)[0].detail == "mic is gone; moved to monitor"
 
 
-def test_a_device_that_comes_back_with_another_rate_is_not_mixed_in(tmp_path: Path) -> None:
+def test_a_device_that_comes_back_with_another_rate_has_a_file_of_its_own(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.recorder.start()
+    session.record(0.5)
+    session.plug.make = lambda: Tone(rate=2 * RATE)
+    session.plug.streams[-1].finished = True
+    session.until(lambda: session.of(AudioDeviceBack))
+    before = session.recorder.level().frames / session.recorder.level().rate
+    session.until(lambda: session.recorder.level().frames / (2 * RATE) > before + 0.5)
+    session.recorder.stop()
+    first, second = session.of(AudioStarted)
+    assert (first.file, first.nominal_rate) == ("audio/segment-01.wav", RATE)
+    assert (second.file, second.nominal_rate) == ("audio/segment-01-2.wav", 2 * RATE)
+    stops = session.of(AudioStopped)
+    for started, stopped in zip((first, second), stops, strict=True):
+        assert stopped.file == started.file
+        with wave.open(str(tmp_path / started.file)) as file:
+            assert (file.getframerate(), file.getnframes()) == (
+                started.nominal_rate,
+                stopped.frames,
+            )
+        blocks = [block for block in session.of(AudioBlock) if block.file == started.file]
+        assert check_blocks(tmp_path / started.file, blocks) == (stopped.frames, ())
+    # The first file reaches with silence to where the second begins, which has anchors of its own.
+    [gap] = session.of(AudioGap)
+    assert (gap.file, gap.cause) == (first.file, "device_lost")
+    assert gap.at_frame + gap.frames == stops[0].frames
+    anchor = next(block.anchors[0] for block in session.of(AudioBlock) if block.file == second.file)
+    ends = session.clock.from_perf_ns(round(session.plug.streams[0]._start * 1e9))
+    assert anchor[2] / 1e9 == pytest.approx(ends / 1e9 + stops[0].frames / RATE, abs=0.3)
+    kinds = [type(event) for event in session.events]
+    assert kinds.count(AudioDeviceLost) == kinds.count(AudioDeviceBack) == 1
+    level = session.recorder.level()
+    assert level.frames / level.rate == pytest.approx(
+        stops[0].frames / RATE + stops[1].frames / (2 * RATE), abs=0.01
+    )
+    assert session.recorder.again().name == "audio/segment-01-3.wav"
+
+
+def test_a_new_file_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.recorder.start()
     session.record(0.3)
+    taken = tmp_path / "audio/segment-01-2.wav"
+    taken.write_bytes(b"somebody else's")
     session.plug.make = lambda: Tone(rate=2 * RATE)
     session.plug.streams[-1].finished = True
-    session.until(lambda: len(session.plug.streams) >= 2)
-    assert session.plug.streams[1].closed
+    session.until(lambda: len(session.plug.streams) >= 3)
+    assert "exists" in session.recorder.level().problem
     assert session.of(AudioDeviceBack) == []
+    session.plug.make = Tone
+    session.until(lambda: session.of(AudioDeviceBack))
     session.stop()
+    assert taken.read_bytes() == b"somebody else's"
 
 
 def test_a_full_disk_is_an_alarm_and_loses_nothing(tmp_path: Path, disk: Disk) -> None:
@@ -299,7 +343,7 @@ def test_a_lost_queue_is_a_gap_to_the_frame(tmp_path: Path) -> None:
         tmp_path / "a.wav",
         "audio/a.wav",
         RATE,
-        emit=events.append,
+        out=track.Outbox(events.append),
         from_perf_ns=lambda ns: ns,
         min_free_bytes=0,
         silent_after_s=15.0,

@@ -29,6 +29,7 @@ from labapp.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,
     AudioGap,
+    AudioStarted,
     AudioState,
     AudioStopped,
 )
@@ -133,6 +134,32 @@ def test_an_unplugged_source_is_noticed_although_the_stream_goes_on(
     recording.until(lambda: recording.of(AudioDeviceBack))
     recording.stop()
     assert [gap.cause for gap in recording.of(AudioGap)] == ["device_lost"]
+
+
+def test_a_microphone_that_comes_back_at_another_rate_is_recorded_at_that(
+    microphone: VirtualMicrophone, tmp_path: Path
+) -> None:
+    recording = Recording(tmp_path)
+    time.sleep(1.2)
+    microphone.unload_source()
+    recording.until(lambda: recording.of(AudioDeviceLost))
+    microphone.load_source(rate=44100)
+    try:
+        recording.until(lambda: recording.of(AudioDeviceBack))
+        microphone.play(say("The second microphone hears this.", tmp_path / "said.wav"))
+        time.sleep(1.2)
+        recording.recorder.stop()
+    finally:
+        microphone.unload_source()
+        microphone.load_source()
+    first, second = recording.of(AudioStarted)
+    assert (first.nominal_rate, second.nominal_rate) == (48000, 44100)
+    samples, rate = soundfile.read(tmp_path / second.file, dtype="int16")
+    assert rate == 44100
+    assert samples.any()
+    for started, stopped in zip((first, second), recording.of(AudioStopped), strict=True):
+        blocks = [b for b in recording.of(AudioBlock) if b.file == started.file]
+        assert check_blocks(tmp_path / started.file, blocks) == (stopped.frames, ())
 
 
 def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
