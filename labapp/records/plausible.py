@@ -18,6 +18,7 @@ from labapp.events.lifecycle import (
     PartEnded,
     PartRestarted,
     PartStarted,
+    SessionEnded,
     SessionPlanned,
     TutorialDialMoved,
 )
@@ -30,6 +31,7 @@ from labapp.events.trials import (
     TrialDrawn,
     TrialSolved,
 )
+from labapp.events.undoing import SessionReopened, SkipRequested
 
 DRAWN = {
     "trial.drawn": "reconstruction",
@@ -91,6 +93,7 @@ class _Course:
     order: list[str] = field(default_factory=list)
     dimensions: dict[str, int] = field(default_factory=dict)
     drawn: set[Key] = field(default_factory=set)
+    ends: set[int] = field(default_factory=set)
 
     def problem(self, event: Event, body: Body) -> str:
         """Why the event cannot be, empty where it can; it is taken in."""
@@ -105,8 +108,12 @@ class _Course:
         if event.kind in OF_A_QUESTION and event.key not in self.drawn:
             return self._undrawn(event)
         match body:
-            case PartStarted() | PartEnded() | PartRestarted():
+            case PartStarted() | PartEnded() | PartRestarted() | SkipRequested():
                 return self._part(event, body.index)
+            case SessionEnded():
+                self.ends.add(event.seq)
+            case SessionReopened() if body.seq not in self.ends:
+                return f"event {body.seq} is no end that could be taken back"
             case DialSelected() | LabelEdited():
                 return self._dial(event, body.dimension)
             case TrialSolved():

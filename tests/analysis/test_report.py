@@ -125,9 +125,9 @@ def test_the_numbers_of_the_golden_session(golden: str) -> None:
     text = Page(golden).text
     assert "Study golden" in text
     assert "1 session of 1 participant, written 2026-03-04 05:06 UTC." in text
-    # P01 began, order of models, outcome, 82 s of work, pause, interruption, sound.
+    # P01 began, order of models, outcome, 81 s of work, pause, interruption, sound.
     assert (
-        "P01 1 2026-01-02 03:04 sinelines/gt sinelines/vae mnist8k/ss2 completed 1:22 "
+        "P01 1 2026-01-02 03:04 sinelines/gt sinelines/vae mnist8k/ss2 completed 1:21 "
         "1 (0:10) 1 (0:32) 1:31 0.5 s lost 7"
     ) in text
     for row in (

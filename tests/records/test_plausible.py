@@ -12,12 +12,17 @@ from labapp.analysis.folding.folded import fold
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.errors import LabappError, RecordError
+from labapp.events import Body, Event, body_of
+from labapp.events.lifecycle import SessionPlanned
+from labapp.events.undoing import SessionReopened, SkipRequested
 from labapp.records.describe import describe
 from labapp.records.integrity import check_rows
 from labapp.records.opening import SessionPlace
 from labapp.records.plausible import plausible
 from labapp.records.rows import Row, bodies
 from labapp.session.recovery import recover
+from labapp.study.plan import to_rows
+from tests.helpers.play import Play, stage_machine
 from tests.hostile import rehashed
 from tests.hostile.rehashed import Change, set_in
 
@@ -96,3 +101,29 @@ def test_a_broken_chain_is_told_and_not_what_follows_from_it() -> None:
     assert all("cannot be" not in problem.what for problem in check_rows(rows, "journal"))
     with pytest.raises(RecordError, match="was drawn"):
         list(plausible(bodies(rows)))
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (SkipRequested("trial", 99), "index 99"),
+        (SkipRequested("part", 1), "is not 'stage-1'"),
+        (SessionReopened(3), "event 3 is no end"),
+    ],
+)
+def test_what_is_taken_back_was_there(body: Body, why: str) -> None:
+    play = Play(stage_machine()).start()
+    rows = [planned_row(play), *play.events]
+    event = rows[-1]._replace(
+        seq=len(rows) + 1, kind=body.kind, stage="stage-1", payload=body.payload(), v=body.version
+    )
+    with pytest.raises(RecordError, match=why):
+        list(plausible((row, body_of(row)) for row in (*rows, event)))
+
+
+def planned_row(play: Play) -> Event:
+    """What a session of a played machine begins with."""
+    rows = to_rows(play.machine.parts)
+    planned = SessionPlanned("s", 1, "0", "P01", "1", 7, {}, "improved", "en", "off", rows)
+    first = play.events[0]
+    return first._replace(seq=1, kind=planned.kind, payload=planned.payload(), v=planned.version)

@@ -156,7 +156,12 @@ def test_names_come_last_in_a_question(named: list[Event]) -> None:
     """So that nothing that is done with the dials can depend on them."""
     for event in edits(named):
         later = [e for e in named if e.key == event.key and e.seq > event.seq]
-        assert {e.kind for e in later} <= {"label.edited", "trial.ended"}
+        assert {e.kind for e in later} <= {
+            "label.edited",
+            "skip.requested",
+            "skip.confirmed",
+            "trial.ended",
+        }
 
 
 def test_names_are_in_the_study_s_language(tmp_path: Path) -> None:
