@@ -222,11 +222,7 @@ ANSWERS = (
     seconds("first_s", "from the questionnaire's appearance to the first response"),
     seconds("last_s", "from the questionnaire's appearance to the last response"),
     seconds("submitted_s", "from the questionnaire's appearance to its submission"),
-    yes(
-        "submitted",
-        "the questionnaire was submitted with this answer; false, too, where a de-identified copy "
-        "leaves the answer out",
-    ),
+    yes("submitted", "the questionnaire was submitted with this answer; false where withheld"),
 )
 
 SCORES = (
