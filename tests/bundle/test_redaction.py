@@ -205,3 +205,14 @@ def test_redacting_twice_changes_nothing(tmp_path: Path) -> None:
     once = redact(open_record(golden_session(tmp_path)).rows, {})
     assert redact(once, {}) == once
     assert json.loads(once[0].payload)["participant"] == "P01"
+
+
+def test_a_correction_is_withheld_and_what_was_taken_back_stays_so() -> None:
+    reworded = redact_payload(
+        "note.corrected", {"seq": 7, "text": "Anna", "typing_began_ns": 1}, {}
+    )
+    assert reworded == {"seq": 7, "text": WITHHELD, "typing_began_ns": 1}
+    taken_back = {"seq": 7, "text": "", "typing_began_ns": 1}
+    assert redact_payload("note.corrected", taken_back, {}) == taken_back
+    asked = {"question": 1, "text": "What was hard?"}
+    assert redact_payload("interview.question_asked", asked, {}) == asked, "the study's words"
