@@ -65,7 +65,13 @@ Key = tuple[str | None, int | None, int | None]
 def plausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[Event, Body]]:
     """The same events. Raises RecordError at the first that a session cannot have."""
     course = _Course()
-    for event, body in events:
+    drawn = course.drawn
+    for pair in events:
+        event, body = pair
+        # Half of all events, with nothing in them to look up: a call less each.
+        if type(body) is PictureDecoded and event[7:10] in drawn:
+            yield pair
+            continue
         if why := course.problem(event, body):
             raise RecordError(
                 f"Event {event.seq} ({event.kind}) cannot be: {why}.",
@@ -74,7 +80,7 @@ def plausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[Event, Bod
                 "labapp: `labapp sessions verify` tells more. Take another copy of it, and leave "
                 "the session out until then.",
             )
-        yield event, body
+        yield pair
 
 
 def implausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[int, str]]:
@@ -98,7 +104,7 @@ class _Course:
     def problem(self, event: Event, body: Body) -> str:
         """Why the event cannot be, empty where it can; it is taken in."""
         if type(body) is PictureDecoded or type(body) is DialMoved:  # nearly all of them
-            if event.key not in self.drawn:
+            if event[7:10] not in self.drawn:  # `event.key`, of thousands
                 return self._undrawn(event)
             return self._dial(event, body.dimension) if type(body) is DialMoved else ""
         if isinstance(body, SessionPlanned):
