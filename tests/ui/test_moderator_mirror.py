@@ -167,4 +167,7 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
 def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:
     desk.runner.send(EndSession("withdraws", "delete"), Source.MODERATOR)
     desk.console.refresh()
-    assert desk.console.mirror.quiet.text.text() == "Nothing that was recorded is kept."
+    assert (
+        desk.console.mirror.quiet.text.text()
+        == "Nothing that was recorded is kept once the console is closed."
+    )

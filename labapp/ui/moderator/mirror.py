@@ -250,7 +250,9 @@ def describe(runner: Runner) -> tuple[str, str]:
     part, state = runner.part, runner.state
     if runner.finished:
         if state.withdrawal == "delete":
-            return tr("The session is over"), tr("Nothing that was recorded is kept.")
+            return tr("The session is over"), tr(
+                "Nothing that was recorded is kept once the console is closed."
+            )
         return tr("The session is over"), tr("Everything that was recorded is kept.")
     if isinstance(part, BreakPart):
         text = tr("The participant rests and goes on when ready. Continue ends the break.")
