@@ -25,135 +25,30 @@ errors of response times as in benchmarks/stimulus_timing.py. Needs Xvfb, openbo
 from __future__ import annotations
 
 import argparse
-import ctypes
-import ctypes.util
 import json
-import os
 import random
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from scripts.two_hands import Hands, key, middle, on_two_monitors, typed
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
-    from PySide6.QtWidgets import QWidget
 
     from labapp.ui.controller import SessionController
 
 MS = 1_000_000
-HANDS, INSIDE = "--hands", "--inside"
-HOLD_MS = 45
-WIDE, HIGH = 1366, 768
+INSIDE = "--inside"
 PARTICIPANTS = {"Left", "Right", "f", "j", *"1234567"}
 LETTERS = "abcdeghik lmnopqrstuvwxyz"
 """Of the moderator: none that the participant presses, so that notes show whose keys they are."""
-
-
-# --- hands: a process of its own, a line of JSON an action, one back with the time of its press ---
-
-
-def hands() -> None:
-    x11 = ctypes.CDLL(ctypes.util.find_library("X11") or "libX11.so.6")
-    xtst = ctypes.CDLL(ctypes.util.find_library("Xtst") or "libXtst.so.6")
-    x11.XOpenDisplay.restype = ctypes.c_void_p
-    x11.XStringToKeysym.restype = ctypes.c_ulong
-    x11.XKeysymToKeycode.argtypes = [ctypes.c_void_p, ctypes.c_ulong]
-    display = ctypes.c_void_p(x11.XOpenDisplay(None))
-    assert display.value, "the X server does not answer"
-
-    def code(name: str) -> int:
-        symbol = x11.XStringToKeysym(("space" if name == " " else name).encode())
-        return int(x11.XKeysymToKeycode(display, symbol) & 0xFF)
-
-    def fake(what: Any, detail: int, down: int) -> int:
-        before = time.perf_counter_ns()
-        what(display, detail, down, 0)
-        x11.XSync(display, 0)
-        return (before + time.perf_counter_ns()) // 2
-
-    for line in sys.stdin:
-        asked = json.loads(line)
-        time.sleep(asked.get("wait_ms", 0) / 1000)
-        for action in asked["actions"]:
-            if "at" in action:
-                x, y = action["at"]
-                xtst.XTestFakeMotionEvent(display, -1, x, y, 0)
-                x11.XSync(display, 0)
-                press = fake(xtst.XTestFakeButtonEvent, 1, 1)
-                time.sleep(HOLD_MS / 1000)
-                fake(xtst.XTestFakeButtonEvent, 1, 0)
-                done = {"key": "button", "press": press}
-            else:
-                codes = [code(name) for name in action["keys"]]
-                press = [fake(xtst.XTestFakeKeyEvent, one, 1) for one in codes][-1]
-                time.sleep(action.get("hold_ms", HOLD_MS) / 1000)
-                for one in reversed(codes):
-                    fake(xtst.XTestFakeKeyEvent, one, 0)
-                done = {"key": action["keys"][-1], "press": press}
-            print(json.dumps(done), flush=True)
-            time.sleep(action.get("then_ms", 0) / 1000)
-        print(json.dumps({"done": asked["id"]}), flush=True)
-
-
-class Hands:
-    """A pair of hands. presses: what was pressed and when, in ns of perf_counter."""
-
-    def __init__(self) -> None:
-        command = [sys.executable, __file__, HANDS]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self.presses: list[tuple[str, int]] = []
-        self.asked = self.done = 0
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            said = json.loads(line)
-            if "done" in said:
-                self.done = said["done"]
-            else:
-                self.presses.append((said["key"], said["press"]))
-
-    @property
-    def busy(self) -> bool:
-        return self.done < self.asked
-
-    def do(self, *actions: dict[str, Any], wait_ms: float = 0) -> None:
-        self.asked += 1
-        asked = {"id": self.asked, "wait_ms": wait_ms, "actions": actions}
-        assert self._process.stdin is not None
-        print(json.dumps(asked), file=self._process.stdin, flush=True)
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(20)
-        self._reader.join(5)
-
-
-def key(*names: str, **more: Any) -> dict[str, Any]:
-    return {"keys": names, **more}
-
-
-def typed(text: str) -> list[dict[str, Any]]:
-    return [key(letter, hold_ms=20, then_ms=25) for letter in text]
-
-
-def middle(widget: QWidget) -> dict[str, Any]:
-    at = widget.mapToGlobal(widget.rect().center())
-    ratio = widget.devicePixelRatioF()
-    return {"at": (round(at.x() * ratio), round(at.y() * ratio)), "then_ms": 60}
 
 
 # --- the session ---
@@ -392,6 +287,9 @@ class Trial:
         while not self.runner.finished:
             hand.do(middle(window.bottom.right))
             yield 1.0
+        while True:  # until the windows are gone
+            hand.do(middle(self.shown.console.header.done))
+            yield 1.5
 
     def close(self) -> None:
         for timer in self.timers:
@@ -552,26 +450,6 @@ def _keep_pictures(shown: SessionController, folder: Path, timers: list[Any]) ->
     timers.append(timer)
 
 
-def on_two_monitors(display: str, run: Callable[[dict[str, str]], int]) -> int:
-    """Run something on an X server of two monitors with a window manager."""
-    environment = {**os.environ, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with ExitStack() as stack:
-        size = f"{2 * WIDE}x{HIGH}x24"
-        server = ["Xvfb", display, "-screen", "0", size, "-noreset"]
-        for command in (server, ["openbox", "--sm-disable"]):
-            process = subprocess.Popen(command, env=environment, **quiet)  # type: ignore[call-overload]
-            stack.callback(process.wait, 10)
-            stack.callback(process.terminate)
-            time.sleep(1.0)
-            if command[0] == "Xvfb":
-                for number, output in enumerate(("screen", "none")):
-                    place = f"{WIDE}/361x{HIGH}/203+{number * WIDE}+0"
-                    monitor = ["xrandr", "--setmonitor", f"M{number + 1}", place, output]
-                    subprocess.run(monitor, env=environment, check=True)
-        return run(environment)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--display", default=":111")
@@ -580,11 +458,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="of both windows")
     parser.add_argument(INSIDE, action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument(HANDS, action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.hands:
-        hands()
-        return 0
     if asked.inside:
         return inside(asked)
     command = [sys.executable, __file__, INSIDE, *sys.argv[1:]]

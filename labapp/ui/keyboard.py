@@ -197,6 +197,8 @@ class Keyboard(QObject):
         self._purpose = str(field.property(PURPOSE) or "text")
         self._restart_idle()
         if not self._console.isActiveWindow():
+            # From here on: on its way a key can get lost between the windows.
+            self._give("moderator", self._purpose)
             self._ask_for(self._console)
 
     def toggle_front(self) -> None:
@@ -212,6 +214,7 @@ class Keyboard(QObject):
             self.give_back("console")
         else:
             self._front = True
+            self._give("moderator", "console")
             self._ask_for(self._console)
 
     def _back_by_button(self) -> None:
@@ -311,6 +314,8 @@ class Keyboard(QObject):
             # The moderator clicks into the field; until then nothing is written.
             self._purpose, self._front = "", False
             self._idle.stop()
+            if self._had == "participant":
+                self._give("participant", "window")
         self._show_standing()
 
     def _give(self, to: Holder, why: str) -> None:

@@ -282,7 +282,7 @@ def test_a_console_that_does_not_get_it_waits_for_a_click(
     table.chord(Qt.Key.Key_N, CONTROL)
     qtbot.waitUntil(lambda: not table.keyboard._asked.isActive(), timeout=2000)
     assert table.keyboard.standing.where == "participant"
-    assert table.given == []
+    assert table.given == [("moderator", "note"), ("participant", "window")]
 
 
 def test_another_program_in_front_is_said_and_is_no_gift(table: Table, qtbot: QtBot) -> None:
