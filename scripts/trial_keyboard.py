@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 MS = 1_000_000
 INSIDE = "--inside"
+SLACK_MS = 4
+"""The time of a press that is known less well says nothing of the error of a response."""
 PARTICIPANTS = {"Left", "Right", "f", "j", *"1234567"}
 LETTERS = "abcdeghik lmnopqrstuvwxyz"
 """Of the moderator: none that the participant presses, so that notes show whose keys they are."""
@@ -314,21 +316,26 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     record = open_record(folder)
     events = list(bodies(record.rows))
     away = fold_keyboard(events)
-    mine = [(k, t) for k, t in trial.participant.presses if k != "button"]
+    mine = [one for one in trial.participant.presses if one[0] != "button"]
     seen = [one for one in trial.witness.presses if one[0] in {k.lower() for k in PARTICIPANTS}]
     fate = {"taken by the participant's window": 0, "fell into a time marked as away": 0}
     held = {"with the moderator's Ctrl, which the keyboards share": 0}
-    chords = [t for k, t in trial.moderator.presses if k in ("n", "4")]
-    for name, press in mine:
+    chords = [t for k, t, _ in trial.moderator.presses if k in ("n", "4")]
+    for name, press, slack in mine:
         got = next(
-            (one for one in seen if one[0] == name.lower() and abs(one[1] - press) < 25 * MS), None
+            (
+                one
+                for one in seen
+                if one[0] == name.lower() and abs(one[1] - press) < slack + 25 * MS
+            ),
+            None,
         )
         if got is not None:
             seen.remove(got)
         at = press - origin_ns
         if got is not None and got[2] == "participant" and got[3]:
             fate["taken by the participant's window"] += 1
-        elif away.within(at - 5 * MS, at + 5 * MS):
+        elif away.within(at - slack - 5 * MS, at + slack + 5 * MS):
             fate["fell into a time marked as away"] += 1
         elif got is None and any(-20 * MS < press - chord < 90 * MS for chord in chords):
             held["with the moderator's Ctrl, which the keyboards share"] += 1
@@ -349,19 +356,22 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     tables = labapp.analysis.load(folder)
     rows = tables.annotations
     answered = rows[rows["outcome"] == "answered"]
-    presses = np.array([t - origin_ns for k, t in mine if k in "fj"], np.float64)
+    pressed = [(t - origin_ns, slack / MS) for k, t, slack in mine if k in "fj"]
+    presses = np.array([t for t, _ in pressed], np.float64)
     errors: list[float] = []
     marks = {"marked": 0, "not marked": 0}
     for row in answered.itertuples():
         start, end = row.painted_s * 1e9, row.input_s * 1e9
-        error = (end - presses[np.argmin(np.abs(presses - end))]) / MS
+        nearest = int(np.argmin(np.abs(presses - end)))
+        error, slack_ms = (end - presses[nearest]) / MS, pressed[nearest][1]
         lent = trial.witness.within(int(start) + origin_ns, int(end) + origin_ns)
         if lent != row.keyboard_away:
             wrong.append(f"stimulus {row.trial}: away {lent}, marked {row.keyboard_away}")
         marks["marked" if row.keyboard_away else "not marked"] += 1
         if not row.keyboard_away:
-            errors.append(error)
-            if abs(error) > 8:
+            if slack_ms < SLACK_MS:
+                errors.append(error)
+            if abs(error) > slack_ms + 8:
                 wrong.append(f"stimulus {row.trial} was answered {error:.1f} ms off its press")
     times = answered.loc[~answered["keyboard_away"].astype(bool), "reaction_time_ms"]
     lent_s = [(end - start) / 1e9 for start, end in away.spans]

@@ -37,11 +37,13 @@ def hands() -> None:
         symbol = x11.XStringToKeysym(("space" if name == " " else name).encode())
         return int(x11.XKeysymToKeycode(display, symbol) & 0xFF)
 
-    def fake(what: Any, detail: int, down: int) -> int:
+    def fake(what: Any, detail: int, down: int) -> tuple[int, int]:
+        """When, and how much sooner or later it may have been: this process can be held up."""
         before = time.perf_counter_ns()
         what(display, detail, down, 0)
         x11.XSync(display, 0)
-        return (before + time.perf_counter_ns()) // 2
+        after = time.perf_counter_ns()
+        return (before + after) // 2, (after - before) // 2
 
     for line in sys.stdin:
         asked = json.loads(line)
@@ -68,14 +70,15 @@ def hands() -> None:
 
 
 class Hands:
-    """A pair of hands. presses: what was pressed and when, in ns of perf_counter."""
+    """A pair of hands. presses: what was pressed, when, in ns of perf_counter, and
+    give or take how much."""
 
     def __init__(self) -> None:
         command = [sys.executable, __file__]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.presses: list[tuple[str, int]] = []
+        self.presses: list[tuple[str, int, int]] = []
         self.asked = self.done = 0
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -87,7 +90,7 @@ class Hands:
             if "done" in said:
                 self.done = said["done"]
             else:
-                self.presses.append((said["key"], said["press"]))
+                self.presses.append((said["key"], *said["press"]))
 
     @property
     def busy(self) -> bool:
