@@ -114,7 +114,10 @@ class _Course:
         if event.kind in OF_A_QUESTION and event.key not in self.drawn:
             return self._undrawn(event)
         match body:
-            case PartStarted() | PartEnded() | PartRestarted() | SkipRequested():
+            case PartStarted() | PartEnded() | PartRestarted():
+                if body.index >= len(self.order):  # its stage is what readers go by
+                    return f"the plan has no part with the index {body.index}"
+            case SkipRequested():
                 return self._part(event, body.index)
             case SessionEnded():
                 self.ends.add(event.seq)

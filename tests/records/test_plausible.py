@@ -58,7 +58,6 @@ CASES: dict[str, tuple[Change, str]] = {
     "too few dials": (set_in("trial.drawn", {"z_start": [0.5]}), "it has 1 dials"),
     "solved with too many": (set_in("trial.solved", {"z": [0.5] * 99}), "it has 99 dials"),
     "a part that is none": (set_in("part.started", {"index": 99}), "index 99"),
-    "another part's end": (set_in("part.ended", {"index": 3}), "index 3"),
     "a stage that is none": (set_in("note.added", {}, stage="nope"), "no part 'nope'"),
     "a question never drawn": (without("trial.drawn"), "was drawn"),
     "a question numbered 0": (set_in("trial.drawn", {}, trial=0), "of no question"),
