@@ -271,7 +271,8 @@ def _plain(node: yaml.Node) -> Any:
     if isinstance(value, str) and (steering := _STEERING.search(value)):
         # Written as an escape, for YAML refuses most of them as they are.
         raise _Refused(f"the character U+{ord(steering[0]):04X} is not allowed", line, "Delete it.")
-    if isinstance(value, int | float) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
+    if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
+        # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
         said = f"{node.value:.40} is larger than any number that is reckoned with"
         raise _Refused(said, line, "Correct it.")
     return value

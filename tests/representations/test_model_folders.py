@@ -22,6 +22,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_users_folder_is_no_part_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LABAPP_MODELS")
+    monkeypatch.delenv("LABAPP_PRIVATE", raising=False)
     folder = resources.user_models()
     assert folder.is_absolute()
     assert not folder.is_relative_to(Path(resources.__file__).parents[1])

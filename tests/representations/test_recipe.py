@@ -137,7 +137,7 @@ def test_parts_that_do_not_go_together_are_refused_before_anything_is_trained(
         ("- a\n- b\n", "found no keys"),
         ("just text", "found no keys"),
         ("a: " + "[" * 5_000, "not readable"),
-        ("#" * 300_000, "larger than"),
+        ("#" * 300_000, "more than the 262144 bytes"),
     ],
 )
 def test_what_is_no_recipe_at_all_is_refused(tmp_path: Path, text: str, part: str) -> None:
