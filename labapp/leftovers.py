@@ -27,16 +27,21 @@ PROBE = re.compile(r"\.labapp-probe-[0-9a-f]{32}")
 def prefix(what: str) -> str:
     """Of the name of a temporary file or folder of this process; what: one word of letters. Those
     that processes which are gone left of the same kind are removed."""
-    _clear_temporary(what)
-    return f"labapp-{what}-{os.getpid()}-"
+    return prefix_in(Path(tempfile.gettempdir()), f"labapp-{what}")
 
 
-def _clear_temporary(what: str) -> None:
-    name = re.compile(rf"labapp-{re.escape(what)}-(\d+)-\w+(\.\w+)?")
+def prefix_in(folder: Path, what: str) -> str:
+    """The same for a file or folder in `folder`, whose name begins with `what`."""
+    name = re.compile(rf"{re.escape(what)}-(\d+)-\w+(\.\w+)?")
+    _clear_of_gone(folder, name)
+    return f"{what}-{os.getpid()}-"
+
+
+def _clear_of_gone(folder: Path, name: re.Pattern[str]) -> None:
     if sys.platform == "win32":  # which does not say of a process whether it is there
-        clear(Path(tempfile.gettempdir()), name, 24 * OLD_S)
+        clear(folder, name, 24 * OLD_S)
         return
-    for path in _children(Path(tempfile.gettempdir())):
+    for path in _children(folder):
         found = name.fullmatch(path.name)
         if found and not _alive(int(found[1])):
             _remove(path)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from labapp import leftovers
+from labapp.analysis.staging import staged
 from labapp.records.journal import read_rows
 from labapp.session.folder import check_data_root
 from labapp.session.private import check_private
@@ -93,3 +94,24 @@ def test_old_probes_and_drafts_are_cleared_and_new_ones_left(tmp_path: Path) -> 
     (folder / ".keep").write_text("")
     leftovers.clear(folder, leftovers.DRAFT)
     assert [path.name for path in folder.iterdir()] == [".keep"]
+
+
+STAGED = """
+import os, signal
+from pathlib import Path
+from labapp.analysis.staging import staged
+with staged(Path({out!r}), "report.html") as folder:
+    (folder / "notes.csv").write_text("what somebody said")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_analysis_left_is_gone_after_the_next(tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    code = STAGED.format(out=str(out))
+    done = subprocess.run([sys.executable, "-c", code], check=False, timeout=60)
+    assert done.returncode == -9
+    assert len(list(out.iterdir())) == 1
+    with staged(out, "report.html") as folder:
+        (folder / "report.html").write_text("whole")
+    assert [path.name for path in out.iterdir()] == ["report.html"]

@@ -39,6 +39,7 @@ td { overflow-wrap: break-word; }
 td.n, tbody th { white-space: nowrap; }
 td .second { display: block; color: var(--secondary); }
 th .second { display: block; color: var(--secondary); font-weight: 400; }
+tbody th .second { white-space: normal; max-width: 60ch; }
 table.names td:last-child { min-width: 30ch; }
 table.names tr.first > * { border-top: 1.5px solid var(--secondary); }
 .agreed { font-weight: 700; text-decoration: underline; text-underline-offset: 3px; }

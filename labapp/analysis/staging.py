@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from labapp import access
+from labapp import access, leftovers
 
-UNFINISHED = ".unfinished-"
-"""How the name of the folder begins in which an analysis is written; where the program was killed
-it stays and can be deleted."""
+UNFINISHED = ".unfinished"
+"""How the name of the folder begins in which an analysis is written. What a program that was killed
+left of one is removed by the next analysis that is written to the same place."""
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def staged(out: Path, last: str) -> Iterator[Path]:
     """
     new = not out.exists()
     access.own_folder(out)
-    folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=out))
+    folder = Path(tempfile.mkdtemp(prefix=leftovers.prefix_in(out, UNFINISHED), dir=out))
     try:
         yield folder
         for made in sorted(folder.iterdir(), key=lambda path: (path.name == last, path.name)):
