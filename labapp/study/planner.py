@@ -360,7 +360,7 @@ class _Planner:
         if stages.example is not None and (part := showing.practice(self._id("practice"), *at)):
             yield PagesPart(
                 part="text",
-                id=f"{part.id}-intro",
+                id=self._id("practice-intro"),
                 title="Before the example",
                 document=self._text(stages.example, scope),
                 values=told,

@@ -213,7 +213,10 @@ def test_it_is_whole_and_keeps_what_does_not_identify(bundle: Path, session: Pat
     assert len(moved) == 1, "every interval is true"
     (days,) = moved
     assert days == timedelta(days.days), "times of day are true"
-    assert YEARS[0] <= date.fromisoformat(record.rows[0].utc[:10]).year <= YEARS[1]
+    today, day = datetime.now(UTC).date(), date.fromisoformat(original.rows[0].utc[:10])
+    moved_today = today - days  # what is drawn is drawn for a session of this day
+    assert YEARS[0] <= moved_today.year <= YEARS[1]
+    assert date.fromisoformat(record.rows[0].utc[:10]) == day - days
     phenotype = "".join(text for name, text in contents(bundle) if name.endswith("you.tsv"))
     assert "with_mouse" in phenotype
     assert "\t6\t" in phenotype or "\t6\n" in phenotype

@@ -43,8 +43,17 @@ def run(name: str) -> dict[str, object]:
         finally:
             signal.alarm(0)
     seconds = round(time.monotonic() - began, 3)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return {"name": name, "ended": ended, "said": said[:9000], "s": seconds, "peak_mb": peak}
+    return {"name": name, "ended": ended, "said": said[:9000], "s": seconds, "peak_mb": _peak_mb()}
+
+
+def _peak_mb() -> int:
+    """The most memory that this program had, in MB. What `getrusage` says counts from the process
+    that started it, which in a run of all tests is larger than any case."""
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) // 1024
 
 
 def _hangs(*_: object) -> None:

@@ -35,7 +35,7 @@ def stage(who: str, model: str, **facts: Any) -> dict[str, Any]:
 def session(who: str, **facts: Any) -> dict[str, Any]:
     row = {
         "study": "s", "participant": who, "session": "1", "included": True, "complete": True,
-        "simulated": True, "duration_s": 600.0,
+        "simulated": True, "duration_s": 600.0, "interview_s": 0.0,
     }  # fmt: skip
     return row | facts
 

@@ -161,6 +161,16 @@ def test_breaks_stand_between_blocks_that_count_on(found: StimulusSet, tmp_path:
     assert order(plan) == order(undivided), "breaks change no order"
 
 
+def test_parts_have_ids_of_their_own_beside_another_practice(
+    found: StimulusSet, tmp_path: Path
+) -> None:
+    before = [{"practice": "circles-exemplars"}]
+    plan = realised(load(write_unmasking_study(tmp_path, found, before=before)))
+    ids = [part.id for part in plan.parts]
+    assert ids[:4] == ["practice-intro", "practice", "practice-intro-2", "practice-2"]
+    assert len(set(ids)) == len(ids)
+
+
 def test_breaks_as_far_apart_as_the_stage_is_long_are_none(
     found: StimulusSet, tmp_path: Path
 ) -> None:

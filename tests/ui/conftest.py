@@ -27,6 +27,14 @@ OpenWindow = Callable[[Room], ParticipantWindow]
 
 
 @pytest.fixture(autouse=True)
+def _nothing_remembered(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No home begins with what another test chose on one."""
+    monkeypatch.setenv("LABAPP_SETTINGS", str(tmp_path_factory.mktemp("settings")))
+
+
+@pytest.fixture(autouse=True)
 def _nothing_left(qapp: QApplication) -> Iterator[None]:
     """Fails a test that leaves a thread, a window or a running timer behind."""
     threads = set(threading.enumerate())

@@ -40,6 +40,7 @@ WORDS = Strings(
         "optional": "Optional",
         "selected_accuracy": "Selected Black-box model accuracy: {value} {unit}",
         "selected_value": "Selected: {value} {unit}",
+        "text_limit": "Only {n} characters",
     }
 )
 

@@ -16,6 +16,7 @@ from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import PALETTE
 from labapp.ui.moderator.session_model import natural
 from labapp.ui.moderator.sessions_page import SessionsPage
+from labapp.ui.moderator.wording import local_time
 from labapp.ui.session_lists import Reader
 from tests.helpers.journals import golden_session
 
@@ -226,3 +227,14 @@ def test_results_open_on_the_study_of_the_most_recent_session(home: HomeControll
     newest = line("P1", 9, study="apples")
     home.researcher.set_sessions([newest, line("P1", 8, study="zebras")])
     assert home.researcher._study == "apples"
+
+
+@pytest.mark.parametrize("started", ["", "yesterday", "2026-99-99T00:00:00Z"])
+def test_a_damaged_session_that_has_no_time_is_a_row_too(qtbot: QtBot, started: str) -> None:
+    shown = SessionsPage(PALETTE)
+    qtbot.addWidget(shown)
+    shown.set_lines([line("P01", 1), line("P02", 2, started=started, state="damaged")])
+    shown.resize(1200, 600)
+    shown.show()
+    shown.grab()  # every cell is painted
+    assert "–" in [local_time(one.started) for one in shown.table.sessions.lines]

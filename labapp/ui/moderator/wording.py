@@ -152,8 +152,14 @@ def listed(names: list[str]) -> str:
 
 
 def local_time(utc: str, now: datetime | None = None) -> str:
-    """A moment (ISO 8601, UTC) on the clock on the wall: `today 14:02` or `2026-01-02 14:02`."""
-    moment = datetime.fromisoformat(utc).astimezone()
+    """A moment (ISO 8601, UTC) on the clock on the wall: `today 14:02` or `2026-01-02 14:02`.
+
+    A dash where a damaged session does not say when.
+    """
+    try:
+        moment = datetime.fromisoformat(utc).astimezone()
+    except (ValueError, OverflowError):
+        return "–"
     today = (now or datetime.now(moment.tzinfo)).date()
     day = tr("today") if moment.date() == today else moment.date().isoformat()
     return f"{day} {moment:%H:%M}"
