@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytestqt.qtbot import QtBot
 
+from labapp.errors import LabappError
 from labapp.session.past import finished, read_past
 from labapp.simulation import driver
-from labapp.ui import app
-from labapp.ui.starting import RunOptions
+from labapp.ui.controller import SessionController
+from labapp.ui.starting import RunOptions, open_new
 from tests.helpers.questionnaires import written_study
 
 
@@ -32,12 +34,23 @@ def journal(tmp_path: Path) -> Path:
     return path
 
 
+def run(study: Path, options: RunOptions, qtbot: QtBot) -> tuple[int, str]:
+    """Exit status and what was told, of a session in its windows. (`labapp run` itself ends the
+    application's event loop, after which no test of this process could wait for anything.)"""
+    told: list[LabappError] = []
+    controller = SessionController(open_new(str(study), "P01", "1", options), options)
+    controller.failed.connect(told.append)
+    with qtbot.waitSignal(controller.closed, timeout=60_000) as closed:
+        controller.start()
+    return closed.args[0], "\n".join(map(str, told))
+
+
 def test_a_required_written_item_is_answered(
-    qapp: object, tmp_path: Path, options: RunOptions
+    qtbot: QtBot, tmp_path: Path, options: RunOptions
 ) -> None:
     """The field has the focus, and gives nothing of its own when the page is turned."""
     study = written_study(tmp_path / "study")
-    assert app.run_session(str(study), "P01", "1", options) == 0
+    assert run(study, options, qtbot) == (0, "")
     events = read_past(journal(tmp_path))
     answers = [event for event in events if event.kind == "response.changed"]
     assert [event.payload["item"] for event in answers] == ["first", "why"]
@@ -46,11 +59,7 @@ def test_a_required_written_item_is_answered(
 
 
 def test_one_that_takes_no_answer_ends_the_session(
-    qapp: object,
-    tmp_path: Path,
-    options: RunOptions,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    qtbot: QtBot, tmp_path: Path, options: RunOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = driver.answer
 
@@ -60,6 +69,7 @@ def test_one_that_takes_no_answer_ends_the_session(
     monkeypatch.setattr(driver, "answer", empty)
     study = written_study(tmp_path / "study")
     quick = replace(options, speed=60.0)
-    assert app.run_session(str(study), "P01", "1", quick) == 1
-    assert "in questionnaire-1 ('A sheet'), page 2: no answer to 'why'" in capsys.readouterr().err
+    status, told = run(study, quick, qtbot)
+    assert status == 1
+    assert "in questionnaire-1 ('A sheet'), page 2: no answer to 'why'" in told
     assert not finished(read_past(journal(tmp_path)))
