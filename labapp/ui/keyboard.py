@@ -135,8 +135,11 @@ class Keyboard(QObject):
         """Let the console come up without the keyboard; call before it is shown."""
         self._console.setWindowFlag(Qt.WindowType.WindowDoesNotAcceptFocus, on=True)
 
-    def begin(self) -> None:
-        """Give the participant the keyboard and watch from here on."""
+    def begin(self, *, behind: bool = False) -> None:
+        """Give the participant the keyboard and watch from here on.
+
+        behind: the only screen still shows the console, which stays in front until it is put back.
+        """
         if self._on:
             return
         self._on = True
@@ -147,7 +150,12 @@ class Keyboard(QObject):
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.focusWindowChanged.connect(self._moved)
-        self._ask_for(self._participant)
+        if behind:
+            self._front = True
+            self._give("moderator", "console")
+            self._ask_for(self._console)
+        else:
+            self._ask_for(self._participant)
         self._moved()
 
     def end(self) -> None:
@@ -176,7 +184,8 @@ class Keyboard(QObject):
             self.end()
         elif self._over:
             self._over = False
-            self.begin()
+            # The moderator has just taken the end back there, and says next when it goes on.
+            self.begin(behind=self._alone() and self._console.isActiveWindow())
 
     def _watch_windows(self) -> None:
         for widget in (self._participant, self._console):

@@ -328,6 +328,23 @@ def test_on_one_screen_the_console_in_front_takes_view_and_keyboard(
     assert table.participant.isActiveWindow()
 
 
+def test_on_one_screen_the_console_stays_in_front_when_the_end_is_taken_back(
+    lay: Callable[..., Table], qtbot: QtBot
+) -> None:
+    table = lay(screens=1)
+    table.chord(Qt.Key.Key_M, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(table.console.isActiveWindow)
+    table.room.runner.send(EndSession("enough"))
+    table.keyboard.follow(finished=True)
+    table.keyboard.follow(finished=False)
+    QApplication.processEvents()
+    assert table.console.isActiveWindow(), "Continue is there"
+    assert table.said[1].startswith("The participant has neither view nor keyboard")
+    table.chord(Qt.Key.Key_M, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(table.participant.isActiveWindow)
+    assert table.said == ("", "")
+
+
 def test_after_the_end_the_console_is_a_window_like_any_other(table: Table) -> None:
     table.room.runner.send(EndSession("enough"))
     table.keyboard.follow(finished=True)
