@@ -60,12 +60,24 @@ def kind(name: str, *, version: int = 1, durable: bool = False) -> Callable[[B],
         made.plain = (
             None if hasattr(made, "__post_init__") else frozenset(made.__dataclass_fields__)
         )
-        made.holds = staticmethod(checker(made))
-        made.scalar = scalar(made)
+        made.holds = staticmethod(_when_asked(made))
         _KINDS[name] = made
         return made
 
     return register
+
+
+def _when_asked(cls: type[Body]) -> Callable[[Mapping[str, Any]], bool]:
+    """The check of a kind's fields, made at its first use together with `scalar`.
+
+    All of them would take 20 ms of every start, and a session has few of the kinds.
+    """
+
+    def holds(fields: Mapping[str, Any]) -> bool:
+        cls.holds, cls.scalar = staticmethod(checker(cls)), scalar(cls)
+        return cls.holds(fields)
+
+    return holds
 
 
 def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:

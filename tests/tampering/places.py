@@ -16,7 +16,6 @@ from pathlib import Path
 from labapp.bundle.export import export
 from labapp.bundle.folder import write_zip
 from labapp.bundle.manifest import FileEntry, hash_stream, manifest_text
-from labapp.events import GENESIS
 from labapp.events.judging import StimuliKept
 from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
 from labapp.records.arrow import parquet_bytes, rows_of
@@ -27,6 +26,7 @@ from labapp.records.tree import FolderTree
 from labapp.representations import package
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import SessionBuilder
+from tests.hostile.rehashed import chained
 
 SOURCE = f"{SOURCEDATA}/sub-P01/ses-1"
 BEH = "sub-P01/ses-1/beh/sub-P01_ses-1_task-reconstruction"
@@ -127,17 +127,6 @@ def sql(folder: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def rechained(rows: list[Row]) -> list[Row]:
-    """The rows numbered and hashed anew, as an insider can."""
-    out: list[Row] = []
-    previous = GENESIS
-    for seq, row in enumerate(rows, start=1):
-        row = row._replace(seq=seq)
-        previous = row.chained(previous)
-        out.append(row._replace(hash=previous))
-    return out
-
-
 def store(folder: Path, rows: list[Row]) -> None:
     """Put these rows in place of all."""
     marks = ", ".join("?" * len(COLUMNS))
@@ -152,7 +141,7 @@ def store(folder: Path, rows: list[Row]) -> None:
 
 def insider(folder: Path, edit: Callable[[list[Row]], list[Row]]) -> None:
     """Edit the rows of a session, and compute the chain anew."""
-    store(folder, rechained(edit(list(read_rows(folder)))))
+    store(folder, chained(edit(list(read_rows(folder)))))
 
 
 def outsider(folder: Path, edit: Callable[[list[Row]], list[Row]]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from labapp.records.layout import MANIFEST, SOURCEDATA
 from tests.helpers.trees import flip
+from tests.hostile.rehashed import chained
 from tests.tampering.catalogue import INSIDER, TABLES, manipulation
 from tests.tampering.places import (
     BEH,
@@ -22,7 +23,6 @@ from tests.tampering.places import (
     link_outside,
     put_facts,
     put_rows,
-    rechained,
     reseal,
     resound,
     sound_of,
@@ -278,7 +278,7 @@ def change_an_answer_of_a_bundle_and_all_hashes(places: Places) -> Path:
     rows = bundle_rows(places.bundle)
     at = first(rows, "questionnaire.submitted")
     rows[at] = changed(rows[at], answers={"seq": 7})
-    put_rows(places.bundle, rechained(rows), head=True)
+    put_rows(places.bundle, chained(rows), head=True)
     return places.bundle
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from labapp.records.layout import JOURNAL
 from labapp.records.rows import Row
 from tests.helpers.trees import flip
+from tests.hostile.rehashed import chained
 from tests.tampering.catalogue import INSIDER, manipulation
 from tests.tampering.places import (
     Places,
@@ -14,7 +15,6 @@ from tests.tampering.places import (
     first,
     insider,
     outsider,
-    rechained,
     resound,
     sound_of,
     store,
@@ -340,7 +340,7 @@ def break_a_payload_and_hash_anew(places: Places) -> Path:
 @manipulation("session", told="not session.planned")
 def take_the_plan_out_and_hash_anew(places: Places) -> Path:
     """The first event is deleted, and the chain is computed anew."""
-    store(places.session, rechained(list(_all(places))[1:]))
+    store(places.session, chained(list(_all(places))[1:]))
     return places.session
 
 
