@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -199,13 +200,27 @@ class _Loader(yaml.SafeLoader):
 def parse_yaml(path: Path, content: bytes, error: type[LabappError] = StudyError) -> Located:
     """The mapping in `content`; `path` names it in messages. Raises `error`."""
     try:
-        node = _compose(content)
-        located = Located(None)
-        located.value = _construct(node, (), located)
+        located = _parsed(content)
     except _Refused as refused:
         where = f", line {refused.line}" if refused.line else ""
         raise error(f"{path}{where}: {refused.what}.", todo=refused.todo) from refused.__cause__
+    return Located(_copied(located.value), located.lines, located.texts)
+
+
+@lru_cache(maxsize=128)
+def _parsed(content: bytes) -> Located:
+    """The same few cards, instruments and words are asked for again and again: opening the home
+    reads some of them dozens of times."""
+    located = Located(None)
+    located.value = _Values(located).construct(_compose(content), ())
     return located
+
+
+def _copied(value: Any) -> Any:
+    """The value for a caller who may change it."""
+    if isinstance(value, dict):
+        return {key: _copied(inner) for key, inner in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
 def _compose(content: bytes) -> yaml.MappingNode:
@@ -236,46 +251,55 @@ def _compose(content: bytes) -> yaml.MappingNode:
     return node
 
 
-def _construct(node: yaml.Node, at: Path_, located: Located) -> Any:
-    line = node.start_mark.line + 1
-    located.lines.setdefault(at, line)
-    if node.tag not in _PLAIN_TAGS:
-        raise _Refused(f"the tag {node.tag!r} is not allowed", line, "Use plain values.")
-    if isinstance(node, yaml.MappingNode):
-        out: dict[Any, Any] = {}
-        for key_node, value_node in node.value:
-            key = _plain(key_node)
-            line = key_node.start_mark.line + 1
-            if isinstance(key, bool) or not isinstance(key, str | int):
-                raise _Refused(f"{key_node.value!r} is not a key", line, "Correct it.")
-            if key in out:
-                raise _Refused(f"the key {key!r} is given twice", line, "Keep one of them.")
-            located.lines[(*at, key)] = line
-            out[key] = _construct(value_node, (*at, key), located)
-        return out
-    if isinstance(node, yaml.SequenceNode):
-        return [_construct(item, (*at, index), located) for index, item in enumerate(node.value)]
-    value = _plain(node)
-    if isinstance(value, str):
-        located.texts.setdefault(value, line)
-    return value
+class _Values:
+    """Makes the values of a document's nodes, and notes their lines."""
 
+    def __init__(self, located: Located) -> None:
+        self._located = located
+        self._scalars = yaml.constructor.SafeConstructor()
 
-def _plain(node: yaml.Node) -> Any:
-    """The value of a scalar; tags that name anything but a plain value are refused."""
-    line = node.start_mark.line + 1
-    try:
-        value = yaml.SafeLoader("").construct_object(node)
-    except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        raise _Refused(str(getattr(error, "problem", error)), line, "Use plain values.") from error
-    if isinstance(value, str) and (steering := _STEERING.search(value)):
-        # Written as an escape, for YAML refuses most of them as they are.
-        raise _Refused(f"the character U+{ord(steering[0]):04X} is not allowed", line, "Delete it.")
-    if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
-        # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
-        said = f"{node.value:.40} is larger than any number that is reckoned with"
-        raise _Refused(said, line, "Correct it.")
-    return value
+    def construct(self, node: yaml.Node, at: Path_) -> Any:
+        located = self._located
+        line = node.start_mark.line + 1
+        located.lines.setdefault(at, line)
+        if node.tag not in _PLAIN_TAGS:
+            raise _Refused(f"the tag {node.tag!r} is not allowed", line, "Use plain values.")
+        if isinstance(node, yaml.MappingNode):
+            out: dict[Any, Any] = {}
+            for key_node, value_node in node.value:
+                key = self._plain(key_node)
+                line = key_node.start_mark.line + 1
+                if isinstance(key, bool) or not isinstance(key, str | int):
+                    raise _Refused(f"{key_node.value!r} is not a key", line, "Correct it.")
+                if key in out:
+                    raise _Refused(f"the key {key!r} is given twice", line, "Keep one of them.")
+                located.lines[(*at, key)] = line
+                out[key] = self.construct(value_node, (*at, key))
+            return out
+        if isinstance(node, yaml.SequenceNode):
+            return [self.construct(item, (*at, index)) for index, item in enumerate(node.value)]
+        value = self._plain(node)
+        if isinstance(value, str):
+            located.texts.setdefault(value, line)
+        return value
+
+    def _plain(self, node: yaml.Node) -> Any:
+        """The value of a scalar; tags that name anything but a plain value are refused."""
+        line = node.start_mark.line + 1
+        try:
+            value = self._scalars.construct_object(node)
+        except (yaml.YAMLError, ValueError, ArithmeticError) as error:
+            problem = str(getattr(error, "problem", error))
+            raise _Refused(problem, line, "Use plain values.") from error
+        if isinstance(value, str) and (steering := _STEERING.search(value)):
+            # Written as an escape, for YAML refuses most of them as they are.
+            what = f"the character U+{ord(steering[0]):04X} is not allowed"
+            raise _Refused(what, line, "Delete it.")
+        if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
+            # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
+            said = f"{node.value:.40} is larger than any number that is reckoned with"
+            raise _Refused(said, line, "Correct it.")
+        return value
 
 
 def refusal(
