@@ -74,7 +74,9 @@ def _when_asked(cls: type[Body]) -> Callable[[Mapping[str, Any]], bool]:
     """
 
     def holds(fields: Mapping[str, Any]) -> bool:
-        cls.holds, cls.scalar = staticmethod(checker(cls)), scalar(cls)
+        # In this order: another thread may find the check and go on to the other at once.
+        cls.scalar = scalar(cls)
+        cls.holds = staticmethod(checker(cls))
         return cls.holds(fields)
 
     return holds

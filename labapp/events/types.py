@@ -56,12 +56,11 @@ def problem(cls: type[Body], fields: Mapping[str, Any]) -> str | None:
 
 
 def checker(cls: type[Body]) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether all fields hold their types; false also of the rarer types that `problem` allows.
-    Raises KeyError where a field is missing."""
+    """Whether all fields are there and hold their types; false also of the rarer types that
+    `problem` allows. False, or KeyError, where a field is missing."""
     looks = [
-        _look(hint, f"fields[{name!r}]", name)
+        f"{name!r} in fields" if hint is Any else _look(hint, f"fields[{name!r}]", name)
         for name, hint in _hints(cls).items()
-        if hint is not Any
     ]
     code = f"lambda fields: {' and '.join(looks) or 'True'}"
     made: Callable[[Mapping[str, Any]], bool] = eval(code, dict(_NAMES))

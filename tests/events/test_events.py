@@ -124,6 +124,34 @@ def test_every_kind_is_described() -> None:
     }
 
 
+@pytest.mark.parametrize("name", registered())
+def test_a_field_under_another_name_is_told(name: str) -> None:
+    """As many fields as there should be are not yet the right ones."""
+    cls = registered()[name]
+    event = stored(plain(cls))
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        payload = {key: value for key, value in event.payload.items() if key != field.name}
+        with pytest.raises(ValueError, match="other_name"):
+            body_of(event._replace(payload=payload | {"other_name": event.payload[field.name]}))
+
+
+def test_the_check_of_a_kind_is_there_for_other_threads_last_of_all() -> None:
+    order: list[str] = []
+
+    class Watched(type):
+        def __setattr__(cls, name: str, value: object) -> None:
+            order.append(name)
+            super().__setattr__(name, value)
+
+    @dataclasses.dataclass
+    class Fields(metaclass=Watched):
+        number: int
+
+    order.clear()
+    assert registry._when_asked(Fields)({"number": 1})  # type: ignore[arg-type]
+    assert order == ["scalar", "holds"]
+
+
 def test_screens_wait_for_what_must_not_be_lost() -> None:
     for name in (
         "consent.given",
