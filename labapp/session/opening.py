@@ -191,7 +191,10 @@ class OpenSession:
         all. A form that is signed by a click stores nothing but the event. Raises DataFolderError.
         """
         part = self.runner.part
-        if not isinstance(part, ConsentPart) or self.runner.state.pauses.held:
+        state, given = self.runner.state, GiveConsent(uses)
+        if not isinstance(part, ConsentPart) or not self.runner.machine.decide(
+            state, given, self.runner.clock.now_ns()
+        ):
             return
         if part.sign != "click":
             record = private.Consent(
@@ -203,7 +206,7 @@ class OpenSession:
                 drawing,
             )
             private.store_consent(self._private, self.planned.study, record)
-        self.runner.send(GiveConsent(uses))
+        self.runner.send(given)
 
     def close(self, reason: str) -> None:
         """End this run in an orderly way; the lock is let go whatever happens.
