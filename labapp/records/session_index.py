@@ -115,7 +115,10 @@ class SessionIndex:
         studies: dict[Path, _Study] = {}
         for study in study_folders(self.data_root):
             before = self._studies.get(study)
-            written = study.stat().st_mtime_ns
+            try:
+                written = study.stat().st_mtime_ns
+            except OSError:  # it went away since it was listed
+                continue
             if before is None or not before.settled or before.written != written:
                 settled = time.time_ns() - written > SETTLED_NS
                 places = tuple(_Place.of(folder) for folder in sessions_in(study))

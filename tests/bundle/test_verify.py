@@ -397,3 +397,12 @@ def test_the_sound_of_a_de_identified_bundle_is_checked_too(session: Path, tmp_p
     flip(path, 44 + 2 * 10_500)
     reseal(made)
     assert "10.0 to 11.0 s was changed (SHA-256)" in problems(made)
+
+
+@pytest.mark.parametrize("written", [0, 44])
+def test_a_sound_file_that_a_kill_left_empty_is_no_fault(session: Path, written: int) -> None:
+    """A run that is killed as it makes the file has not told the journal of it."""
+    (session / "audio" / "segment-03.wav").write_bytes(wav_header(44_100, 0)[:written])
+    report = verify(session)
+    assert report.ok, report.problems
+    assert any("audio/segment-03.wav: left by a run" in note for note in report.notes)
