@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp import access
+from labapp.durable import sync_folder
 
 HEADER_BYTES = 44
 FRAME_BYTES = 2
@@ -78,7 +79,7 @@ class WavWriter:
         try:
             self._put(wav_header(rate, 0), 0)
             os.fsync(self._fd)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except OSError:
             os.close(self._fd)
             path.unlink(missing_ok=True)
@@ -171,14 +172,3 @@ class WavWriter:
 
 
 _O_BINARY: int = getattr(os, "O_BINARY", 0)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable, where the system can (Windows cannot open a folder)."""
-    if os.name != "posix":
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import access, leftovers
+from labapp import access, durable, leftovers
 from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
 from labapp.reading import files
 from labapp.reading.values import json_value
@@ -180,27 +179,9 @@ def keep_with_study(folder: SessionFolder, relative: str, content: bytes) -> Non
     target = folder.study / relative
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write(target, content)
+        durable.write(target, content)
     except OSError as error:
         raise data_error(folder.path, error) from error
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file so that it survives a power cut: a session cannot be resumed without it."""
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync_folder(path: Path) -> None:
-    """Make new names in a folder durable, where the system can (not on Windows)."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> None:
@@ -216,7 +197,7 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
         if not isinstance(known, list):
             raise ValueError("it is not a list")
         text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
-        write(partial, (text + "\n").encode())
+        durable.write(partial, (text + "\n").encode())
         partial.replace(folder.environment)
     except ValueError as error:
         raise SessionError(

@@ -118,8 +118,8 @@ class Journal:
         """Go on with a journal in a new segment; in its first, where it holds the plan only.
 
         clock_from: makes the clock that continues after the last event; outlasts_power: see
-        `create`. The caller has checked
-        the journal (see session.recovery). Raises JournalError when it cannot be opened.
+        `create`. The caller has checked the journal (see session.recovery). Raises JournalError
+        when it cannot be opened.
         """
         try:
             with closing(_connect(path)) as connection:

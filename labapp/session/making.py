@@ -14,7 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from labapp import access
+from labapp import access, durable
 from labapp.clock import Clock, utc_label
 from labapp.errors import LabappError, ParticipantTaken, SessionBusy
 from labapp.records.journal import extent
@@ -31,7 +31,7 @@ from labapp.records.layout import (
 )
 from labapp.records.lock import held
 from labapp.session import folder
-from labapp.session.folder import SessionFolder, data_error, sync_folder, write
+from labapp.session.folder import SessionFolder, data_error
 from labapp.study.loading import LoadedStudy
 
 PATIENCE_S = 10.0
@@ -59,10 +59,11 @@ class NewFolder:
             for relative, content in loaded.files.items():
                 target = self.home.study / relative
                 target.parent.mkdir(parents=True, exist_ok=True)
-                write(target, content)
+                durable.write(target, content)
             self.home.audio.mkdir()
-            for made in (self.home.path, self.home.path.parent):
-                sync_folder(made)
+            below = [path for path in self.home.path.rglob("*") if path.is_dir()]
+            for made in (*below, self.home.path, self.home.path.parent, self._data):
+                durable.sync_folder(made)
         except OSError as error:
             raise data_error(self.home.path, error) from error
 
@@ -74,12 +75,16 @@ class NewFolder:
         with _creating(self._data):
             self.lock.release()  # some systems rename no folder of which a file is open
             if self._published.exists():
-                raise _exists(self._published)
+                raise ParticipantTaken(
+                    f"The session folder {self._published} exists already.",
+                    safe="It is untouched.",
+                    todo="Start again in a second.",
+                )
             self.home.path.rename(self._published)
             self.home = SessionFolder(self._published)
             self.lock = self.home.lock()
         with suppress(OSError):
-            sync_folder(self._published.parent)
+            durable.sync_folder(self._published.parent)
 
     def discard(self) -> None:
         """Remove the folder again: nothing was recorded in it."""
@@ -93,7 +98,8 @@ def create(
     """Begin the folder of a new session, with a copy of the study as used.
 
     Raises ParticipantTaken when the participant has this session already, withdrew, or took part in
-    a related study; DataFolderError when the folder cannot be made or the disk is full.
+    a related study; DataFolderError when the folder cannot be made or the disk is full; SessionBusy
+    when another program makes a session and does not get on.
     """
     study = folder.study_folder(data, loaded.study.id)
     name = FolderName(participant, session, utc_label(clock.utc()))
@@ -102,12 +108,7 @@ def create(
     with _creating(data):
         _clear(study)
         _refuse(data, loaded, name)
-        if (study / str(name)).exists():
-            raise _exists(study / str(name))
-        try:
-            access.own_folder(new.home.path, exist_ok=False)
-        except FileExistsError as error:
-            raise _exists(new.home.path) from error
+        access.own_folder(new.home.path, exist_ok=False)
         new.lock = new.home.lock()
     try:
         new.fill(loaded)
@@ -142,40 +143,33 @@ def _creating(data: Path) -> Iterator[None]:
         raise data_error(data, error) from error
 
 
-def _exists(path: Path) -> ParticipantTaken:
-    return ParticipantTaken(
-        f"The session folder {path} exists already.",
-        safe="It is untouched.",
-        todo="Start again in a second.",
-    )
-
-
 def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
     """Raise ParticipantTaken for a session that must not be begun."""
     study, participant, session = loaded.study.id, name.participant, name.session
-    if (other := folder.refused(data, loaded.study).get(participant)) is not None:
-        related = f"took part in {other}, which is related"
+    if (related := folder.refused(data, loaded.study).get(participant)) is not None:
+        took_part = f"took part in {related}, which is related"
         raise ParticipantTaken(
-            f"{participant} {related if other else f'withdrew from {study}'}.",
+            f"{participant} {took_part if related else f'withdrew from {study}'}.",
             todo="Choose the next free participant; the label of a person stays that person's.",
         )
-    for making in (data / study).glob(f"{MAKING}*"):
-        other_name = FolderName.parse(making.name.removeprefix(MAKING))
-        if other_name and (other_name.participant, other_name.session) == (participant, session):
+    for path in sorted((data / study).iterdir()):
+        other = FolderName.parse(path.name.removeprefix(MAKING))
+        if other is None or (other.participant, other.session) != (participant, session):
+            continue
+        if held(path):
+            if path.name.startswith(MAKING):
+                raise ParticipantTaken(
+                    f"Another program is starting session {session} of {participant} in {study}.",
+                    todo="Choose the next free participant, or try again in a moment.",
+                )
+        elif _holds_no_event(path):  # nor is it what labapp makes: that was cleared away
             raise ParticipantTaken(
-                f"Another program is starting session {session} of {participant} in {study}.",
-                todo="Choose the next free participant, or try again in a moment.",
-            )
-    if session not in folder.taken(data, study).get(participant, ()):
-        return
-    for home in folder.sessions_of(data, study):
-        same = (home.name.participant, home.name.session) == (participant, session)
-        if same and not held(home.path) and _holds_no_event(home.path):
-            raise ParticipantTaken(
-                f"{home.path} holds no event of a session, but files that are not labapp's.",
+                f"{path} holds no event of a session, but files that are not labapp's.",
                 safe="It is untouched.",
                 todo="Move the folder elsewhere, and start again.",
             )
+    if session not in folder.taken(data, study).get(participant, ()):
+        return
     raise ParticipantTaken(
         f"{participant} already has session {session} in {study}.",
         safe="That session is untouched.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import stat
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from labapp import durable
 from labapp.bundle.export import export
 from labapp.clock import NS, FakeClock
 from labapp.errors import (
@@ -23,6 +25,8 @@ from labapp.errors import (
     SessionBusy,
     SessionError,
 )
+from labapp.events import Source
+from labapp.events.commands import Pause, Resume
 from labapp.records.layout import MAKING
 from labapp.records.sessions import list_sessions
 from labapp.session import folder, making, opening
@@ -48,6 +52,25 @@ def test_a_folder_holds_the_study_as_used(tmp_path: Path) -> None:
     assert made.path.parent.name == "quickstart"
     assert tree(made.study) == dict(QUICK.files)
     assert load(made.study / "quickstart.yaml").sha256 == QUICK.sha256
+
+
+def test_every_name_in_a_new_folder_outlasts_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is on the disk is lost with the name that is not."""
+    written: list[Path] = []
+    synced: dict[Path, int] = {}
+    write, sync = durable.write, durable.sync_folder
+    monkeypatch.setattr(durable, "write", lambda *a: (write(*a), written.append(a[0])))
+    monkeypatch.setattr(
+        durable, "sync_folder", lambda path: (sync(path), synced.update({path: len(written)}))
+    )
+    new = making.create(tmp_path / "data", QUICK, "P01", "1", FakeClock())
+    assert len(written) == len(QUICK.files)
+    folders = [path for path in new.home.path.rglob("*") if path.is_dir()]
+    for folder_of in (*folders, new.home.path, new.home.path.parent, tmp_path / "data"):
+        assert synced[folder_of] == len(written), "after the last file"
+    new.discard()
 
 
 def test_a_session_is_never_made_twice(tmp_path: Path) -> None:
@@ -85,16 +108,14 @@ def test_a_label_that_is_in_a_bundle_is_never_given_again(tmp_path: Path) -> Non
     assert next_free(QUICK, tmp_path / "data", 1) == ["P02"]
 
 
-def test_a_folder_in_the_way_is_not_touched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two windows that start the same participant in the same second."""
+def test_a_folder_that_comes_in_the_way_is_not_touched(tmp_path: Path) -> None:
+    new = making.create(tmp_path, QUICK, "P01", "1", FakeClock())
     there = tmp_path / "quickstart" / "sub-P01_ses-1_20260102T030405Z"
-    there.mkdir(parents=True)
+    there.mkdir()
     (there / "mark").write_text("theirs")
-    monkeypatch.setattr(folder, "taken", lambda data, study: {})
     with pytest.raises(ParticipantTaken, match="exists already"):
-        new_session(tmp_path, QUICK, "P01", "1", FakeClock())
+        new.publish()
+    new.discard()
     assert tree(there) == {"mark": b"theirs"}
 
 
@@ -219,6 +240,25 @@ def test_names_are_kept_apart_and_for_their_owner_only(tmp_path: Path) -> None:
     assert session.runner.part.id == "tutorial"
 
 
+def test_a_name_is_kept_only_of_who_agrees(tmp_path: Path) -> None:
+    """Not of somebody who does not agree to what is needed to take part, nor during a pause."""
+    study = tmp_path / "study.yaml"
+    text = load("quickstart").path.read_text("utf-8")
+    asked = '{text: "texts/{language}/consent.md", items: {audio: required}}'
+    study.write_text(re.sub(r"consent: \S+", f"consent: {asked}", text))
+    session = opened(tmp_path, study=study)
+    session.begin()
+    private = tmp_path / "private"
+    session.give_consent("Ada Lovelace", uses={"audio": False})
+    session.runner.send(Pause("a call"), Source.MODERATOR)
+    session.give_consent("Ada Lovelace", uses={"audio": True})
+    assert consents(private, "quickstart") == []
+    session.runner.send(Resume("on"), Source.MODERATOR)
+    session.give_consent("Ada Lovelace", uses={"audio": True})
+    assert [record.name for record in consents(private, "quickstart")] == ["Ada Lovelace"]
+    session.close("test over")
+
+
 def test_a_consent_that_cannot_be_stored_keeps_the_session_at_consent(tmp_path: Path) -> None:
     session = opened(tmp_path)
     session.begin()
@@ -310,14 +350,22 @@ def test_nothing_that_holds_an_event_or_is_somebody_elses_is_cleared_away(tmp_pa
     sounding = study / "sub-P04_ses-1_20260102T030405Z"
     (sounding / "audio").mkdir(parents=True)
     (sounding / "audio" / "segment-01.wav").write_bytes(b"RIFF")
-    before = tree(odd) | tree(damaged) | tree(sounding)
+    hidden = study / f"{MAKING}sub-P05_ses-1_20260102T030405Z"
+    hidden.mkdir()
+    (hidden / "thesis.tex").write_text("mine")
+    before = tree(odd) | tree(damaged) | tree(sounding) | tree(hidden)
     with pytest.raises(ParticipantTaken, match="already has session 1"):
         new_session(tmp_path, QUICK, "P01", "1", FakeClock())
     assert recover(begun.path).events == 1
-    for path, words in ((odd, "not labapp's"), (damaged, "already"), (sounding, "not labapp's")):
+    for path, words in (
+        (odd, "not labapp's"),
+        (damaged, "already"),
+        (sounding, "not labapp's"),
+        (hidden, "not labapp's"),
+    ):
         with pytest.raises(ParticipantTaken, match=words):
-            new_session(tmp_path, QUICK, path.name[4:7], "1", FakeClock())
-    assert tree(odd) | tree(damaged) | tree(sounding) == before
+            new_session(tmp_path, QUICK, path.name.removeprefix(MAKING)[4:7], "1", FakeClock())
+    assert tree(odd) | tree(damaged) | tree(sounding) | tree(hidden) == before
 
 
 def test_what_is_being_made_is_no_session_and_is_left_alone(tmp_path: Path) -> None:

@@ -1,0 +1,50 @@
+"""Writing so that it outlasts a power cut: it is on the disk before a call returns."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a whole file; its name lasts once the folder is synced. Raises OSError."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Make new names in a folder durable, where the system can: Windows cannot, and some drives of
+    others neither. Raises OSError."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def add_line(path: Path, entry: Mapping[str, Any]) -> None:
+    """Add an object to a log of lines of JSON, behind whatever a crash cut off. Raises OSError.
+
+    A file name in it whose bytes are no text comes back from the JSON as it was.
+    """
+    line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    with path.open("ab+") as file:
+        new = file.seek(0, os.SEEK_END) == 0
+        if not new:
+            file.seek(-1, os.SEEK_END)
+        cut = not new and file.read(1) != b"\n"
+        file.write(b"\n" * cut + line)
+        file.flush()
+        os.fsync(file.fileno())
+    if new:
+        sync_folder(path.parent)
