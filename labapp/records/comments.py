@@ -1,20 +1,19 @@
 """Remarks on sessions that are over: `comments.jsonl`, beside a study's session folders.
 
 A finished journal is not written to, so that what is remarked later is kept here: a line a remark,
-only ever added. Where a participant withdraws and wants the data deleted, so are the remarks.
+only ever added. Where a participant withdraws and wants the data deleted, so are the remarks, also
+what a crash left of one.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import uuid
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from labapp import durable
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError
 from labapp.reading import files
@@ -26,10 +25,14 @@ LARGEST = 16 * files.MIB
 
 
 def comments(study: Path) -> dict[str, tuple[str, ...]]:
-    """The remarks on each session of a study, oldest first, by the names of their folders. Lines
-    that cannot be read are passed over: they are no data, and verify does not rest on them."""
+    """The remarks on each session of a study, oldest first, by the names of their folders. What
+    cannot be read is passed over, for it is no data; `comment_problems` tells of it."""
     found: dict[str, tuple[str, ...]] = {}
-    for _, entry in _lines(study):
+    try:
+        lines = _lines(study)
+    except OSError:
+        return {}
+    for _, entry in lines:
         if entry is not None:
             name = entry["session"]
             found[name] = (*found.get(name, ()), entry["text"])
@@ -41,58 +44,70 @@ def add_comment(session: Path, text: str) -> None:
     line = {"utc": utc_text(datetime.now(UTC)), "session": session.name, "text": text}
     path = session.parent / COMMENTS
     try:
-        with path.open("ab") as file:
-            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        durable.add_line(path, line)
     except OSError as error:
-        raise _refused(path, error) from error
+        raise DataFolderError(
+            f"The remark could not be kept in {path} ({error.strerror or error}).",
+            safe="The sessions and the remarks before it are as they were.",
+            todo="Make room, or see that you may write there.",
+        ) from error
 
 
 def forget_comments(session: Path) -> int:
     """Remove the remarks on a session; how many there were. Raises DataFolderError."""
-    lines = list(_lines(session.parent))
-    left = [line for line, entry in lines if entry is None or entry["session"] != session.name]
-    if len(left) == len(lines):
-        return 0
     path = session.parent / COMMENTS
     draft = path.with_name(f".{COMMENTS}-{uuid.uuid4().hex}")
     try:
-        with draft.open("xb") as file:
-            file.writelines(line + b"\n" for line in left)
-            file.flush()
-            os.fsync(file.fileno())
+        lines = _lines(session.parent)
+        left = [line for line, entry in lines if not _is_of(session.name, line, entry)]
+        if len(left) == len(lines):
+            return 0
+        durable.write(draft, b"".join(line + b"\n" for line in left))
         draft.replace(path)
+        durable.sync_folder(path.parent)
     except OSError as error:
         with suppress(OSError):
             draft.unlink()
-        raise _refused(path, error) from error
+        raise DataFolderError(
+            f"The remarks on {session.name} could not be removed from {path} "
+            f"({error.strerror or error}).",
+            safe="They are still there.",
+            todo="See that you may read and write that file, and withdraw the session again; that "
+            "goes on where it stopped.",
+        ) from error
     return len(lines) - len(left)
 
 
-def _lines(study: Path) -> Iterator[tuple[bytes, dict[str, Any] | None]]:
-    """The lines that are not empty, and what each says; None for one that is none of ours."""
+def comment_problems(study: Path) -> list[str]:
+    """What is wrong with the remarks on a study, a line each, for people."""
     path = study / COMMENTS
     try:
-        content = files.content(path, LARGEST) if files.exists(path) else b""
-    except OSError:
-        return
-    for line in content.split(b"\n"):
-        if not line.strip():
-            continue
-        try:
-            entry = json_value(line.decode("utf-8", "replace"))
-        except ValueError:
-            entry = None
-        ours = isinstance(entry, dict) and all(
-            isinstance(entry.get(name), str) for name in ("session", "text")
-        )
-        yield line, entry if ours else None
+        lines = _lines(study)
+    except OSError as error:
+        return [f"{path} cannot be read ({error.strerror or error}): no remark is shown"]
+    damaged = sum(entry is None for _, entry in lines)
+    return [f"{path}: {damaged} damaged, not shown, of {len(lines)} remarks"] if damaged else []
 
 
-def _refused(path: Path, error: OSError) -> DataFolderError:
-    return DataFolderError(
-        f"The remark could not be kept in {path} ({error.strerror or error}).",
-        safe="The sessions and the remarks before it are as they were.",
-        todo="Make room, or see that you may write there.",
+def _is_of(name: str, line: bytes, entry: dict[str, Any] | None) -> bool:
+    """Whether a line is a remark on a session, or what is left of one."""
+    return name.encode() in line if entry is None else entry["session"] == name
+
+
+def _lines(study: Path) -> list[tuple[bytes, dict[str, Any] | None]]:
+    """The lines that are not empty, and what each says; None for one that is none of ours. Raises
+    OSError where they cannot be read."""
+    path = study / COMMENTS
+    content = files.content(path, LARGEST) if files.exists(path) else b""
+    return [(line, _remark(line)) for line in content.split(b"\n") if line.strip()]
+
+
+def _remark(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json_value(line.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    ours = isinstance(entry, dict) and all(
+        isinstance(entry.get(name), str) for name in ("session", "text")
     )
+    return entry if ours else None

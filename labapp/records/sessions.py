@@ -12,7 +12,7 @@ from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.reading import files
 from labapp.reading.values import json_value
-from labapp.records.comments import comments
+from labapp.records.comments import comment_problems, comments
 from labapp.records.guard import readable
 from labapp.records.journal import extent, read_rows
 from labapp.records.layout import EXPORTS, FolderName
@@ -74,8 +74,8 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
 
 
 def list_problems(data_root: Path) -> list[str]:
-    """What is wrong with the lists beside the sessions, of withdrawals and of exports, a line each:
-    a list that is damaged stops no other."""
+    """What is wrong with the lists beside the sessions, of withdrawals, exports and remarks, a line
+    each: a list that is damaged stops no other."""
     found = []
     for study in _children(data_root):
         found += withdrawal_problems(study)
@@ -84,6 +84,7 @@ def list_problems(data_root: Path) -> list[str]:
             for number, entry in _exports(study)
             if entry is None
         ]
+        found += comment_problems(study)
     return found
 
 

@@ -7,8 +7,6 @@ the next export, and a withdrawal, take the folder away and say in the log what 
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,12 +17,18 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import __version__, access
+from labapp import __version__, access, durable
 from labapp.clock import utc_text
 from labapp.errors import BundleError, DataFolderError
-from labapp.reading import files
 from labapp.records.layout import EXPORTS, LOCK
 from labapp.records.sessions import BEGUN, DONE, GIVEN_UP, exports, there
+
+PATIENCE_S = 0.1
+NOT_MADE = "No bundle was made: a withdrawal would not know of it."
+COPY = "; or copy the sessions to a folder of yours, and export them from there."
+CLEARED = (
+    "The sessions and whole bundles are as they were; only what a killed export left is removed."
+)
 
 
 @contextmanager
@@ -47,17 +51,18 @@ def noted(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> Itera
         by_study.setdefault(folder.resolve().parent, []).append(folder.resolve().name)
     for study, names in by_study.items():
         _note(study, entry | {"sessions": names, "state": BEGUN})
-    state = GIVEN_UP
     lock = FileLock(hidden / LOCK)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         access.own_folder(hidden, exist_ok=False)
-        with lock.acquire(timeout=0):
+        # Whoever only looks whether it is held holds it for a moment.
+        with lock.acquire(timeout=PATIENCE_S):
             yield hidden
-        state = DONE
     finally:
         if hidden.is_dir():
             shutil.rmtree(hidden)
+        # Not by whether all went well: an error can come after the bundle has its name.
+        state = DONE if there(out) else GIVEN_UP
         # Where this fails the first line still tells of the place, and that something stands there.
         with suppress(BundleError):
             for study, names in by_study.items():
@@ -80,9 +85,9 @@ def clear(study: Path) -> list[Path]:
                 continue
             _remove(hidden)
             removed.append(hidden)
-            _note(study, entry | {"state": DONE if made else GIVEN_UP})
-        elif made:
-            _note(study, entry | {"state": DONE})
+        elif not made:
+            continue
+        _note(study, entry | {"state": DONE if made else GIVEN_UP}, CLEARED, ", and try again.")
     return removed
 
 
@@ -123,20 +128,15 @@ def _remove(hidden: Path) -> None:
         ) from error
 
 
-def _note(study: Path, entry: Mapping[str, Any]) -> None:
-    """Add a line to a study's log; on disk before it returns. Raises BundleError."""
+def _note(study: Path, entry: Mapping[str, Any], safe: str = NOT_MADE, todo: str = COPY) -> None:
+    """Add a line to a study's log; on disk before it returns. Raises BundleError, which says that
+    `safe` is so, and what to do instead of writing there."""
     path = study / EXPORTS
-    line = json.dumps({"utc": utc_text(datetime.now(UTC)), **entry}, ensure_ascii=False)
     try:
-        cut = files.exists(path) and not files.content(path).endswith(b"\n")
-        with path.open("a", encoding="utf-8") as file:
-            file.write("\n" * cut + line + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        durable.add_line(path, {"utc": utc_text(datetime.now(UTC)), **entry})
     except OSError as error:
         raise BundleError(
             f"The export cannot be noted in {path} ({error.strerror or error}).",
-            safe="No bundle was made: a withdrawal would not know of it.",
-            todo="See that you may write there; or copy the sessions to a folder of yours, and "
-            "export them from there.",
+            safe=safe,
+            todo=f"See that you may write there{todo}",
         ) from error

@@ -8,17 +8,15 @@ is removed, and the folder's files are removed last.
 from __future__ import annotations
 
 import errno
-import json
-import os
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from labapp import durable
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
-from labapp.reading import files
 from labapp.records.comments import forget_comments
 from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
@@ -163,11 +161,7 @@ def _write_down(study: Path, left: Withdrawal) -> None:
         return
     path = study / WITHDRAWN
     try:
-        cut = files.exists(path) and not files.content(path).endswith(b"\n")
-        with path.open("a", encoding="utf-8") as file:
-            file.write("\n" * cut + json.dumps(left.to_json(), ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        durable.add_line(path, left.to_json())
     except OSError as error:
         why = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
         raise DataFolderError(

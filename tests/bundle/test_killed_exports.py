@@ -14,7 +14,7 @@ from filelock import FileLock
 from labapp.bundle import folder as bundle_folder
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
-from labapp.errors import SessionBusy
+from labapp.errors import BundleError, SessionBusy
 from labapp.records.layout import EXPORTS, LOCK
 from labapp.records.sessions import exports_of
 from labapp.session import exports
@@ -70,6 +70,23 @@ def killed(step: str, session: Path, out: Path, zipped: bool = False) -> None:
             os._exit(1)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), f"it was not killed: {step} does not happen"
+
+
+def test_a_bundle_that_stands_is_noted_whatever_comes_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = golden_session(tmp_path / "data")
+    out = tmp_path / "out" / "bundle"
+
+    def failing(path: Path) -> None:
+        if path == out.parent:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(bundle_folder, "_sync", failing)
+    with pytest.raises(BundleError):
+        export([session], out)
+    assert out.is_dir()
+    assert exports_of(session) == (str(out),)
 
 
 def left(out: Path) -> list[str]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from labapp.errors import DataFolderError
 from labapp.records import session_index
 from labapp.records.comments import add_comment, comments, forget_comments
 from labapp.records.layout import COMMENTS, JOURNAL
 from labapp.records.session_index import SessionIndex
-from labapp.records.sessions import list_sessions
+from labapp.records.sessions import list_problems, list_sessions
 from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
 from tests.helpers.golden import golden_builder
@@ -124,14 +125,41 @@ def test_who_stops_the_reading_loses_nothing_of_it(tmp_path: Path, read: list[Pa
     assert len(read) == 3, "each once"
 
 
+def test_a_remark_behind_one_that_was_cut_off_is_kept(tmp_path: Path) -> None:
+    folder = study_of(tmp_path)[1]
+    log = folder.parent / COMMENTS
+    log.write_bytes(b'{"utc": "2026", "session": "sub-P09_ses-1_2026')
+    add_comment(folder, "Tired after lunch.")
+    assert comments(folder.parent) == {folder.name: ("Tired after lunch.",)}
+    assert list_problems(tmp_path) == [f"{log}: 1 damaged, not shown, of 2 remarks"]
+
+
+def test_remarks_that_cannot_be_read_are_told_and_never_left_behind(tmp_path: Path) -> None:
+    folder = study_of(tmp_path / "data")[1]
+    log = folder.parent / COMMENTS
+    log.mkdir()
+    assert comments(folder.parent) == {}
+    assert list_problems(tmp_path / "data") == [
+        f"{log} cannot be read (it is a folder, not a file): no remark is shown"
+    ]
+    with pytest.raises(DataFolderError, match="could not be removed"):
+        withdraw(folder, tmp_path / "private", delete=True)
+    log.rmdir()
+    add_comment(folder, "a")
+    withdraw(folder, tmp_path / "private", delete=True)
+    assert log.read_bytes() == b""
+
+
 def test_remarks_go_with_the_data_of_who_withdraws(tmp_path: Path) -> None:
     folder = study_of(tmp_path / "data")[1]
     other = folder.with_name(folder.name.replace("P01", "P09"))
     add_comment(folder, "a")
     add_comment(other, "b")
     with (folder.parent / COMMENTS).open("a") as file:
-        file.write("not ours\n")
+        file.write(f'not ours\n{{"session": "{folder.name}", "text": "cut of\n')
     withdraw(folder, tmp_path / "private", delete=True)
     assert comments(folder.parent) == {other.name: ("b",)}
-    assert "not ours" in (folder.parent / COMMENTS).read_text()
+    left = (folder.parent / COMMENTS).read_text()
+    assert "not ours" in left
+    assert folder.name not in left, "nor of what a crash left of a remark"
     assert forget_comments(folder) == 0
