@@ -1,19 +1,22 @@
 """What a killed run leaves behind in temporary places, cleared when the next one uses the place.
 
-A file or folder in the system's temporary folder carries the number of the process that made it:
-where that process is gone, nobody needs it. Drafts beside their place (a folder that is renamed
-when it is whole) are cleared once they are old, for another process may just be writing one.
+A temporary file or folder carries the machine and the number of the process that made it: where
+that process is gone, nobody needs it. Of another machine, which writes to the same drive, it cannot
+be told: what it made is cleared once it is old. So are drafts beside their place (a folder that is
+renamed when it is whole), for another process may just be writing one.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import stat
 import sys
 import tempfile
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,28 +35,29 @@ def prefix(what: str) -> str:
 
 def prefix_in(folder: Path, what: str) -> str:
     """The same for a file or folder in `folder`, whose name begins with `what`."""
-    name = re.compile(rf"{re.escape(what)}-(\d+)-\w+(\.\w+)?")
-    _clear_of_gone(folder, name)
-    return f"{what}-{os.getpid()}-"
-
-
-def _clear_of_gone(folder: Path, name: re.Pattern[str]) -> None:
-    if sys.platform == "win32":  # which does not say of a process whether it is there
-        clear(folder, name, 24 * OLD_S)
-        return
+    name = re.compile(rf"{re.escape(what)}-(\d+)-(\d+)-\w+(\.\w+)?")
+    machine = zlib.crc32(platform.node().encode())
     for path in _children(folder):
-        found = name.fullmatch(path.name)
-        if found and not _alive(int(found[1])):
-            _remove(path)
+        if made := name.fullmatch(path.name):
+            # Windows does not say of a process whether it is there.
+            told = int(made[1]) == machine and sys.platform != "win32"
+            if not _alive(int(made[2])) if told else _untouched(path, 24 * OLD_S):
+                _remove(path)
+    return f"{what}-{machine}-{os.getpid()}-"
 
 
 def clear(folder: Path, name: re.Pattern[str], older_than_s: float = OLD_S) -> None:
     """Remove what has such a name in `folder` and was not written to for so many seconds."""
     for path in _children(folder):
-        if name.fullmatch(path.name):
-            with suppress(OSError):
-                if time.time() - path.lstat().st_mtime > older_than_s:
-                    _remove(path)
+        if name.fullmatch(path.name) and _untouched(path, older_than_s):
+            _remove(path)
+
+
+def _untouched(path: Path, for_s: float) -> bool:
+    try:
+        return time.time() - path.lstat().st_mtime > for_s
+    except OSError:
+        return False
 
 
 def _children(folder: Path) -> list[Path]:

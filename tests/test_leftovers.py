@@ -59,17 +59,26 @@ def test_what_a_killed_reader_and_its_windows_left_is_gone_after_the_next(
 def test_what_others_still_need_stays(temporary: Path) -> None:
     own = Path(tempfile.mkdtemp(prefix=leftovers.prefix("read")))
     (temporary / "labapp-read-notes").write_text("a person's own file")
-    (temporary / "labapp-reader-999999999-x").write_text("of another kind")
+    (temporary / "labapp-reader-1-999999999-x").write_text("of another kind")
+    elsewhere = temporary / "labapp-read-1-999999999-x"
+    elsewhere.write_text("of another machine, which writes to the same drive")
     leftovers.prefix("read")
     assert own.is_dir()
-    assert len(list(temporary.iterdir())) == 3
+    assert len(list(temporary.iterdir())) == 4
+    long_ago = time.time() - 25 * leftovers.OLD_S
+    for path in (own, elsewhere):
+        os.utime(path, (long_ago, long_ago))
+    leftovers.prefix("read")
+    assert own.is_dir(), "this process may need it for days"
+    assert not elsewhere.exists()
 
 
 def test_a_link_is_not_followed(temporary: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "data").write_text("kept")
-    (temporary / "labapp-read-999999999-x").symlink_to(precious)
+    here = leftovers.prefix("read").rsplit("-", 2)[0]
+    (temporary / f"{here}-999999999-x").symlink_to(precious)
     leftovers.prefix("read")
     assert (precious / "data").read_text() == "kept"
     assert list(temporary.iterdir()) == []
