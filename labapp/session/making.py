@@ -118,6 +118,14 @@ def create(
     return new
 
 
+def clear(data: Path, study: str) -> None:
+    """Give the sessions their names that killed starts have stored: they hold places of the study
+    that nobody else must get. Raises SessionBusy, DataFolderError."""
+    if any((data / study).glob(f"{MAKING}*")):
+        with _creating(data):
+            _clear(data / study)
+
+
 def discard(path: Path) -> None:
     """Remove a session folder in which nothing was recorded. It is hidden first, so that a removal
     that is broken off leaves nothing that takes a participant's label."""

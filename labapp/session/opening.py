@@ -247,6 +247,7 @@ def create(
     # Told now, and not when the participant has typed a name.
     access.refuse_wide(around.private)
     access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
+    making.clear(data, loaded.study.id)
     with allotment.book(data, loaded) as book:
         drawn = book.draw(participant, seed) if allotted is None else tuple(allotted)
         if prepared is not None and drawn != tuple(prepared):

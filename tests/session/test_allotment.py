@@ -21,6 +21,7 @@ from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, StudyFull
 from labapp.events import Event
 from labapp.events.commands import DeclineConsent, EndSession, Resume
+from labapp.records.layout import MAKING
 from labapp.session import allotment, folder, opening
 from labapp.session.allotment import allotted, held_counts, outcome, preview
 from labapp.session.coverage import coverage
@@ -76,6 +77,16 @@ def test_it_never_gets_stuck_whoever_drops_out(data: Any, cells: int, wanted: in
     assert all(counts[cell] >= wanted for cell in made.cells)
     places = -(-cells * wanted // count)
     assert len(holding) == places, "nobody is asked to come for nothing"
+
+
+def test_a_start_that_was_killed_before_it_had_its_name_holds_its_place(tmp_path: Path) -> None:
+    loaded = drawn_study(tmp_path, "ab", draw=1)
+    path = interrupted(loaded, tmp_path, "P01")
+    path.rename(path.with_name(f"{MAKING}{path.name}"))
+    session = begun(loaded, tmp_path, "P02")
+    session.close("test over")
+    held = {row.participant: row.cells for row in allotted(tmp_path / "data", loaded)}
+    assert sorted(held.values()) == [("a",), ("b",)]
 
 
 def test_the_lot_decides_among_the_emptiest() -> None:
