@@ -28,7 +28,7 @@ from labapp.records.rows import Row
 MOST_ROWS = 1_000_000
 """Events of a session. That of an hour has some 30,000."""
 LONGEST = 8 * files.MIB
-"""Bytes of a payload. The longest, the plan of a session, has a tenth of one."""
+"""Bytes of a row. The longest, the plan of a session, has a tenth of one MiB."""
 _WHOLE = ("seq", "segment", "t_ns", "v", "trial", "attempt")
 _OPTIONAL = ("stage", "trial", "attempt")
 _TYPES = {

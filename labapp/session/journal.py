@@ -26,6 +26,7 @@ from labapp.events import GENESIS, Draft, Event, Source, row_hash
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SessionPlanned
 from labapp.reading.values import json_value
+from labapp.records.journal import LONGEST
 from labapp.records.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 
 BATCH_S = 0.2
@@ -35,6 +36,8 @@ COMMIT_TIMEOUT_S = 5.0
 DISK_FULL = "the disk is full"
 NO_ROOM_BYTES = 64 * 1024
 TIDY_EVENTS = 5000
+REST_OF_A_ROW = 64 * 1024
+"""Bytes of a row besides its payload, at most."""
 
 Subscriber = Callable[[Event], None]
 _INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -142,7 +145,8 @@ class Journal:
         self._subscribers.append(subscriber)
 
     def append(self, draft: Draft, source: Source) -> Receipt:
-        """Stamp, publish and queue an event. Raises JournalError once the journal is closed."""
+        """Stamp, publish and queue an event. Raises JournalError once the journal is closed, and
+        for an event that is too long to be read again."""
         return self.append_all((draft,), source)[0]
 
     def append_all(self, drafts: Sequence[Draft], source: Source) -> list[Receipt]:
@@ -152,6 +156,8 @@ class Journal:
         # half of what belongs together.
         payloads = [draft.body.payload() for draft in drafts]
         texts = [payload_text(payload) for payload in payloads]
+        for draft, text in zip(drafts, texts, strict=True):
+            _refuse_long(draft, text)
         receipts = []
         urgent = False
         with self._lock:
@@ -302,6 +308,18 @@ class Journal:
         if self._committed_seq - self._tidied_seq >= TIDY_EVENTS:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self._tidied_seq = self._committed_seq
+
+
+def _refuse_long(draft: Draft, text: str) -> None:
+    """Raises JournalError for an event that no reader would take."""
+    if 4 * len(text) > LONGEST and (size := len(text.encode())) > LONGEST - REST_OF_A_ROW:
+        raise JournalError(
+            f"The event {draft.body.kind} has {size} bytes, and a journal holds events of at most "
+            f"{LONGEST - REST_OF_A_ROW}: it was not stored.",
+            safe="Everything before it is stored.",
+            todo="Where it is the plan of a session, give the study fewer questions, or smaller "
+            "stimulus sets.",
+        )
 
 
 _AT_ONCE = threading.Event()

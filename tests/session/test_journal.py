@@ -17,7 +17,7 @@ from labapp.events import Draft, Event, Source
 from labapp.events.lifecycle import NoteAdded, ResponseChanged, WindowFocus
 from labapp.events.trials import DialMoved
 from labapp.records.integrity import check_chain
-from labapp.records.journal import read_rows
+from labapp.records.journal import LONGEST, read_rows
 from labapp.session import journal as module
 from labapp.session.journal import Journal
 from tests.helpers.disks import SmallDisk
@@ -325,4 +325,18 @@ def test_half_a_character_does_not_stop_the_journal(tmp_path: Path) -> None:
     rows = read_rows(tmp_path)
     texts = [row.event().payload["text"] for row in rows]
     assert texts == ["half \ufffd", "two halves 😀", "whole 😀", "after"]
+    assert check_chain(rows) is None
+
+
+def test_what_no_reader_would_take_is_refused_before_it_is_stored(tmp_path: Path) -> None:
+    """The longest that is stored is read, and what is longer leaves the journal as it was."""
+    longest = LONGEST - module.REST_OF_A_ROW - len('{"text":"","typing_began_ns":0}')
+    with Journal.create(tmp_path / "journal.sqlite", SessionClock()) as journal:
+        journal.append(Draft(NoteAdded("x" * longest, 0)), Source.MODERATOR)
+        for text in ("x" * (longest + 1), "ü" * (longest // 2 + 1)):
+            with pytest.raises(JournalError, match=r"note\.added has [0-9]+ bytes"):
+                journal.append(Draft(NoteAdded(text, 0)), Source.MODERATOR)
+        journal.append(Draft(NoteAdded("on", 0)), Source.MODERATOR)
+    rows = read_rows(tmp_path)
+    assert [len(row.payload) > 100 for row in rows] == [True, False]
     assert check_chain(rows) is None
