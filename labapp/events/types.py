@@ -34,7 +34,7 @@ LIMITS: Mapping[str, tuple[int, int]] = {
 """Least and greatest value of whole numbers by the name of their field, whatever the kind; others
 have 64 bits. Beyond these nothing can be counted, looked up or read."""
 UNLIMITED = frozenset({"seed"})
-"""A study's author makes it as large as he likes."""
+"""`--seed` takes any whole number."""
 
 _LISTS = (list, tuple)
 _NAMES = {"LISTS": _LISTS, "len": len, "all": all, "str": str, "int": int, "float": float}
