@@ -11,7 +11,10 @@ An answer to an item that is not known is not kept either. A withheld text becom
 other withheld answer is dropped. What somebody wrote beside an option is always withheld.
 
 Dates: every date of a participant is moved by the same number of days, which is kept in the lab's
-private folder and nowhere in the bundle. Times of day and all intervals stay as they were.
+private folder and nowhere in the bundle. Times of day and all intervals stay as they were. The
+clock of a sound card, which on Linux counts the seconds since 1970, begins at 0 in each file.
+
+The path of the pointer is kept in trials only: elsewhere it leads to the answers that were given.
 
 The hash chain of a de-identified journal is made anew over the rows as exported. Keeping the
 original hashes would undo the work: whoever has the hash before and after a withheld answer can
@@ -29,6 +32,8 @@ from labapp.errors import BundleError
 from labapp.events import GENESIS
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import QuestionnaireSubmitted, ResponseChanged, SegmentStarted
+from labapp.events.pointer import PointerMoved
+from labapp.events.voice import AudioBlock
 from labapp.records.layout import FolderName
 from labapp.records.plausible import plausible
 from labapp.records.rows import Row, bodies
@@ -105,17 +110,33 @@ def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int
     """
     out = []
     previous = GENESIS
-    for row, (event, _) in zip(rows, plausible(bodies(rows)), strict=True):
+    clocks: dict[str, float] = {}
+    for row, (event, body) in zip(rows, plausible(bodies(rows)), strict=True):
         payload = event.payload
         reduced = redact_payload(row.kind, payload, instruments)
         if row.kind == SegmentStarted.kind and isinstance(reduced.get("utc"), str):
             reduced["utc"] = moved(reduced["utc"], days)
+        elif isinstance(body, AudioBlock):
+            reduced["anchors"] = _from_zero(body, clocks)
+        elif isinstance(body, PointerMoved) and event.trial is None:
+            reduced |= {"t_ms": [], "x": [], "y": []}
         if reduced != payload:
             row = row._replace(payload=payload_text(reduced), redacted=True)
         row = row._replace(utc=moved(row.utc, days))
         previous = row.chained(previous)
         out.append(row._replace(hash=previous))
     return out
+
+
+def _from_zero(block: AudioBlock, clocks: dict[str, float]) -> list[list[float]]:
+    """The block's anchors on a clock that is 0 at the first of the file; clocks: where it stood
+    there, by file."""
+    for _, adc_s, _ in block.anchors[:1]:
+        clocks.setdefault(block.file, adc_s)
+    return [
+        [frame, adc_s - clocks[block.file], captured_ns]
+        for frame, adc_s, captured_ns in block.anchors
+    ]
 
 
 def moved(utc: str, days: int) -> str:
@@ -202,9 +223,11 @@ AGREED_LIST = f"""\
 * replaced by {WITHHELD}: notes, deviations as written down, names given to dials, prompts,
   meanings of flags, reasons of pauses, written answers, details of alarms, names of devices,
   screens and machines;
-* dropped: answers chosen from a list or set on a slider. An item of a questionnaire that declares
+* dropped: answers chosen from a list or set on a slider, and the path of the pointer outside of
+  trials, which leads to such answers. An item of a questionnaire that declares
   `identifying: no` in the study's files keeps its answers, one that declares `identifying: yes`
   loses them whatever its kind; what was written beside an option is always withheld;
 * moved: every date, by a number of days that is the same for all sessions of a participant and is
-  not in this bundle. Times of day and intervals are true; the years are not."""
+  not in this bundle. Times of day and intervals are true; the years are not. The sound card's own
+  clock, in the time marks of the sound (`anchors`), begins at 0 in each file."""
 """The rule for people, in the README of the bundle."""
