@@ -14,6 +14,7 @@ from labapp.bundle.model_cards import add_model_cards
 from labapp.bundle.redaction import moved_name, redact, redact_environment
 from labapp.bundle.session_timeline import session_timeline
 from labapp.bundle.sound import clock_fits
+from labapp.bundle.stimuli_check import kept_pictures
 from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tasks import tasks_of
 from labapp.bundle.tsv import Table, json_text
@@ -29,7 +30,6 @@ from labapp.records.layout import (
     JOURNAL_PARQUET,
     SESSION,
     SOURCEDATA,
-    STIMULI,
     STUDY,
 )
 from labapp.records.record import Record
@@ -118,10 +118,12 @@ def _instructions(record: Record) -> str:
 def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
     place = f"{SOURCEDATA}/{record.name.bids}"
     redacted = record.redacted
-    copied = (f"{STUDY}/", f"{STIMULI}/", *((f"{AUDIO}/",) if audio else ()))
+    sounds = {sound.file for sound in record.audio} if audio else set()
+    # Only what the journal names (of the study its hash, which was compared before): nothing that
+    # somebody put into the session's folder can slip out.
+    named = kept_pictures(record) | {name for name in sounds if name.startswith(f"{AUDIO}/")}
     for name in record.tree.names():
-        # Only what is known to belong there: nothing else in the folder can slip out.
-        if name.startswith(copied) and name != CLOCK_FIT:
+        if name.startswith(f"{STUDY}/") or name in named:
             with record.tree.open(name) as source:
                 bundle.add_stream(f"{place}/{name}", source)
     if audio and record.audio:

@@ -17,6 +17,7 @@ from labapp.bundle.manifest import manifest_text
 from labapp.bundle.people import SESSIONS, by_participant, participants, session_line
 from labapp.bundle.phenotype import Phenotypes
 from labapp.bundle.readme import readme
+from labapp.bundle.stimuli_check import split_manifests
 from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
@@ -30,6 +31,7 @@ from labapp.records.record import Record
 from labapp.resources import private_root
 from labapp.session.exports import clear
 from labapp.study.instruments import Instrument
+from labapp.study.loading import files_digest
 
 BIDS_VERSION = "1.10.1"
 
@@ -205,6 +207,15 @@ def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
             f"The journal of {record.name} is not what was written: {broken}.",
             safe="No bundle was made; the session folder was not touched.",
             todo="Look at it with `labapp sessions verify`.",
+        )
+    study, problems = split_manifests(record)
+    if problems or files_digest(study) != record.planned.study_sha256:
+        raise BundleError(
+            f"The folder {STUDY} of {record.name} does not hold what the session was planned with: "
+            "files were added, changed or taken away.",
+            safe="No bundle was made; the session folder was not touched.",
+            todo=f"It holds {', '.join(sorted(record.study_files())) or 'nothing'}. Move out what "
+            "does not belong there, and export the session then.",
         )
     for line in lines:
         if line["study"] != record.study:

@@ -16,6 +16,15 @@ CHUNK = 1 << 20
 _MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
 
 
+def kept_pictures(record: Record) -> set[str]:
+    """The files of the pictures that the journal says were kept, in the session's folder."""
+    kept: set[str] = set()
+    for _, body in bodies([row for row in record.rows if row.kind == StimuliKept.kind]):
+        assert isinstance(body, StimuliKept)
+        kept |= {f"{STIMULI}/{name}" for name in body.files.values()}
+    return kept
+
+
 def check_stimuli(record: Record) -> tuple[int, list[str]]:
     """How many pictures were checked, and what is wrong, by the file's name in the folder.
 
@@ -23,10 +32,7 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
     SHA-256 it is named by; a file that the journal does not name does not belong there. Of hidden
     files in a session's folder `records.session_files` tells.
     """
-    kept: set[str] = set()
-    for _, body in bodies([row for row in record.rows if row.kind == StimuliKept.kind]):
-        assert isinstance(body, StimuliKept)
-        kept |= {f"{STIMULI}/{name}" for name in body.files.values()}
+    kept = kept_pictures(record)
     there = {
         name
         for name in record.tree.names()

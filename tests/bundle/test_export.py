@@ -351,3 +351,28 @@ def test_sound_that_may_not_be_passed_on_stays_in_the_lab(tmp_path: Path, agreed
     (row,) = load([bundle], workers=1).participants.to_dict("records")
     assert row["consent_share_audio"] is agreed
     assert row["consent_signed"] == "name"
+
+
+@pytest.mark.parametrize("name", ["ada.pdf", "audio/ada.txt", "audio/ada.wav", "stimuli/ada.png"])
+def test_what_the_journal_does_not_name_stays_in_the_lab(name: str, tmp_path: Path) -> None:
+    folder = golden_session(tmp_path / "data")
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text("Ada Lovelace")
+    bundle = export([folder], tmp_path / "bundle")
+    assert not any(b"Lovelace" in content for content in snapshot(bundle).values())
+    assert verify(bundle).ok
+
+
+def test_a_session_is_not_exported_with_other_files_than_its_studys(tmp_path: Path) -> None:
+    folder = golden_session(tmp_path / "data")
+    before = (folder / "study/golden.yaml").read_bytes()
+    (folder / "study/names.csv").write_text("P01,Ada Lovelace")
+    with pytest.raises(BundleError, match="does not hold what the session was planned") as told:
+        export([folder], tmp_path / "bundle")
+    assert "names.csv" in told.value.todo
+    (folder / "study/names.csv").unlink()
+    (folder / "study/golden.yaml").write_bytes(before + b"# Ada Lovelace\n")
+    with pytest.raises(BundleError, match="does not hold what the session was planned"):
+        export([folder], tmp_path / "bundle")
+    (folder / "study/golden.yaml").write_bytes(before)
+    assert verify(export([folder], tmp_path / "bundle")).ok
