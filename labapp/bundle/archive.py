@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import zipfile
 from typing import IO
 
-from labapp.bundle.folder import write_zip
+from labapp.bundle.folder import ZIP_MODE, write_zip
 from labapp.reading import files
 from labapp.records.tree import ZipTree
+
+EARLIER_MODE = 0o644
+"""The rights that files had in archives of earlier versions; unpacked, others could read them."""
 
 
 def archive_problem(tree: ZipTree) -> list[str]:
@@ -20,7 +24,7 @@ def archive_problem(tree: ZipTree) -> list[str]:
     """
     with files.opened(tree.path) as actual:
         compared = _Compared(actual)
-        write_zip(tree, tree.prefix.rstrip("/"), compared)  # type: ignore[arg-type]
+        write_zip(tree, tree.prefix.rstrip("/"), compared, _mode(tree))  # type: ignore[arg-type]
         size = actual.seek(0, os.SEEK_END)
     if compared.same and compared.end == size:
         return []
@@ -34,6 +38,13 @@ def beside_top(tree: ZipTree) -> list[str]:
         names = archive.namelist()
     beside = sorted({name for name in names if not name.startswith(tree.prefix)})
     return [f"{tree.path.name}: {name} lies beside the bundle's folder" for name in beside]
+
+
+def _mode(tree: ZipTree) -> int:
+    """The rights of the archive's files: those of today, or those of earlier versions."""
+    with zipfile.ZipFile(tree.path) as archive:
+        first = archive.infolist()[0].external_attr >> 16
+    return EARLIER_MODE if stat.S_IMODE(first) == EARLIER_MODE else ZIP_MODE
 
 
 class _Compared(io.RawIOBase):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ from labapp.session.exports import noted
 
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of a zipped bundle: equal trees make equal archives."""
+ZIP_MODE = 0o600
+"""What may be done with its files where they are unpacked: people's data are their owner's alone,
+whatever the umask there is."""
 
 
 class BundleFolder:
@@ -121,24 +125,24 @@ def refuse_existing(out: Path) -> None:
         )
 
 
-def write_zip(tree: Tree, top: str, target: IO[bytes]) -> None:
-    """The files of `tree` as a zip archive under the folder `top`.
+def write_zip(tree: Tree, top: str, target: IO[bytes], mode: int = ZIP_MODE) -> None:
+    """The files of `tree` as a zip archive under the folder `top`. mode: the rights of each.
 
     Stored, sorted and dated 1980, so that the same tree gives the same bytes on every machine and
     a check can compare the whole archive. Sound, the bulk of a bundle, hardly deflates anyway.
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name in tree.names():
-            entry = zip_entry(f"{top}/{name}", tree.size(name))
+            entry = zip_entry(f"{top}/{name}", tree.size(name), mode)
             with tree.open(name) as source, archive.open(entry, "w") as member:
                 shutil.copyfileobj(source, member, 1 << 20)
 
 
-def zip_entry(name: str, size: int) -> zipfile.ZipInfo:
+def zip_entry(name: str, size: int, mode: int) -> zipfile.ZipInfo:
     """The header of one file in a zipped bundle."""
     entry = zipfile.ZipInfo(name, ZIP_TIME)
     entry.create_system = 3
-    entry.external_attr = 0o100644 << 16
+    entry.external_attr = (stat.S_IFREG | mode) << 16
     entry.file_size = size
     return entry
 

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from labapp.events.lifecycle import ConsentGiven
 from labapp.records.layout import EXPORTS, JOURNAL
 from labapp.records.opening import open_record
 from labapp.records.sessions import exports_of
+from labapp.records.tree import ZipTree
 from labapp.session.folder import SessionFolder
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, SessionBuilder, golden_session
@@ -251,6 +253,25 @@ def test_an_archive_is_the_same_for_the_same_tree(tmp_path: Path) -> None:
         with path.open("wb") as target:
             bundle_folder.write_zip(bundle_folder.FolderTree(bundle), "bundle", target)
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_what_is_unpacked_is_its_owners_alone_and_earlier_archives_are_whole_too(
+    tmp_path: Path,
+) -> None:
+    zipped = export([golden_session(tmp_path)], tmp_path / "bundle", zip=True)
+    assert rights(zipped) == {0o600}
+    for mode, whole in ((0o644, True), (0o666, False)):
+        other = tmp_path / f"{mode:o}" / "bundle.zip"
+        other.parent.mkdir()
+        with other.open("wb") as target:
+            bundle_folder.write_zip(ZipTree(zipped, "bundle/"), "bundle", target, mode)
+        assert rights(other) == {mode}
+        assert verify(other).ok is whole
+
+
+def rights(archive: Path) -> set[int]:
+    with zipfile.ZipFile(archive) as opened:
+        return {entry.external_attr >> 16 & 0o777 for entry in opened.infolist()}
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
