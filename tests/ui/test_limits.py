@@ -97,6 +97,37 @@ def test_what_does_not_fit_is_said_until_it_fits(
     assert not limit.notice.isVisible()
 
 
+@pytest.mark.parametrize("kind", [QLineEdit, QPlainTextEdit])
+@pytest.mark.parametrize(
+    ("there", "pasted", "kept"),
+    [
+        ("012345678", "\N{GRINNING FACE}", "012345678"),
+        ("\N{GRINNING FACE}" * 5, "x", "\N{GRINNING FACE}" * 5),
+        ("0", "\N{GRINNING FACE}" * 9, "0" + "\N{GRINNING FACE}" * 4),
+    ],
+)
+def test_a_character_of_two_units_is_taken_whole_or_refused_in_words(
+    window: QWidget,
+    kind: Callable[[], QLineEdit | QPlainTextEdit],
+    there: str,
+    pasted: str,
+    kept: str,
+) -> None:
+    field = kind()
+    limit = Limit(field, 10, "Only 10")
+    layout = window.layout()
+    assert layout is not None
+    layout.addWidget(field)
+    field.show()
+    field.setFocus()
+    paste(field, there)
+    assert limit.notice is None
+    paste(field, pasted)
+    assert (field.text() if isinstance(field, QLineEdit) else field.toPlainText()) == kept
+    assert limit.notice is not None
+    assert limit.notice.isVisible()
+
+
 def test_a_written_answer_keeps_its_end_when_something_is_put_into_its_middle(
     window: QWidget, qtbot: QtBot
 ) -> None:

@@ -15,8 +15,17 @@ LOOK = (
 )
 
 
+def units(text: str) -> int:
+    """The length of a text as Qt counts it: a character such as an emoji counts as two."""
+    return len(_encoded(text)) // 2
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass")
+
+
 class Limit(QObject):
-    """Keeps a field at `longest` characters.
+    """Keeps a field at `longest` characters, counted as `units` does.
 
     What comes beyond is not taken, and a line over the window's other contents says so until the
     field is shorter again, or is left.
@@ -33,6 +42,7 @@ class Limit(QObject):
         self._field = field
         self._longest = longest
         self._words = words
+        self._before = 0
         self.notice: QLabel | None = None
         field.installEventFilter(self)
         if isinstance(field, QLineEdit):
@@ -43,12 +53,17 @@ class Limit(QObject):
             field.textChanged.connect(self._cut)
 
     def _refused(self) -> None:
-        """A line edit takes no more. It also refuses keys that are no text, in a short text."""
-        if isinstance(self._field, QLineEdit) and len(self._field.text()) >= self._longest:
+        """A line edit takes no more. It also refuses keys that are no text, in a short text; and a
+        character of two units where there is room for one."""
+        if isinstance(self._field, QLineEdit) and units(self._field.text()) >= self._longest - 1:
             self._say()
 
     def _changed(self, text: str) -> None:
-        if len(text) < self._longest:
+        """Qt tells of a refusal first and then of the text, changed or not: with a character too
+        large for the room that is left, one unit is free, and there is still something to say."""
+        length, before = units(text), self._before
+        self._before = length
+        if length < self._longest - 1 or length < min(before, self._longest):
             self.hide()
 
     def _cut(self) -> None:
@@ -56,15 +71,15 @@ class Limit(QObject):
         nothing that stood there is lost."""
         assert isinstance(self._field, QPlainTextEdit)
         text = self._field.toPlainText()
-        beyond = len(text) - self._longest
+        beyond = units(text) - self._longest
         if beyond <= 0:
             if beyond < 0:
                 self.hide()
             return
         cursor = self._field.textCursor()
-        at = max(beyond, cursor.position())
-        cursor.setPosition(at - beyond)
-        cursor.setPosition(at, cursor.MoveMode.KeepAnchor)
+        end = max(beyond, cursor.position())
+        cursor.setPosition(_whole(text, end - beyond))
+        cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
         blocked = self._field.blockSignals(True)
         cursor.removeSelectedText()
         self._field.blockSignals(blocked)
@@ -104,3 +119,9 @@ class Limit(QObject):
         if event.type() in (QEvent.Type.FocusOut, QEvent.Type.Hide):
             self.hide()
         return super().eventFilter(watched, event)
+
+
+def _whole(text: str, place: int) -> int:
+    """A place in a text, in units, or the one before where that would halve a character."""
+    unit = int.from_bytes(_encoded(text)[2 * place : 2 * place + 2], "little")
+    return place - 1 if 0xDC00 <= unit < 0xE000 else place
