@@ -92,7 +92,8 @@ def write(choices: Remembered) -> None:
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(asdict(choices), ensure_ascii=False, indent=1))
+        # In ASCII: the path of a study may hold bytes that are no text.
+        partial.write_text(json.dumps(asdict(choices), indent=1), encoding="ascii")
         partial.replace(path)
     except OSError as error:
         raise DataFolderError(
