@@ -20,7 +20,7 @@ from labapp.events.commands import (
     ToggleOverlay,
 )
 from labapp.ui.moderator.mirror import QUIET, TRIAL
-from tests.helpers.questionnaires import questionnaire_study
+from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
 from tests.ui.desk import Desk
@@ -99,6 +99,38 @@ def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
     assert quiet._boxes == []
 
 
+OWN = """
+id: feelings
+version: 1
+title: Who are you, and how was it?
+source: Made for the tests.
+items:
+  - {id: mail, kind: written, text: Your address}
+  - {id: town, kind: written, identifying: yes, text: Your town}
+  - {id: mood, kind: written, identifying: no, text: Your mood}
+  - {id: easy, kind: statement, text: It was easy, points: 5, low: not at all, high: very}
+"""
+
+
+def test_what_an_item_declares_says_whether_the_mirror_shows_its_answer(
+    open_room: Callable[..., Room], tmp_path: Path
+) -> None:
+    clock = FakeClock()
+    study = own_study(tmp_path / "study", OWN)
+    desk = Desk(open_room(study, clock=clock), clock)
+    desk.room.session.begin()
+    for item, answer in (("mail", "ada@x.org"), ("town", "Potsdam"), ("mood", "good"), ("easy", 4)):
+        desk.runner.send(Answer(item, answer))
+    desk.console.refresh()
+    text = desk.console.mirror.quiet.text.text()
+    assert "who somebody is are not shown" in text
+    for line in ("Your address   ✓", "Your town   ✓", "Your mood   good", "It was easy   4"):
+        assert line in text
+    assert "ada" not in text
+    desk.console.shut()
+    desk.console.deleteLater()
+
+
 def test_the_mirror_never_shows_who_the_participant_is(
     open_room: Callable[..., Room], tmp_path: Path
 ) -> None:
@@ -112,7 +144,7 @@ def test_the_mirror_never_shows_who_the_participant_is(
     desk.console.refresh()
     text = desk.console.mirror.quiet.text.text()
     assert "Answered: 2 of 4" in text
-    assert "about the person is not shown" in text
+    assert "who somebody is are not shown" in text
     assert "Age   ✓" in text
     assert "Geographic Location   –" in text
     for told in ("18", "secret", "described", "Self"):
