@@ -212,10 +212,11 @@ class ConsentScreen(Screen):
             self._given = True
             name = "" if self.name is None else self.name.text().strip()
             drawing = "" if self.field is None else self.field.drawing
-            if self.name is not None:
-                self.name.clear()
             uses: dict[str, bool] = {use: box.isChecked() for use, box in self.uses.items()}
-            self.setting.on_consent(name, drawing, uses)
+            if self.setting.on_consent(name, drawing, uses) is False:
+                self._given = False
+            elif self.name is not None:
+                self.name.clear()
 
     def _first_missing(self) -> QWidget:
         for use, asked in self._part.items.items():

@@ -21,9 +21,10 @@ from labapp.ui.images import Images
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import Foot, Head
 
-OnConsent = Callable[[str, str, Mapping[str, bool]], None]
+OnConsent = Callable[[str, str, Mapping[str, bool]], bool | None]
 """Stores the typed name or the drawn signature apart (as JSON, see `private.Consent`) and sends the
-consent, with whether the participant agrees to each use that is asked."""
+consent, with whether the participant agrees to each use that is asked. Returns False where it could
+not be stored, and whoever did not store it told that: the participant gives it once more."""
 
 Wish = Literal["", "content", "right"]
 
