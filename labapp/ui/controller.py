@@ -88,7 +88,9 @@ class SessionController(QObject):
         self._hook_before: Any = None
         self._thread_hook_before: Any = None
         with ExitStack() as down:
-            # Whatever goes wrong, and wherever: the session is closed, and no window stays.
+            # Whatever goes wrong, and wherever: the session is closed, and no window stays. Last of
+            # all the signals: a second Ctrl+C must not break off the closing.
+            down.callback(self._release_signals)
             down.callback(self._close_session)
             self._make_windows(down)
             if options.simulate is not None:
@@ -153,7 +155,6 @@ class SessionController(QObject):
             raise
 
     def _begin(self) -> None:
-        self._down.callback(self._release_signals)
         self._catch_signals()
         self.keyboard.prepare()
         self.watcher.attach(
@@ -184,13 +185,16 @@ class SessionController(QObject):
         recorder = self.opened.runner.recorder
         return recorder.level() if recorder is not None and self.opened.recording else None
 
-    def _consent(self, name: str, drawing: str, uses: Mapping[str, bool]) -> None:
-        """Store the signature apart; if that fails, the session waits and an alarm says why."""
+    def _consent(self, name: str, drawing: str, uses: Mapping[str, bool]) -> bool:
+        """Store the signature apart, and say whether it is; if that fails, the session waits and an
+        alarm says why."""
         try:
             self.opened.give_consent(name, drawing, uses)
         except LabappError as error:
             self.opened.runner.send(Pause("consent not stored"), Source.SYSTEM)
             self.opened.runner.emit(_alarm("consent_not_stored", error))
+            return False
+        return True
 
     def _changed(self) -> None:
         self._show_recording()
