@@ -169,16 +169,19 @@ class HomeController(QObject):
 
     def choose_study(self, study: str) -> None:
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
+        policy = self._policy()
         self.view.set_study_note("")
         try:
             with mistakes.worded(tr("This study file cannot be used.")):
                 self._loaded = loading.load(study)
         except LabappError as error:
-            self._loaded = None
+            self._loaded = self._consent = None
             self.shelf.choose(study, None)
             self.view.set_studies(self.shelf.offered(), study)
             self.view.show_error(error)
             self.view.set_plan((), tr("This study file cannot be used."))
+            self.view.set_consent(tr("Consent text"), None)
+            self.lists.show_study("")
             return
         self.view.forget_error()
         self._keep(lambda: self.shelf.choose(study, self._loaded))
@@ -192,7 +195,10 @@ class HomeController(QObject):
         self._consent = text
         self._show_consent()
         self._show_plan()
-        self._show_devices()
+        if self._levels.isActive() and self._policy() != policy:
+            self._use(self._wanted())
+        else:
+            self._show_devices()
         self.lists.show_study(study_.id)
         self.lists.refresh()
 
@@ -306,25 +312,36 @@ class HomeController(QObject):
     # --- sound ------------------------------------------------------------------------------------
 
     def _find_devices(self) -> None:
+        problem = ""
         try:
             self._devices = devices.list_devices()
         except AudioError as error:
-            self._devices = []
-            self._sound_problem = error.what
+            self._devices, problem = [], error.what
+        self._use(self._wanted(), problem)
+
+    @property
+    def _silent(self) -> bool:
+        """Whether no sound was chosen, where the study leaves that choice."""
+        return self._sound_off and self._policy() != "required"
+
+    def _wanted(self) -> Device | None:
+        """The microphone in use or remembered, else the usual one; None where none is wanted."""
+        if self._silent:
+            return None
         before = self.shelf.choices.microphone if self._device is None else self._device.spec
         same = next((d for d in self._devices if d.spec == before), None)
         usual = next((d for d in self._devices if d.is_default), None)
-        found = same or usual or next(iter(self._devices), None)
-        self._use(None if self._sound_off else found)
+        return same or usual or next(iter(self._devices), None)
 
     def _choose_device(self, spec: str | None) -> None:
         self._sound_off = spec is None
         self._remember(microphone=spec or NO_MICROPHONE)
         self._use(next((d for d in self._devices if d.spec == spec), None))
 
-    def _use(self, device: Device | None) -> None:
+    def _use(self, device: Device | None, problem: str = "") -> None:
+        """Listen to a microphone; problem: why there is none."""
         self._stop_probe()
-        self._device, self._heard, self._sound_problem = device, False, ""
+        self._device, self._heard, self._sound_problem = device, False, problem
         if device is not None and self._policy() != "off":
             try:
                 self._probe = MicrophoneProbe(device)
@@ -393,7 +410,7 @@ class HomeController(QObject):
             self.view.set_data(self.data, free)
         if self._probe is not None and self._probe.level().state == "lost":
             self._use(None)
-        if self._device is None and not self._sound_off:
+        if self._device is None and not self._silent:
             # Something may have been plugged in; PortAudio looks again only while nothing is open.
             self._find_devices()
         self.lists.refresh()

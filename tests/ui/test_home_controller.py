@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,14 +16,16 @@ from labapp.analysis import load
 from labapp.audio import devices
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
-from labapp.errors import NoMicrophone
+from labapp.errors import DataFolderError, NoMicrophone
 from labapp.events import Source
-from labapp.events.commands import EndSession
+from labapp.events.commands import EndSession, Resume
 from labapp.records.sessions import list_sessions
+from labapp.session import private
 from labapp.session.past import read_past
 from labapp.session.private import consents
 from labapp.ui import starting
 from labapp.ui.home import HomeController
+from labapp.ui.participant.consent import ConsentScreen
 from tests.helpers.rooms import SilentRecorder
 
 
@@ -228,6 +231,74 @@ def test_the_participant_sees_when_sound_is_recorded(
     qtbot.waitUntil(lambda: top._recording.text() == "No sound recording")
 
 
+def test_a_consent_that_could_not_be_stored_is_given_once_more(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    session = home.session
+    assert session is not None
+    screen = session.participant.screen_shown
+    assert isinstance(screen, ConsentScreen)
+    assert screen.name is not None
+
+    def full(*_: object) -> None:
+        raise DataFolderError("Consent could not be stored.")
+
+    qtbot.mouseClick(screen.tick, Qt.MouseButton.LeftButton)
+    qtbot.keyClicks(screen.name, "Ada Lovelace")
+    with monkeypatch.context() as patch:
+        patch.setattr(private, "store_consent", full)
+        qtbot.mouseClick(session.participant.bottom.right, Qt.MouseButton.LeftButton)
+    runner = session.opened.runner
+    assert runner.state.pauses.paused
+    assert session.participant.covered
+    runner.send(Resume("moderator"), Source.MODERATOR)
+    assert screen.name.text() == "Ada Lovelace"
+    qtbot.mouseClick(session.participant.bottom.right, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: runner.part is not None and runner.part.id != "consent")
+    assert [consent.name for consent in consents(home.private, "quickstart")] == ["Ada Lovelace"]
+
+
+def test_a_second_interrupt_does_not_break_the_closing_off(
+    home: HomeController, qtbot: QtBot
+) -> None:
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    session = home.session
+    assert session is not None
+    session._down.callback(lambda: signal.raise_signal(signal.SIGINT))  # while it is taken down
+    signal.raise_signal(signal.SIGINT)
+    qtbot.waitUntil(lambda: home.session is None)
+    (interrupted,) = list_sessions(home.data)
+    assert interrupted.state == "interrupted"
+
+
+def test_a_study_that_cannot_be_used_any_more_leaves_nothing_of_it(
+    home: HomeController, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ready(home, qtbot)
+    home.view.ready.read_consent.emit()
+    assert home.view.reader_pdf.isVisible()
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("id: wrong\nflow: 3\n")
+    home.choose_study(str(wrong))
+    assert not home.view.reader_pdf.isVisible()
+    assert not home.view.ready.read.isVisible()
+    assert home.view.so_far.lines == ()
+
+
+@pytest.mark.parametrize("name", ["form", "form.pdf", "form.PDF", "form.v2"])
+def test_a_form_has_the_name_that_was_chosen(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (f"/there/{name}", ""))
+    with qtbot.waitSignal(home.view.consent_pdf_wanted) as asked:
+        home.view._choose_pdf()
+    pdf = name if name.casefold().endswith(".pdf") else f"{name}.pdf"
+    assert asked.args == [Path("/there") / pdf]
+
+
 def test_the_blank_consent_form_is_saved_and_nothing_overwritten(
     home: HomeController, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
@@ -240,4 +311,5 @@ def test_the_blank_consent_form_is_saved_and_nothing_overwritten(
     assert home.view.error.isHidden()
     qtbot.mouseClick(home.view.reader_pdf, Qt.MouseButton.LeftButton)
     assert "already something" in home.view.error.title.text()
+    assert "--" not in home.view.error.text.text(), "a window has no options"
     assert (tmp_path / "form.pdf").read_bytes() == written

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.audio import devices
 from labapp.audio.devices import Device
+from labapp.audio.recorder import Level
 from labapp.errors import AudioError, DataFolderError
 from labapp.ui import home as home_module
 from labapp.ui import remembered
@@ -85,9 +86,75 @@ def test_the_next_start_begins_with_the_last_choices(
     assert again.view.session.blind.isChecked()
 
 
+def test_a_path_that_is_no_text_is_remembered_whatever_the_locale(settings: Path) -> None:
+    path = "/studies/\udce9tude.yaml"  # a name in Latin-1
+    choices = Remembered(study=path, own={path: "Étude"})
+    remembered.write(choices)
+    assert remembered.read() == choices
+    assert settings.read_bytes().isascii()
+
+
 def test_no_microphone_is_a_choice_too(open_home: OpenHome) -> None:
     open_home().view.audio_device_changed.emit(None)
     assert open_home()._device is None
+
+
+def test_no_microphone_is_no_choice_where_a_study_needs_sound(
+    open_home: OpenHome, tmp_path: Path
+) -> None:
+    open_home().view.audio_device_changed.emit(None)
+    home = open_home()
+    path = own_study(tmp_path)
+    path.write_text(path.read_text() + "recording: {audio: required}\n")
+    home._levels.start()
+    home.view.session.choose_file(path)
+    assert home._device is not None
+    assert home._device.is_default
+    home.choose_study("quickstart")
+    assert home._device is None, "the last choice, where it is one"
+
+
+def test_the_microphone_is_listened_to_once_a_study_wants_sound(
+    open_home: OpenHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+
+    class Probe:
+        def __init__(self, device: Device) -> None:
+            heard.append(f"opened {device.name}")
+
+        def level(self) -> Level:
+            return Level("starting")
+
+        def close(self) -> None:
+            heard.append("closed")
+
+    home = open_home()
+    home._levels.start()
+    path = own_study(tmp_path)
+    path.write_text(path.read_text() + "recording: {audio: off}\n")
+    monkeypatch.setattr(home_module, "MicrophoneProbe", Probe)
+    home.view.session.choose_file(path)
+    assert home._policy() == "off"
+    assert heard == []
+    home.choose_study("quickstart")
+    assert heard == ["opened hw0"]
+    home.view.session.choose_file(path)
+    assert heard == ["opened hw0", "closed"]
+
+
+def test_why_there_is_no_microphone_is_said(
+    open_home: OpenHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = open_home()
+
+    def broken(**_: object) -> list[Device]:
+        raise AudioError("The sound system could not be started: no server.")
+
+    monkeypatch.setattr(devices, "list_devices", broken)
+    home._find_devices()
+    row = home.view.ready.rows["microphone"].text.text()
+    assert row.startswith("The sound system could not be started: no server. ")
 
 
 def test_what_is_gone_gives_way_to_the_usual(open_home: OpenHome, tmp_path: Path) -> None:

@@ -130,8 +130,9 @@ def participant_row(
 
 @dataclass(frozen=True, slots=True)
 class Microphone:
-    """What is known of the microphone. device: its name, None when sound is switched off; heard: a
-    voice was heard from it; state: of the level now (audio.level); problem: why it cannot be used.
+    """What is known of the microphone. device: its name, None when there is none or sound is off;
+    heard: a voice was heard from it; state: of the level now (audio.level); problem: why it cannot
+    be used, or why there is none.
     """
 
     device: str | None
@@ -147,10 +148,12 @@ def microphone_row(policy: Literal["required", "optional", "off"], found: Microp
         return Row(key, "ok", tr("This study records no sound."), required=False)
     required = policy == "required"
     if found.device is None:
+        problem = f"{reported(found.problem)} " if found.problem else ""
         if required:
             text = tr("This study needs sound: plug in or choose a microphone.")
-            return Row(key, "missing", text)
-        return Row(key, "warn", tr("Will be recorded without sound."), required=False)
+            return Row(key, "missing", f"{problem}{text}")
+        text = tr("Will be recorded without sound.")
+        return Row(key, "warn", f"{problem}{text}", required=False)
     if found.problem:
         return Row(key, "missing", reported(found.problem))
     # Once a voice came through, the microphone works: what it does now is worth a word, no more.

@@ -310,13 +310,17 @@ class HomeView(QWidget):
         title = tr("Save the consent form")
         path, _ = QFileDialog.getSaveFileName(self, title, start, "PDF (*.pdf)", "", asked)
         if path:
-            self.consent_pdf_wanted.emit(Path(path).with_suffix(".pdf"))
+            chosen = Path(path)
+            pdf = chosen.suffix.casefold() == ".pdf"
+            self.consent_pdf_wanted.emit(chosen if pdf else chosen.with_name(f"{chosen.name}.pdf"))
 
     def set_consent(self, title: str, markdown: str | None) -> None:
         """The consent text to read; None where the study has none."""
         self.reader_title.setText(title)
         self.ready.read.setVisible(markdown is not None)
         self.reader.show_text(markdown or "")
+        if markdown is None and self.pages.currentIndex() == READER:
+            self._close_reader()
 
     def set_sessions(self, lines: Sequence[SessionSummary]) -> None:
         """The sessions of the chosen study, newest first."""
