@@ -12,7 +12,8 @@ from time import monotonic, sleep
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
-from labapp.errors import LabappError, RecordError
+from labapp.console import say
+from labapp.errors import RecordError
 from labapp.records.comments import add_comment
 from labapp.records.journal import last_utc
 from labapp.records.session_index import SessionIndex
@@ -111,6 +112,7 @@ class SessionLists(QObject):
         self._left: set[Path] = set()
         self._study = ""
         self._pool: ThreadPoolExecutor | None = None
+        self._withdrawals: list[Future[list[str]]] = []
         self._stop = threading.Event()
         self._reading = self._again = self._closed = False
         # Queued: all come from the thread.
@@ -138,7 +140,8 @@ class SessionLists(QObject):
             return
         self._reading, self._again = True, False
         self._stop = stop = threading.Event()
-        self._submit(lambda: self._reader.read(self._partly.emit, stop), self._ended)
+        done = self._thread().submit(lambda: self._reader.read(self._partly.emit, stop))
+        done.add_done_callback(self._ended.emit)
 
     def hold(self) -> None:
         """A session begins: the machine is its own. `refresh` goes on where this stopped."""
@@ -146,12 +149,17 @@ class SessionLists(QObject):
         self._stop.set()
 
     def close(self) -> None:
-        """End the thread; what was begun is waited for."""
+        """End the thread. Withdrawals that were asked for are waited for, and told on the terminal:
+        there is no window any more."""
         self._closed = True
         self.hold()
         if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool.shutdown(wait=True)
             self._pool = None
+        what = tr("The session could not be withdrawn.")
+        while self._withdrawals:
+            with mistakes.caught(lambda error: say(error, err=True), what):
+                say("\n".join(self._withdrawals.pop().result()))
 
     def leave(self, path: Path) -> None:
         """Do not ask about an interrupted session any more."""
@@ -167,27 +175,29 @@ class SessionLists(QObject):
 
     def remark(self, path: Path, text: str) -> None:
         """Keep a remark beside the session's data."""
-        try:
+        with mistakes.caught(self._view.show_error, tr("The remark could not be kept.")):
             add_comment(path, text)
-        except LabappError as error:
-            self._view.show_error(error)
+            self._view.sessions_page.remark.clear()
         self.refresh()
 
     def withdraw(self, path: Path, delete: bool) -> None:
         """Withdraw a session's participant, in the thread: deleting may take a while."""
-        self._submit(lambda: withdraw(path, self._private, delete=delete).lines(), self._done)
-
-    def _submit(self, work: Callable[[], object], ended: object) -> None:
         if self._closed:
             return
+        done = self._thread().submit(lambda: withdraw(path, self._private, delete=delete).lines())
+        self._withdrawals.append(done)
+        done.add_done_callback(self._done.emit)
+
+    def _thread(self) -> ThreadPoolExecutor:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sessions")
-        self._pool.submit(work).add_done_callback(ended.emit)  # type: ignore[attr-defined]
+        return self._pool
 
     @Slot(object)
     def _withdrawn(self, done: Future[list[str]]) -> None:
-        if done.cancelled() or self._closed:
-            return
+        if self._closed:
+            return  # `close` tells it
+        self._withdrawals.remove(done)
         with mistakes.caught(self._view.show_error, tr("The session could not be withdrawn.")):
             self._view.sessions_page.say("\n".join(done.result()))
         self.refresh()
@@ -200,9 +210,9 @@ class SessionLists(QObject):
     @Slot(object)
     def _read(self, done: Future[Found]) -> None:
         self._reading = False
-        if done.cancelled() or self._closed:
+        if self._closed:
             return
-        with mistakes.caught(self._view.show_error, tr("Something could not be checked.")):
+        with mistakes.caught(self._view.show_error, tr("The list of sessions cannot be read.")):
             try:
                 self._found = done.result()
             except _Stopped:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.records.comments import comments
 from labapp.records.sessions import SessionSummary
+from labapp.ui import session_lists
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import PALETTE
 from labapp.ui.moderator.session_model import natural
@@ -194,6 +195,7 @@ def test_a_remark_and_a_withdrawal_reach_the_data(home: HomeController, qtbot: Q
     qtbot.keyClicks(page.remark, "Came late.")
     qtbot.keyClick(page.remark, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: page.table.lines[0].comments == ("Came late.",))
+    assert page.remark.text() == ""
     assert comments(folder.parent) == {folder.name: ("Came late.",)}
     assert (folder / "journal.sqlite").read_bytes() == before
     qtbot.mouseClick(page.withdraw, LEFT)
@@ -201,6 +203,50 @@ def test_a_remark_and_a_withdrawal_reach_the_data(home: HomeController, qtbot: Q
     qtbot.waitUntil(lambda: page.table.lines == ())
     assert not folder.exists()
     assert comments(folder.parent) == {}
+    assert "P01" in page.about.text(), "what became of it is said, though the row is gone"
+    home._slow_checks()
+    assert "P01" in page.about.text()
+
+
+def test_what_is_told_stands_until_another_session_is_selected(page: SessionsPage) -> None:
+    choose(page, "P2")
+    page.say("P2 withdrew.")
+    page.set_lines([line("P11", 10), *LINES])
+    assert page.about.text() == "P2 withdrew."
+    page.set_lines([one for one in LINES if one.participant != "P2"])
+    assert page.about.text() == "P2 withdrew."
+    choose(page, "P1")
+    assert page.about.text() == str(LINES[2].path)
+    choose(page, "P10")
+    assert page.about.text() == str(LINES[0].path)
+
+
+def test_a_remark_that_cannot_be_kept_stays_in_its_field(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(session_lists, "add_comment", full)
+    page = home.view.sessions_page
+    choose(page, "P01")
+    qtbot.keyClicks(page.remark, "Came late.")
+    qtbot.keyClick(page.remark, Qt.Key.Key_Return)
+    assert page.remark.text() == "Came late."
+    assert "The remark could not be kept" in home.view.error.title.text()
+
+
+def test_a_withdrawal_is_done_and_told_though_the_home_is_closed_at_once(
+    home: HomeController, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = home.view.sessions_page
+    choose(page, "P01")
+    folder = page.table.lines[0].path
+    home.lists.refresh()  # it waits behind this in the thread
+    page.withdraw_requested.emit(folder, True)
+    home.window.close()
+    assert not folder.exists()
+    assert "P01" in capsys.readouterr().out
 
 
 def test_the_windows_thread_reads_no_journal(

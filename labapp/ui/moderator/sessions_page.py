@@ -73,7 +73,8 @@ class WithdrawLine(QWidget):
 
 class SessionsPage(QFrame):
     """resume_requested(Path), folder_requested(Path), withdraw_requested(Path, bool: delete),
-    remarked(Path, str): what is to be done with the selected session."""
+    remarked(Path, str): what is to be done with the selected session. A remark stands in its field
+    until whoever keeps it clears that."""
 
     resume_requested = Signal(object)
     folder_requested = Signal(object)
@@ -84,6 +85,7 @@ class SessionsPage(QFrame):
         super().__init__()
         self._forbidden: frozenset[Path] = frozenset()
         self._said = ""
+        self._chosen: Path | None = None
         self._asked: SessionSummary | None = None
         self.setProperty("role", "card")
         self.table = SessionTable(palette, wide=True, more=(REMARK,))
@@ -147,8 +149,8 @@ class SessionsPage(QFrame):
             self._stop_asking()
         self._selected()
 
-    def say(self, text: str, path: Path | None = None) -> None:
-        """Tell something below the table until another session is selected; path: of which one."""
+    def say(self, text: str) -> None:
+        """Tell something below the table until another session is selected."""
         self._said = text
         bits.set_text(self.about, text)
 
@@ -163,6 +165,8 @@ class SessionsPage(QFrame):
 
     def _selected(self) -> None:
         line = self.table.selected()
+        if line is not None and line.path != self._chosen:
+            self._chosen, self._said = line.path, ""
         forbidden = line is not None and line.path in self._forbidden
         over = line is not None and line.state != "running" and not line.withdrawn
         self.resume.setEnabled(over and line.state == "interrupted" and not forbidden)  # type: ignore[union-attr]
@@ -178,7 +182,6 @@ class SessionsPage(QFrame):
         else:
             text = "\n".join((*line.comments, str(line.path)))
         bits.set_text(self.about, self._said or text)
-        self._said = ""
 
     def _emit(self, signal: object) -> None:
         line = self.table.selected()
@@ -188,7 +191,6 @@ class SessionsPage(QFrame):
     def _remarked(self) -> None:
         line, text = self.table.selected(), self.remark.text().strip()
         if line is not None and text:
-            self.remark.clear()
             self.remarked.emit(line.path, text)
 
     def _ask(self) -> None:
