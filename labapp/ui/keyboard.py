@@ -143,6 +143,10 @@ class Keyboard(QObject):
         if self._on:
             return
         self._on = True
+        # Where the end was taken back, nothing of what was before it holds any more.
+        self._had = self._purpose = ""
+        self._front = self._refused = False
+        self.keys.forget()
         self._watch_windows()
         self._console.write_requested.connect(self.write)
         self._console.field_left.connect(self._look_whether_left)

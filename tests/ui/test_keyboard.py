@@ -359,6 +359,36 @@ def test_after_the_end_the_console_is_a_window_like_any_other(table: Table) -> N
     assert table.console.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
 
 
+def test_what_was_begun_before_the_end_holds_nothing_up_when_it_is_taken_back(
+    table: Table, qtbot: QtBot
+) -> None:
+    table.chord(Qt.Key.Key_N, CONTROL)
+    qtbot.waitUntil(table.console.isActiveWindow)
+    table.press(table.console, Qt.Key.Key_A)
+    table.room.runner.send(EndSession("enough"))
+    table.keyboard.follow(finished=True)  # in the middle of a note, with a key down
+    table.release(table.console, Qt.Key.Key_A)
+    table.keyboard.follow(finished=False)
+    qtbot.waitUntil(table.participant.isActiveWindow)
+    QApplication.processEvents()
+    assert table.keyboard.standing.where == "participant", "no key is waited for"
+    assert table.said == ("", "")
+
+
+def test_a_system_that_keeps_the_keyboard_is_told_after_a_taken_back_end_too(
+    table: Table, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.chord(Qt.Key.Key_N, CONTROL)
+    qtbot.waitUntil(table.console.isActiveWindow)
+    table.room.runner.send(EndSession("enough"))
+    table.keyboard.follow(finished=True)
+    monkeypatch.setattr(keyboard, "REFUSED_MS", 1)
+    monkeypatch.setattr(table.participant, "activateWindow", lambda: None)
+    table.keyboard._asked.setInterval(1)
+    table.keyboard.follow(finished=False)
+    qtbot.waitUntil(lambda: table.keyboard.standing.where == "refused")
+
+
 def _states(table: Table) -> Iterator[str]:
     """The console in every state in which it has other widgets."""
     room, console = table.room, table.console
