@@ -10,6 +10,7 @@ from threading import Thread
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -120,6 +121,26 @@ def test_a_note_is_begun_on_purpose_and_has_the_moment_of_its_first_key(
     qtbot.keyClicks(field, "m")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert desk.room.last("note.added") == {"text": "hm", "typing_began_ns": 4 * NS}
+
+
+def test_an_input_method_begins_a_note_with_its_first_stroke_and_no_sooner(
+    desk: Desk, qtbot: QtBot
+) -> None:
+    field = desk.console.notes.input
+
+    def compose(preedit: str, commit: str = "") -> None:
+        event = QInputMethodEvent(preedit, [])
+        event.setCommitString(commit)
+        QApplication.sendEvent(field, event)
+        desk.clock.advance(5)
+
+    compose("")  # as when the field gets the keyboard
+    compose("n")  # 5 s, and given up
+    compose("")
+    compose("n")  # 15 s
+    compose("", "ñ")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert desk.room.last("note.added") == {"text": "ñ", "typing_began_ns": 15 * NS}
 
 
 def test_ctrl_and_digit_is_a_flag_in_every_window(desk: Desk, qtbot: QtBot) -> None:

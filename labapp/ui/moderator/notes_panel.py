@@ -66,10 +66,14 @@ class NoteInput(QLineEdit):
         super().keyPressEvent(event)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        # A composed character begins with its first stroke, long before it is text.
-        if self._began_ns is None:
+        # A composed character begins with its first stroke, long before it is text. Input methods
+        # also send events without any, as when the field gets the keyboard.
+        composes = bool(event.preeditString() or event.commitString())
+        if self._began_ns is None and composes:
             self._began_ns = self._now_ns()
         super().inputMethodEvent(event)
+        if not composes and not self.text():
+            self._began_ns = None
 
     def begin_with(self, text: str) -> None:
         """Let this stand there, as nothing that was typed yet."""
