@@ -142,7 +142,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
         raise DataFolderError(
             f"There is already something at {out}.",
             safe="It was not touched.",
-            todo="Give another place with --out.",
+            todo="Choose another name or folder.",
         )
     form = form_of(loaded)
     words = strings_of(loaded, begun=signed is not None)
@@ -158,15 +158,20 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
         )
     cursor.insertHtml(_bottom(loaded, form, words, signed))
     content = _pdf(document, loaded.study.title)
+    made = False
     try:
         # Whoever may read the private folder may read this, and nobody else.
-        with os.fdopen(os.open(out, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        handle = os.open(out, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        made = True
+        with os.fdopen(handle, "wb") as file:
             file.write(content)
     except OSError as error:
+        if made:  # half a form is none
+            out.unlink(missing_ok=True)
         raise DataFolderError(
             f"{out} could not be written ({error.strerror}).",
             safe="Nothing was changed.",
-            todo="Give another place with --out.",
+            todo="Make room, or choose another name or folder.",
         ) from error
 
 

@@ -122,6 +122,20 @@ def test_whoever_does_not_agree_to_sound_is_not_recorded(open_room, open_window,
         assert room.last("audio.off")["planned"]
 
 
+def test_half_a_form_is_none(tmp_path, qapp):
+    resource = pytest.importorskip("resource", reason="Windows limits no file's size")
+    form, loaded = tmp_path / "form.pdf", load(study(tmp_path / "study", "name"))
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(DataFolderError, match="could not be written"):
+            write_blank(form, loaded)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    assert not form.exists()
+    write_blank(form, loaded)
+
+
 def test_the_form_is_written_blank_and_signed(open_room, open_window, tmp_path, qapp):
     room = begin(open_room, tmp_path, "drawn", "{quote: optional}")
     window = open_window(room)
