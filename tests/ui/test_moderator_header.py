@@ -189,7 +189,12 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
         qtbot.mouseClick(asked.other, LEFT)
         folder = desk.runner.journal.path.parent.name
         assert folder in asked.detail.text()
-        for deleted in ("sound", "answers", "typed name", "A note stays that P01 withdrew"):
+        for deleted in (
+            "sound",
+            "answers",
+            "the name or signature",
+            "A note stays that P01 withdrew",
+        ):
             assert deleted in asked.detail.text()
         qtbot.keyClick(asked.no, Qt.Key.Key_Escape)  # the first time
         assert not desk.runner.finished

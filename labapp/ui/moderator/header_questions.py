@@ -1,5 +1,6 @@
 """What the console's top line asks before it acts: why a pause is made, and whether a stage is to
-be skipped or the session ended. It asks in the line: nothing ever covers the session."""
+be skipped, the session ended or the representations named. It asks in the line: nothing ever covers
+the session."""
 
 from __future__ import annotations
 
@@ -119,7 +120,8 @@ class SkipLine(QWidget):
 
 
 class Questions(QWidget):
-    """Whether to skip or to end, one question after the other. decided(command); left(): neither.
+    """Whether to skip, to end or to unblind, one question after the other. decided(command);
+    left(): none of them.
 
     participant, folder: whose data would be deleted, and where they are.
     """
@@ -168,7 +170,7 @@ class Questions(QWidget):
         self._ask(
             tr("Name the representations from now on?"),
             _Answer(tr("Name them"), Unblind()),
-            detail=tr("The session keeps the time; it cannot be taken back."),
+            detail=tr("The session records when; it cannot be taken back."),
             no=tr("Stay blind"),
         )
 
@@ -195,8 +197,8 @@ class Questions(QWidget):
             tr("Delete the data?"),
             _Answer(tr("Delete all of it"), EndSession(wording.WITHDREW, "delete")),
             detail=tr(
-                "Deleted are the folder {folder} with sound and answers, and the typed name. A "
-                "note stays that {id} withdrew, and when.",
+                "Deleted are the folder {folder} with sound and answers, and the name or "
+                "signature. A note stays that {id} withdrew, and when.",
                 folder=self._folder,
                 id=self._participant,
             ),
