@@ -334,9 +334,12 @@ def test_a_deidentified_bundle_has_sound_only_when_that_is_said_too(
     page.export_to(Path("out"))
     page.deidentify.setChecked(False)
     assert page.audio.isChecked()
+    assert page.about.text() == "", "nothing is de-identified"
+    page.set_about("The bundle is in /out.")
     page.audio.setChecked(False)
     page.export_to(Path("out"))
     assert asked == [[], ["--deidentify"], ["--deidentify", "--with-audio"], ["--no-audio"]]
+    assert page.about.text() == "The bundle is in /out."
 
 
 def test_a_failed_command_says_why(qtbot: QtBot) -> None:

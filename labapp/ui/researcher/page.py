@@ -89,7 +89,8 @@ class ResearcherPage(QWidget):
         layout.addWidget(self._left(), 1)
         layout.addWidget(self._right(), 1)
         self.deidentify.toggled.connect(lambda on: self.audio.setChecked(not on))
-        self.audio.toggled.connect(self._voices)
+        for box in (self.deidentify, self.audio):
+            box.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
         self.sessions.chosen.connect(self._selected)
         self.analyse.clicked.connect(self.analyse_requested)
@@ -215,10 +216,11 @@ class ResearcherPage(QWidget):
         self.verify.setEnabled(any_)
         self.export.setEnabled(any_)
 
-    def _voices(self, on: bool) -> None:
-        if on and self.deidentify.isChecked():
-            self.set_about(tr("The voices identify the people who speak."), "warn")
-        else:
+    def _voices(self) -> None:
+        warning = tr("The voices identify the people who speak.")
+        if self.audio.isChecked() and self.deidentify.isChecked():
+            self.set_about(warning, "warn")
+        elif self.about.text() == warning:
             self.set_about("")
 
     def _export(self) -> None:
