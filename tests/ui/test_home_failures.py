@@ -161,7 +161,7 @@ def test_one_check_that_breaks_keeps_no_other_from_being_made(
         opened.show()
         rows = opened.view.ready.rows
         qtbot.waitUntil(lambda: rows["decoders"].icon.state == "ok", timeout=30_000)
-        assert "could not be checked" in opened.view.error.title.text()
+        assert "list of sessions cannot be read" in opened.view.error.title.text()
         assert rows["disk"].icon.state == "ok"
     finally:
         opened.window.close()

@@ -21,7 +21,6 @@ class Question(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.setAccessibleName(title)
-        self._before: QWidget | None = None
         heading = QLabel(title)
         heading.setProperty("role", "title")
         said = QLabel(text)
