@@ -274,14 +274,14 @@ class Recorder:
         before = self._track
         if stream.rate == before.rate:
             return True
-        # Silence to here: what is missing of the time before the new file is seen in the old one.
-        before.fill_until(time.perf_counter_ns())
         name = self._name(self._take + 1)
         try:
             track = self._new_track(name, stream.rate)
         except OSError as error:
             self._problem = f"Microphone lost: {error}"
             return False
+        # Silence to here: what is missing of the time before the new file is seen in the old one.
+        before.fill_until(time.perf_counter_ns())
         before.close()
         self._earlier_s += before.frames / before.rate
         self._earlier_lost_s += before.lost_frames / before.rate

@@ -136,8 +136,10 @@ class OpenSession:
         if recorder is None or not self._recording:
             return
         self._recording, self.runner.recorder = False, None
-        self._next_recorder = recorder.again()
-        recorder.stop()
+        try:
+            recorder.stop()
+        finally:  # not before: until it stops it may begin another file itself
+            self._next_recorder = recorder.again()
 
     def _record(self) -> None:
         """Start the recorder as soon as nobody has to agree to it any more; never where the

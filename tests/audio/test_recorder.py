@@ -239,6 +239,10 @@ def test_a_new_file_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
     session.until(lambda: session.of(AudioDeviceBack))
     session.stop()
     assert taken.read_bytes() == b"somebody else's"
+    # Time is kept, however often it was tried: one gap reaches to the stream that fits again.
+    [gap] = session.of(AudioGap)
+    between = session.plug.streams[-1]._start - session.plug.streams[0]._start
+    assert (gap.at_frame + gap.frames) / RATE == pytest.approx(between, abs=0.005)
 
 
 def test_a_full_disk_is_an_alarm_and_loses_nothing(tmp_path: Path, disk: Disk) -> None:

@@ -11,7 +11,7 @@ from labapp.analysis import load
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.clock import NS, Clock, FakeClock
-from labapp.errors import SessionError
+from labapp.errors import AudioError, SessionError
 from labapp.events import Source
 from labapp.events.commands import (
     AddNote,
@@ -190,6 +190,7 @@ def test_sound_stops_with_the_end_and_goes_on_in_another_file(tmp_path: Path) ->
             self.running = False
 
         def again(self) -> Recording:
+            assert not self.running, "until it is stopped it may begin another file itself"
             other = Recording(self.folder, self.segment, self.emit, self.clock)
             other.take = "-2"
             return other
@@ -209,6 +210,22 @@ def test_sound_stops_with_the_end_and_goes_on_in_another_file(tmp_path: Path) ->
     assert [recorder.running for recorder in made] == [False, True]
     session.close("over")
     assert not made[1].running
+    files = [e.payload["file"] for e in read_past(session.folder.path) if e.kind == "audio.started"]
+    assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
+
+
+def test_sound_that_does_not_stop_in_time_is_recorded_again_after_the_end(tmp_path: Path) -> None:
+    class Hanging(SilentRecorder):
+        def stop(self, timeout_s: float = 5.0) -> None:
+            raise AudioError("The sound recording did not end.")
+
+    session = begun(tmp_path, make_recorder=Hanging)
+    end(session)
+    with pytest.raises(AudioError):
+        session.stop_sound()
+    reopen(session)
+    assert session.recording
+    session.close("over")
     files = [e.payload["file"] for e in read_past(session.folder.path) if e.kind == "audio.started"]
     assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
 
