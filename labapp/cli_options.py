@@ -16,9 +16,7 @@ from labapp.errors import UsageError
 Data = Annotated[
     Path | None, typer.Option("--data", help="Data root. Default: $LABAPP_DATA or ./sessions.")
 ]
-Private = Annotated[
-    Path | None, typer.Option("--private", help="Folder of names and typed consent.")
-]
+Private = Annotated[Path | None, typer.Option("--private", help="Folder of names and signatures.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON value on standard output.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write; it must not exist.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Replaces the study's seed.")]

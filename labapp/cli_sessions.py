@@ -133,7 +133,7 @@ def sessions_withdraw(
     study = next(begun, None)
     path = session_path(session, data) if study is None else study / given.name
     if not yes:
-        what = f"Delete {path} and its typed consent, for good?"
+        what = f"Delete {path} and its signed consent, for good?"
         kept = f"Write down that the participant of {path.name} withdrew?"
         typer.confirm(shown(what if delete else kept), abort=True, err=True)
     for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():

@@ -104,7 +104,7 @@ def data_root(option: Path | None = None) -> Path:
 
 
 def private_root(option: Path | None = None) -> Path:
-    """Where names and typed consent are kept, apart from every session and never exported."""
+    """Where names and signatures are kept, apart from every session and never exported."""
     if option is not None:
         return option
     if named := os.environ.get("LABAPP_PRIVATE"):

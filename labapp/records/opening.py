@@ -15,7 +15,6 @@ from labapp.records.layout import (
     DATES_MOVED,
     JOURNAL,
     JOURNAL_PARQUET,
-    MANIFEST,
     SESSION,
     SOURCEDATA,
     FolderName,
@@ -24,7 +23,6 @@ from labapp.records.lock import held
 from labapp.records.record import Record
 from labapp.records.tree import FolderTree, Tree, ZipTree
 
-_MARK = f"{SOURCEDATA}/{MANIFEST}"
 LARGEST_JOURNAL = 256 * files.MIB
 """Bytes of a journal in a bundle, packed; that of an hour has one or two MiB."""
 

@@ -1,4 +1,4 @@
-"""Names and typed consent, apart from every session: `<private>/<study>.sqlite`, mode 0600.
+"""Names and signatures, apart from every session: `<private>/<study>.sqlite`, mode 0600.
 
 Nothing in here is ever read by an export. A journal only says that consent to a text with a given
 hash was given.
@@ -132,7 +132,7 @@ def consents(private: Path, study: str) -> list[Consent]:
 
 
 def forget_consent(private: Path, study: str, participant: str, session: str) -> int:
-    """Remove the typed consent to one session, its bytes too; returns how many records there were.
+    """Remove the signed consent to one session, its bytes too; returns how many records there were.
 
     Raises DataFolderError when that is not possible.
     """

@@ -1,8 +1,9 @@
 """A participant withdraws: the data are kept or deleted, as the participant says.
 
-Deleting goes in steps that may be interrupted anywhere and are gone on with by calling again: the
-folder is renamed (from then on nothing reads it), the withdrawal is written down, the typed consent
-is removed, and the folder's files are removed last.
+Deleting goes in steps that may be interrupted anywhere and are gone on with by calling again: what
+killed exports left is removed, the folder is renamed (from then on nothing reads it), the
+withdrawal is written down, the signed consent, the remarks and the days by which dates are moved
+are removed, and the folder's files last.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Withdrawn:
         left = self.withdrawal
         done = [f"{left.folder}: withdrawn, its data are {'kept' if left.kept else 'deleted'}."]
         if self.consents:
-            done.append("The typed consent was deleted.")
+            done.append("The signed consent was deleted.")
         if left.cells:
             done.append(f"Free again: {', '.join(left.cells)}.")
         if self.cleared:

@@ -1,4 +1,6 @@
-"""Which questionnaires ask who a participant is: their answers are nobody's but the lab's."""
+"""Which questionnaires ask who a participant is: the report has a section on them, and the console
+does not show their answers. What de-identified copies leave out goes by what the items themselves
+say (`labapp.study.instruments.items`)."""
 
 from __future__ import annotations
 

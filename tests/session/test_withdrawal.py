@@ -43,7 +43,7 @@ def test_deleting_removes_data_and_consent_and_keeps_the_label(tmp_path: Path) -
     done = withdraw(path, tmp_path / "private", delete=True)
     assert done.lines()[:2] == [
         f"{path.name}: withdrawn, its data are deleted.",
-        "The typed consent was deleted.",
+        "The signed consent was deleted.",
     ]
     assert names(tmp_path) == ["Name of P02"]
     stored = (tmp_path / "private" / "quickstart.sqlite").read_bytes()
