@@ -2,7 +2,7 @@
 
 BIDS allows one row a participant there, so an instrument that was asked after several stages, or in
 several sessions, has a column for each: `ses_1_stage_2_seq`. What it was asked about stands beside
-it: `ses_1_stage_2_model`.
+it: `ses_1_stage_2_model`. A second time about the same stage stands under its own part's name.
 """
 
 from __future__ import annotations
@@ -29,10 +29,48 @@ class Phenotype:
 
 @dataclass
 class _Collected:
+    """owners: of what each column is, by its name."""
+
     tool: dict[str, Any] = field(default_factory=dict)
     versions: set[int] = field(default_factory=set)
     columns: dict[str, Column] = field(default_factory=dict)
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    owners: dict[str, tuple[object, ...]] = field(default_factory=dict)
+
+    def name(self, wanted: str, *owner: object) -> str:
+        """The name of a column: as wanted, or with a number behind where another one has that, for
+        a study gives its items any ids."""
+        name, number = wanted, 1
+        while self.owners.setdefault(name, owner) != owner:
+            number += 1
+            name = f"{wanted}_{number}"
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Where an instrument was asked. stage: which it was about, empty for the whole session; turn:
+    the first, second … part of the session that asks it about that."""
+
+    session: str
+    part: str
+    stage: str
+    model: str
+    turn: int
+
+    @property
+    def prefix(self) -> str:
+        return f"ses_{self.session}_{_snake(self.part if self.turn > 1 else self.place)}"
+
+    @property
+    def place(self) -> str:
+        return self.stage or self.part
+
+    @property
+    def words(self) -> str:
+        again = f", in part {self.part}" if self.turn > 1 else ""
+        about = f"about {self.stage} " if self.stage else ""
+        return f"{about}in session {self.session}{again}"
 
 
 class Phenotypes:
@@ -46,6 +84,7 @@ class Phenotypes:
         """The answers of a session; instruments: of its study, by id."""
         abouts = _abouts(record.planned)
         submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
+        turns: dict[tuple[str, str], list[str]] = {}
         for event, body in bodies(submitted):
             assert isinstance(body, QuestionnaireSubmitted)
             if event.stage is None or (record.redacted and not body.answers):
@@ -54,7 +93,14 @@ class Phenotypes:
             into = self._found.setdefault(body.instrument, _Collected())
             into.tool = into.tool or _tool(body, known)
             into.versions.add(body.instrument_version)
-            _collect(into, record, event.stage, abouts.get(event.stage), body, known)
+            stage, model = abouts.get(event.stage, ("", ""))
+            parts = turns.setdefault((body.instrument, stage or event.stage), [])
+            if event.stage not in parts:
+                parts.append(event.stage)
+            turn = parts.index(event.stage) + 1
+            asked = _Asked(record.session, event.stage, stage, model, turn)
+            row = into.rows.setdefault(f"sub-{record.participant}", {})
+            _collect(into, row, asked, body, known)
 
     def finished(self) -> list[Phenotype]:
         """A table an instrument, by their ids."""
@@ -81,38 +127,33 @@ def _tool(body: QuestionnaireSubmitted, known: Instrument | None) -> dict[str, A
 
 def _collect(
     into: _Collected,
-    record: Record,
-    part: str,
-    about: tuple[str, str] | None,
+    row: dict[str, Any],
+    asked: _Asked,
     body: QuestionnaireSubmitted,
     known: Instrument | None,
 ) -> None:
-    row = into.rows.setdefault(f"sub-{record.participant}", {})
-    where = f"in session {record.session}"
-    prefix = f"ses_{record.session}_{_snake(about[0] if about else part)}"
-    if about:
-        name = f"{prefix}_model"
-        row[name] = about[1]
-        into.columns[name] = Column(name, f"The representation of {about[0]} {where}.")
-        where = f"about {about[0]} {where}"
+    def put(value: Any, wanted: str, column: Column, *owner: object) -> None:
+        name = into.name(wanted, asked.session, asked.place, asked.turn, *owner)
+        row[name] = value
+        into.columns[name] = _together(into.columns.get(name), replace(column, name=name))
+
+    if asked.stage:
+        said = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
+        put(asked.model, f"{asked.prefix}_model", said)
     for item, value in body.answers.items():
-        name = f"{prefix}_{_snake(item)}"
-        column = _described(name, item, _known(known, item), where)
-        into.columns[name] = _together(into.columns.get(name), column)
+        name = f"{asked.prefix}_{_snake(item)}"
+        column = _described(name, item, _known(known, item), asked.words)
         if isinstance(value, dict) and "touched" in value:
-            row[name], own = value["value"], f"{name}_touched"
-            row[own] = value["touched"]
-            into.columns[own] = Column(
-                own, f"Whether it was moved or confirmed: {column.description}"
-            )
+            put(value["value"], name, column, item)
+            said = Column("", f"Whether it was moved or confirmed: {column.description}")
+            put(value["touched"], f"{name}_touched", said, item, "touched")
         elif isinstance(value, dict):
-            row[name] = _chosen(value)
+            put(_chosen(value), name, column, item)
             if "described" in value:
-                own = f"{name}_described"
-                row[own] = value["described"]
-                into.columns[own] = Column(own, f"In their own words: {column.description}")
+                said = Column("", f"In their own words: {column.description}")
+                put(value["described"], f"{name}_described", said, item, "described")
         else:
-            row[name] = value
+            put(value, name, column, item)
 
 
 def _chosen(value: Mapping[str, Any]) -> str:

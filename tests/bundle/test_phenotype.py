@@ -12,9 +12,14 @@ import pytest
 
 from labapp import resources
 from labapp.bundle.export import export
+from labapp.bundle.phenotype import Phenotypes
 from labapp.bundle.redaction import WITHHELD
 from labapp.events.commands import Answer, Next
+from labapp.events.lifecycle import QuestionnaireSubmitted
+from labapp.records.opening import open_record
 from labapp.study.instruments import Instrument
+from tests.analysis.sessions import stage_row
+from tests.helpers.journals import SessionBuilder
 from tests.helpers.questionnaires import questionnaire_study
 from tests.session.sessions import opened
 
@@ -130,3 +135,39 @@ def test_of_an_older_session_the_shipped_declarations_hold_word_for_word(tmp_pat
 
 def instrument_of(path: Path) -> Instrument:
     return Instrument.parse(path, path.read_bytes())
+
+
+def test_no_answer_takes_the_place_of_another(tmp_path: Path) -> None:
+    """Items may have any ids, and a stage may be asked about twice."""
+    asked = {"part": "questionnaire", "title": "Own", "instrument": "own", "about": "stage-1"}
+    builder = SessionBuilder()
+    builder.plan([stage_row(), {"id": "first", **asked}, {"id": "again", **asked}])
+    slider = {"value": 30.0, "touched": True}
+    answers = {"model": 5, "pace": slider, "pace_touched": 6, "why": "so"}
+    for at, part in ((10, "first"), (20, "again"), (30, "again")):
+        given = answers | {"model": at}
+        builder.at(at, QuestionnaireSubmitted("own", 1, given), part)
+    phenotypes = Phenotypes()
+    phenotypes.add(open_record(builder.write(tmp_path)), {})
+    (own,) = phenotypes.finished()
+    (row,) = own.table.rows
+    assert row == {
+        "participant_id": "sub-P01",
+        "ses_1_stage_1_model": "mnist8k/ss2",
+        "ses_1_stage_1_model_2": 10,
+        "ses_1_stage_1_pace": 30.0,
+        "ses_1_stage_1_pace_touched": True,
+        "ses_1_stage_1_pace_touched_2": 6,
+        "ses_1_stage_1_why": "so",
+        "ses_1_again_model": "mnist8k/ss2",
+        "ses_1_again_model_2": 30,
+        "ses_1_again_pace": 30.0,
+        "ses_1_again_pace_touched": True,
+        "ses_1_again_pace_touched_2": 6,
+        "ses_1_again_why": "so",
+    }
+    assert [column.name for column in own.table.columns] == ["participant_id", *sorted(row)[1:]]
+    said = {column.name: column.description for column in own.table.columns}
+    assert said["ses_1_again_why"] == (
+        "The answer to why (about stage-1 in session 1, in part again)"
+    )
