@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from labapp import leftovers
 from labapp.errors import DataFolderError
 
 IN_MEMORY = 32 * 1024 * 1024
@@ -58,7 +59,7 @@ class Store:
             return self._file.read(size)
 
     def _leave_memory(self) -> None:
-        folder = tempfile.mkdtemp(prefix="labapp-store-")
+        folder = tempfile.mkdtemp(prefix=leftovers.prefix("store"))
         path = Path(folder) / _NAME
         held = self._file
         self._file = path.open("x+b")

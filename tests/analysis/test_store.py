@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,22 @@ def test_the_file_goes_with_the_store_that_made_it(
     del made
     gc.collect()
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_analysis_left_of_peoples_data_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "IN_MEMORY", 0)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    left = tmp_path / f"labapp-store-{ended.pid}-abc" / "bytes"
+    left.parent.mkdir()
+    left.write_bytes(b"what somebody said")
+    made = Store()
+    made.add(b"something")
+    assert not left.parent.exists()
+    assert made.in_file
 
 
 def test_without_room_it_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
