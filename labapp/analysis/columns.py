@@ -266,7 +266,7 @@ PARTICIPANTS = (
     *WHO,
     whole("study_version", "version of the study file"),
     text("study_sha256", "hash of the study file"),
-    text("started_utc", "when the session began"),
+    text("started_utc", "when the session began; a date up to 1925 was moved, to de-identify"),
     text("outcome", "completed, ended_early, declined or unfinished"),
     text("ended_reason", "why it ended early"),
     yes("complete", "every part of the plan was done"),

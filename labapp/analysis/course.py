@@ -26,6 +26,9 @@ from labapp.events.undoing import SessionReopened
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
 
 UNFINISHED = "unfinished"
+LAST_MOVED_YEAR = "1925"
+"""Dates up to this year are not true ones: de-identified copies have them moved there, as BIDS asks
+for (specification, "Common principles")."""
 BREAK = "break"
 INTERVIEW = "interview"
 
@@ -83,6 +86,11 @@ class Course:
         """When the interviews of the plan ran, as far as they did."""
         ids = parts_of_kind(self.planned, INTERVIEW)
         return [span for name, span in self.spans.items() if name in ids]
+
+
+def true_date(utc: str) -> bool:
+    """Whether a time, as journals and tables have it, is of the day on which it was."""
+    return utc[:4] > LAST_MOVED_YEAR
 
 
 def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:

@@ -14,6 +14,7 @@ from math import isclose
 import pandas as pd
 
 from labapp import __version__
+from labapp.analysis.course import true_date
 from labapp.analysis.formats import clock, count, decimal
 from labapp.analysis.inclusion import RULES
 from labapp.analysis.judging.groups import groups_of
@@ -87,10 +88,16 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
         counts = pd.Series(reasons).value_counts(sort=False)
         told = "; ".join(f"{rule}: {n}" for rule, n in counts.items())
         yield f"Not counted, by the rules that the study declares and were not met: {told}."
-    days = sorted({str(one)[:10] for one in recruited["started_utc"].dropna()})
+    times = [str(time) for time in recruited["started_utc"].dropna()]
+    days = sorted({time[:10] for time in times if true_date(time)})
     if days:
         when = f"on {days[0]}" if days[0] == days[-1] else f"between {days[0]} and {days[-1]}"
         yield f"Sessions were held {when} (UTC)."
+    if moved := sum(not true_date(time) for time in times):
+        yield (
+            f"Of {count(moved, 'session')} the day is not known: de-identified copies were read, "
+            "in which every date is moved."
+        )
 
 
 def _replicated(tables: Tables) -> Iterator[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from labapp.analysis import figures, figures_alignment
 from labapp.analysis.calibration_section import calibration
 from labapp.analysis.columns import CALIBRATION_METRICS, METRICS, SINGLE_METRICS, Metric
+from labapp.analysis.course import true_date
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.findings import Findings
 from labapp.analysis.formats import clock, count, decimal, either
@@ -122,13 +123,17 @@ def comparability(stages: pd.DataFrame) -> Iterator[Html]:
             )
 
 
+def _began(utc: str) -> str:
+    return f"{utc[:10] if true_date(utc) else 'date moved,'} {utc[11:16]}"
+
+
 def sessions(participants: pd.DataFrame) -> Html:
     """Who took part, in which order, and what was recorded."""
     rows = [
         (
             row["participant"],
             row["session"],
-            f"{row['started_utc'][:10]} {row['started_utc'][11:16]}",
+            _began(row["started_utc"]),
             Html("<br>".join(text(model) for model in row["models"].split(", "))),
             _outcome(row),
             clock(row["duration_s"]),

@@ -49,7 +49,8 @@ class Tables:
     whoever saw it; pool: one a pair of classes, of the photos from which masked pictures were
     chosen; participants: one a session; deviations: one a thing that did not go as planned;
     notes: one a note, flag, prompt, deviation or interview question of the moderator, and one a
-    correction of these; snapshots: the published study's record of each question.
+    correction of these; pointer: one a stretch of the pointer's path; snapshots: the published
+    study's record of each question.
     remarks: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
     """

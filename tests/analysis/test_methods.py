@@ -8,6 +8,7 @@ from dataclasses import replace
 from labapp.analysis.methods import methods
 from labapp.analysis.quality import quality
 from labapp.analysis.rows import SessionRecords
+from labapp.analysis.sections import sessions
 from labapp.analysis.tables import Tables, tables_of
 from labapp.events.lifecycle import (
     InclusionDecided,
@@ -71,3 +72,20 @@ def test_quality_counts_sessions_and_adds_up_seconds() -> None:
     interrupted = cells["Interrupted (the program stopped) and resumed"]
     assert interrupted[0] == "1"
     assert interrupted[1].startswith("1 time, ")
+
+
+def test_a_moved_date_is_not_told_as_the_day_of_a_session() -> None:
+    tables = both()
+    began = tables.participants["started_utc"]
+    copy = replace(
+        tables,
+        participants=tables.participants.assign(
+            started_utc=[began[0], "1907-05-06T07:08:09Z"], deidentified=[False, True]
+        ),
+    )
+    said = methods(copy, "golden")
+    assert "Sessions were held on 2026-01-02 (UTC)." in said
+    assert "Of 1 session the day is not known" in said
+    assert "1907" not in said
+    assert "date moved, 07:08" in sessions(copy.participants)
+    assert "1907" not in sessions(copy.participants)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from labapp import leftovers
 from labapp.analysis import store
 from labapp.analysis.analyze import analyze
 from labapp.analysis.store import Place, Store
@@ -79,7 +80,8 @@ def test_what_a_killed_analysis_left_of_peoples_data_goes_with_the_next(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         pass
-    left = tmp_path / f"labapp-store-{ended.pid}-abc" / "bytes"
+    theirs = leftovers.prefix("store").replace(f"-{os.getpid()}-", f"-{ended.pid}-")
+    left = tmp_path / f"{theirs}abc" / "bytes"
     left.parent.mkdir()
     left.write_bytes(b"what somebody said")
     made = Store()

@@ -59,13 +59,14 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         yield "Side of the pictures on the display", f"{side} of its pixels", f"{n:,}"
     for device, n in counted["device"].value_counts().items():
         yield f"Answered by {device}", percent(n / len(counted)), f"{n:,}"
-    if away := int(truths(counted["keyboard_away"]).sum()):
+    away = truths(counted["keyboard_away"])
+    if away.any():
         said = "Keyboard away, reaction time left out"
-        yield said, percent(away / len(counted)), f"{away:,}"
+        yield said, percent(float(away.mean())), f"{int(away.sum()):,}"
     if again := int((counted["prior_exposures"] > 0).sum()):
         yield "Picture seen before in the session", percent(again / len(counted)), f"{again:,}"
-    if len(counted):
-        ms = counted["reaction_time_ms"].dropna().to_numpy(np.float64)
+    ms = counted["reaction_time_ms"].mask(away).dropna().to_numpy(np.float64)
+    if ms.size:
         quick = int((ms < QUICK_MS).sum())
         yield f"Reaction times below {QUICK_MS:g} ms (kept)", percent(quick / ms.size), f"{quick:,}"
 
