@@ -67,11 +67,16 @@ def test_tables_of_a_bundle_and_frames_agree(text: str, tmp_path: Path) -> None:
     assert read.isna().iloc[1].all(), "what is missing stays empty"
 
 
-@pytest.mark.parametrize("text", ['"', '"open', '"shut" and more', 'in "the" middle', '""', '="x'])
+@pytest.mark.parametrize(
+    "text", ['"', '"open', '"shut" and more', 'in "the" middle', '""', '="x', 'a 24" screen', '\\"']
+)
 def test_quotation_marks_in_a_table_of_a_bundle_come_back(text: str) -> None:
     columns = [Column("text", "A text."), Column("more", "A text.")]
     rows = [{"text": text, "more": "first"}, {"text": "second", "more": text}]
     stream = io.StringIO(Table(columns, rows).text())
+    cells = [line.split("\t") for line in stream.getvalue().splitlines()[1:]]
+    # To R a mark anywhere in a cell begins a quotation.
+    assert all(cell[0] == cell[-1] == '"' for line in cells for cell in line if '"' in cell)
     read = pd.read_csv(stream, sep="\t", keep_default_na=False)
     assert [original(cell) for cell in read["text"]] == [text, "second"]
     assert [original(cell) for cell in read["more"]] == ["first", text]

@@ -80,16 +80,22 @@ def described(columns: Sequence[Column]) -> dict[str, Any]:
 
 def cell(value: Any) -> str:
     """A cell: n/a for nothing, true/false, numbers as written in JSON, lists as JSON, text without
-    tabs and line breaks (the journal has it verbatim), escaped as `labapp.text_tables` says, and
-    quoted where it begins with a quotation mark."""
+    tabs and line breaks (the journal has it verbatim), escaped as `labapp.text_tables` says.
+
+    What holds a quotation mark is quoted, with its marks doubled, as in CSV: R takes one anywhere
+    in a cell for the beginning of a quotation, and loses the rows up to the next.
+    """
     if value is None or value == "":
         return "n/a"
+    text = _unquoted(value)
+    return f'"{text.replace(QUOTE, QUOTE * 2)}"' if QUOTE in text else text
+
+
+def _unquoted(value: Any) -> str:
     if isinstance(value, AsItIs):
         return value
     if isinstance(value, str):
-        text = escaped(" ".join(value.split()) if not value.isprintable() else value)
-        # A reader would take a quotation mark at the beginning for that of a quoted cell.
-        return f'"{text.replace(QUOTE, QUOTE * 2)}"' if text.startswith(QUOTE) else text
+        return escaped(" ".join(value.split()) if not value.isprintable() else value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -55,6 +55,7 @@ items:
 """
 PLANTED = (
     '"chosen":["planted_other"]',
+    '""chosen"":[""planted_other""]',
     "Planted Gender",
     "ada@planted.example",
     "My planted life",
