@@ -52,12 +52,14 @@ class Located:
         return self.texts.get(text)
 
     def resolve(self, loc: Sequence[str | int]) -> Path_:
-        """The document's path of a pydantic location: tags of unions are left out."""
-        path: Path_ = ()
-        for step in loc:
-            if (*path, step) in self.lines:
-                path = (*path, step)
-        return path
+        """The document's path of a pydantic location: tags of unions are left out. A tag may be
+        called like a key: then the path that leads furthest along the location is meant."""
+        reached: list[tuple[int, Path_]] = [(0, ())]
+        for place, step in enumerate(loc, 1):
+            reached += [
+                (place, (*path, step)) for _, path in reached if (*path, step) in self.lines
+            ]
+        return max(reached, key=lambda end: (end[0], len(end[1])))[1]
 
     def line(self, loc: Sequence[str | int]) -> int:
         """The line of a pydantic location."""
@@ -102,6 +104,8 @@ class Located:
         allowed = str(error["msg"]).removeprefix("Value error, ")
         allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
         allowed = _TYPES.get(kind, allowed)
+        if kind == "string_pattern_mismatch":
+            allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
         return f"line {line}, {key}: found {_short(found)}; allowed: {allowed}"
 
 
@@ -120,6 +124,25 @@ _TYPES = {
     "model_type": "keys with values",
 }
 """What pydantic calls by the names of Python's types, in plain words."""
+
+
+SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+"""Ids of studies, questionnaires and stimulus sets."""
+WORD = r"^[a-z][a-z0-9_]*$"
+"""Ids of items and options, and names of variables."""
+LANGUAGE = r"^[a-z]{2,3}(-[A-Z]{2})?$"
+CURRENCY = r"^[^.,0-9]+$"
+MODEL = r"^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$"
+SHA256 = r"^[0-9a-f]{64}$"
+PATTERNS = {
+    SLUG: "lower-case letters a to z and digits, with - between them, like my-study-2",
+    WORD: "lower-case letters a to z, digits and _, a letter first, like my_item",
+    LANGUAGE: "a language like 'en' or 'de'",
+    CURRENCY: "a sign or letters, without digits, points and commas",
+    MODEL: "an id like sinelines/vae",
+    SHA256: "64 hexadecimal digits",
+}
+"""The patterns of texts in documents, and what they allow, in words."""
 
 
 def _short(value: Any) -> str:
@@ -235,8 +258,12 @@ def _compose(content: bytes) -> yaml.MappingNode:
         raise _Refused("this is not UTF-8 text", line, "Save the file as UTF-8.") from error
     except yaml.reader.ReaderError as error:
         line = content.decode()[: error.position].count("\n") + 1
+        character = error.character
+        code = character if isinstance(character, int) else ord(character)
         raise _Refused(
-            f"the character {error.character!r} is not allowed", line, "Delete it."
+            f"the character U+{code:04X} is not allowed",
+            line,
+            "Delete it; a text file is needed.",
         ) from error
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
@@ -244,11 +271,22 @@ def _compose(content: bytes) -> yaml.MappingNode:
         raise _Refused(
             f"not readable as YAML ({problem})",
             mark.line + 1 if mark else None,
-            "Correct this line.",
+            next((todo for said, todo in _YAML_TODO.items() if said in problem), _ANY_YAML_TODO),
         ) from error
     if not isinstance(node, yaml.MappingNode):
         raise _Refused("found no keys; expected 'key: value' lines", None, "Correct the file.")
     return node
+
+
+_QUOTE = 'A text with a colon, a question mark, # or brackets in it stands in quotes: "…".'
+_ANY_YAML_TODO = f"Correct this line, or the one above it. {_QUOTE}"
+_YAML_TODO = {
+    "\\t": "Indent with spaces: there is a tab in this line.",
+    "block end": "Indent this line exactly like its neighbours.",
+    "block mapping start": "Indent this line exactly like its neighbours.",
+    "mapping values are not allowed": f"Correct this line or its indentation. {_QUOTE}",
+}
+"""What to do, by what PyYAML calls the problem."""
 
 
 class _Values:
@@ -302,6 +340,15 @@ class _Values:
         return value
 
 
+def _merged(problems: Sequence[str]) -> list[str]:
+    """One line for what is said of one value: each kind of a union allows something else."""
+    allowed: dict[str, list[str]] = {}
+    for problem in problems:
+        found, said, rest = problem.partition("; allowed: ")
+        allowed.setdefault(found + said, []).append(rest)
+    return [found + " or ".join(dict.fromkeys(rest)) for found, rest in allowed.items()]
+
+
 def refusal(
     path: Path,
     located: Located,
@@ -316,7 +363,7 @@ def refusal(
     inside = {one["loc"][:depth] for one in every for depth in range(len(one["loc"]))}
     told = [one for one in every if one["type"] != "too_short" or one["loc"] not in inside]
     found = sorted(told, key=lambda one: located.line(one["loc"]))
-    problems = [located.problem(problem, model) for problem in found]
+    problems = _merged([located.problem(problem, model) for problem in found])
     return error(
         f"{path} is not a valid {what}:\n" + "\n".join(f"  {text}" for text in problems),
         todo="Correct these lines and try again.",

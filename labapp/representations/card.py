@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
+from labapp.documents import SHA256
 from labapp.naming import NotReserved
 from labapp.representations import document
 from labapp.representations.architectures import (
@@ -22,7 +23,7 @@ from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
 from labapp.representations.space import LatentSpace
 
 CARD = "model.yaml"
-SHA256_PATTERN = r"^[0-9a-f]{64}$"
+SHA256_PATTERN = SHA256
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 
 

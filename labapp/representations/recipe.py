@@ -12,12 +12,13 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.datasets import mnist
+from labapp.documents import MODEL
 from labapp.naming import NotReserved
 from labapp.representations import document
 from labapp.representations.architectures import ARCHITECTURES, Trained
 from labapp.representations.data import Data, MnistData, Part
 
-ID_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$"
+ID_PATTERN = MODEL
 """`<dataset>/<name>`, lower case: no dot, no slash beyond the one, hence no way out of a folder."""
 
 

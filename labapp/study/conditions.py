@@ -14,16 +14,15 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from labapp.documents import Strict
+from labapp.documents import WORD, Strict
 
 VARIABLE = re.compile(r"\{(\w+)\}")
-NAME = r"^[a-z][a-z0-9_]*$"
 RESERVED = frozenset({"language", "number", "models", "stimuli", "sets", "manifests"})
 
 Value = str | int | float | bool
 Scope = dict[str, Value]
 """Variables by name, where an item of the flow stands."""
-Name = Annotated[str, Field(pattern=NAME)]
+Name = Annotated[str, Field(pattern=WORD)]
 
 
 class ByNumber(Strict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -230,16 +231,29 @@ def _read(study_path: Path, name: str, line: int | None) -> bytes:
         content = reading.content(path, LARGEST)
         decoded(content)
     except (OSError, UnicodeDecodeError) as error:
-        missing = isinstance(error, FileNotFoundError)
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        why = "is not there" if missing else f"cannot be read ({reason})"
-        shipped = sorted(one.stem for one in (resources.assets() / name).parent.glob("*.yaml"))
-        known = f" Shipped are: {', '.join(shipped)}." if name.startswith("instruments/") else ""
-        raise StudyError(
-            f"{where}: the file {name!r} {why}.",
-            todo=f"Put it (UTF-8) beside the study file, at {study_path.parent / name}.{known}",
-        ) from error
+        if isinstance(error, UnicodeDecodeError):
+            why, todo = "is not UTF-8 text", f"Save {path} as UTF-8."
+        elif not isinstance(error, FileNotFoundError):
+            why, todo = f"cannot be read ({error.strerror})", f"Put a readable file at {path}."
+        else:
+            why, todo = "is not there", _nearest(study_path, name)
+        raise StudyError(f"{where}: the file {name!r} {why}.", todo=todo) from error
     return content
+
+
+def _nearest(study_path: Path, name: str) -> str:
+    """What to do about a file that is not there, with those that it may have been meant to be."""
+    roots = (study_path.parent, resources.assets())
+    beside = {
+        str(Path(name).with_name(file.name))
+        for root in roots
+        for file in (root / name).parent.glob(f"*{Path(name).suffix}")
+    }
+    near = difflib.get_close_matches(name, sorted(beside), 1, 0.8)
+    hint = f"Did you mean {near[0]!r}? Else put" if near else "Put"
+    shipped = sorted(file.stem for file in (resources.assets() / name).parent.glob("*.yaml"))
+    known = f" Shipped are: {', '.join(shipped)}." if name.startswith("instruments/") else ""
+    return f"{hint} it (UTF-8) beside the study file, at {study_path.parent / name}.{known}"
 
 
 def _check(path: Path, located: Located) -> Study:

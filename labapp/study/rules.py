@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from pydantic import ConfigDict, Field
 
-from labapp.documents import Strict
+from labapp.documents import CURRENCY, Strict
 
 CENT = Decimal("0.01")
 
@@ -38,7 +38,7 @@ class Incentive(Strict):
     model_config = ConfigDict(allow_inf_nan=False)
 
     text: str
-    currency: str = Field(default="$", max_length=5, pattern=r"^[^.,0-9]+$")
+    currency: str = Field(default="$", max_length=5, pattern=CURRENCY)
     base: float = Field(default=0.0, ge=0)
     per_solved: float = Field(default=0.0, ge=0)
     per_correct: float = Field(default=0.0, ge=0)

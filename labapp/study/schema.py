@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.documents import Strict
+from labapp.documents import LANGUAGE, SLUG, Strict
 from labapp.naming import NotReserved, reserved
 from labapp.study import conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells
@@ -40,7 +40,7 @@ def _number_in(pattern: str, label: str) -> int | None:
     return None
 
 
-StudyId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80), NotReserved]
+StudyId = Annotated[str, Field(pattern=SLUG, max_length=80), NotReserved]
 PATTERN = re.compile(r"[A-Za-z0-9]{0,30}\{(0?(:0?[0-9]{0,2}d?)?)\}[A-Za-z0-9]{0,30}")
 """A format of one number of at most 99 digits. Others can do what no label needs: `{:0900000000d}`
 writes a gigabyte."""
@@ -129,7 +129,7 @@ class Study(Strict):
     id: StudyId
     title: str = Field(min_length=1)
     version: int = Field(ge=1, lt=2**31)
-    language: str = Field(default="en", pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")
+    language: str = Field(default="en", pattern=LANGUAGE)
     presentation: Presentation = "improved"
     replicates: Replicates | None = None
     seed: int = Field(default=0, ge=0, lt=2**63)
@@ -167,7 +167,7 @@ class Study(Strict):
     @classmethod
     def _others(cls, related: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         if info.data.get("id") in related:
-            raise ValueError(f"{info.data['id']!r} is this study itself")
+            raise ValueError(f"other studies; {info.data['id']!r} is this one itself")
         return related
 
     @field_validator("flow")
@@ -183,14 +183,14 @@ class Study(Strict):
             items = item.consent.items
             if recording.audio == "required" and items.get("audio") == "optional":
                 raise ValueError(
-                    "recording.audio is required, so nobody can take part without agreeing to it: "
-                    "consent.items.audio is required too"
+                    "consent.items.audio: required, because recording.audio is: nobody can take "
+                    "part without being recorded"
                 )
             heard = [use for use in items if use in ("audio", "transcript", "share_audio")]
             if recording.audio == "off" and heard:
                 raise ValueError(
-                    f"recording.audio is off: there is no sound for which {heard[0]!r} could be "
-                    "asked in consent.items"
+                    f"no {heard[0]!r} in consent.items, because recording.audio is off: there is "
+                    "no sound"
                 )
         return flow
 
@@ -199,14 +199,14 @@ class Study(Strict):
     def _order(cls, flow: tuple[FlowItem, ...]) -> tuple[FlowItem, ...]:
         at = [index for index, item in enumerate(flow) if isinstance(item, ConsentItem)]
         if at not in ([], [0]):
-            raise ValueError("consent comes once, and first")
+            raise ValueError("consent once, as the first item")
         at = [index for index, item in enumerate(flow) if isinstance(item, DebriefItem)]
         if at not in ([], [len(flow) - 1]):
-            raise ValueError("debrief comes once, and last")
+            raise ValueError("debrief once, as the last item")
         items = list(items_of(flow))
         judged = [isinstance(getattr(item, "stages", None), JudgingStages) for item in items]
         if any(isinstance(item, MethodItem) for item in items) and not any(judged):
-            raise ValueError("method introduces stages that judge explanations; there are none")
+            raise ValueError("method only with stages that judge explanations; there are none")
         return flow
 
     @field_validator("flow")
@@ -217,8 +217,8 @@ class Study(Strict):
             guides = item.questions if isinstance(item, InterviewItem) else ()
             if isinstance(guides, dict) and language and language not in guides:
                 raise ValueError(
-                    f"the interview's questions are there in {', '.join(guides) or 'no language'}, "
-                    f"and not in the study's, {language}"
+                    f"an interview with questions in the study's language, {language}; they are "
+                    f"there in {', '.join(guides) or 'none'}"
                 )
         return flow
 

@@ -42,16 +42,16 @@ class AnyStages(Strict):
     def _model_ids(cls, models: tuple[str, ...]) -> tuple[str, ...]:
         for model in models:
             if not MODEL_ID.fullmatch(VARIABLE.sub("0", model)):
-                raise ValueError(f"{model!r} is not a model id like sinelines/vae")
+                raise ValueError(f"model ids like sinelines/vae; {model!r} is none")
         if len(set(models)) != len(models):
-            raise ValueError("a model is listed twice")
+            raise ValueError("each model once")
         return models
 
     @field_validator("after")
     @classmethod
     def _once_each(cls, after: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(after)) != len(after):
-            raise ValueError("a questionnaire is listed twice")
+            raise ValueError("each questionnaire once")
         return after
 
 
@@ -92,7 +92,7 @@ class Stages(AnyStages):
     def _no_target(cls, marks: bool, info: ValidationInfo) -> bool:
         if marks and info.data.get("target_alignment") is not None:
             raise ValueError(
-                "cannot stand beside target_alignment: a calibration has no target that is reached"
+                "true only without target_alignment: a calibration has no target that is reached"
             )
         return marks
 
@@ -247,7 +247,7 @@ class UnmaskingStages(Strict):
     @model_validator(mode="after")
     def _of_an_example(self) -> UnmaskingStages:
         if self.example_method is not None and self.example is None:
-            raise ValueError("example_method stands without an example; name its text too")
+            raise ValueError("example_method only with an example; name its text too")
         return self
 
     @field_validator("masks")

@@ -247,7 +247,7 @@ def test_a_written_answer_is_trimmed_and_bounded() -> None:
                 "items: [{id: a, kind: written, text: A, repeat: stages}, "
                 "{id: a_1, kind: written, text: A}]"
             ),
-            "repeated item 'a'",
+            "'a_1' belongs to 'a'",
         ),
     ],
 )

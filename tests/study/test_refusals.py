@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from labapp import resources
+from labapp.documents import PATTERNS
 from labapp.errors import LabappError, StudyError
+from labapp.representations.card import ModelCard
+from labapp.representations.recipe import Recipe
 from labapp.session.overview import overview
 from labapp.study import loading
+from labapp.study.instruments import Instrument
 from labapp.study.overview import check
+from labapp.study.schema import Study
 from tests.helpers import hive
 from tests.helpers.packages import copied
 from tests.helpers.unmasking import install_faces
@@ -38,10 +45,14 @@ def write(folder: Path, text: str | bytes) -> Path:
 
 
 def refused(folder: Path, text: str | bytes) -> str:
+    return told(folder, text).what
+
+
+def told(folder: Path, text: str | bytes) -> StudyError:
     with pytest.raises(StudyError) as caught:
         check(write(folder, text))
     assert caught.value.todo, "every refusal says what to do"
-    return caught.value.what
+    return caught.value
 
 
 def test_the_good_one_is_in_order(tmp_path: Path) -> None:
@@ -61,8 +72,7 @@ def test_a_flow_whose_only_item_is_wrong_is_not_said_to_be_empty(tmp_path: Path)
 def test_what_may_be_a_list_or_keys_is_said_in_plain_words(tmp_path: Path) -> None:
     stages = "{task: unmasking, stimuli: faces-unmasking, intro: a.md, masks: 5}"
     said = refused(tmp_path, GOOD.replace("  - debrief", f"  - stages: {stages}\n  - debrief"))
-    assert "masks: found 5; allowed: keys with values" in said
-    assert "masks: found 5; allowed: a list" in said
+    assert "masks: found 5; allowed: keys with values or a list" in said
 
 
 def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,13 +96,18 @@ def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
         ),
         ("version: 1", "version: 0", 3, ["version", "found 0", "greater than or equal to 1"]),
         ("title: My study", "titel: My study", 2, ["'titel'", "did you mean 'title'", "version"]),
-        ("id: mine", "id: My Study", 1, ["id", "'My Study'", "pattern"]),
+        (
+            "id: mine",
+            "id: My Study",
+            1,
+            ["id", "'My Study'", "lower-case letters a to z"],
+        ),
         ("trials: 3", "trials: many", 10, ["stages.trials", "'many'", "whole number"]),
         ("trials: 3", "trials: 3\n      skip: sometimes", 11, ["skip", "'sometimes'", "'always'"]),
         ("trials: 3", "trails: 3", 10, ["'trails'", "did you mean 'trials'", "time_limit_min"]),
-        ("sinelines/gt,", "Sinelines,", 9, ["models", "'Sinelines'", "model id like"]),
-        ("sinelines/gt,", "sinelines/ae,", 9, ["models", "listed twice"]),
-        ("[seq]", "[seq, seq]", 11, ["after", "listed twice"]),
+        ("sinelines/gt,", "Sinelines,", 9, ["models", "'Sinelines'", "model ids like"]),
+        ("sinelines/gt,", "sinelines/ae,", 9, ["models", "once"]),
+        ("[seq]", "[seq, seq]", 11, ["after", "once"]),
         ("task: reconstruction", "task: guessing", 8, ["task", "'guessing'", "'reconstruction'"]),
         ("  - debrief", "  - farewell", 12, ["'farewell'", "one of consent, tutorial"]),
         ("  - debrief: texts/{language}/debrief.md", "  - debrief", 12, ["'debrief'", "one of"]),
@@ -102,20 +117,25 @@ def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
         ('"P{:02d}"', '"P-{:02d}"', 4, ["pattern", "Python format for one number"]),
         ('"P{:02d}"', '"P{:x}"', 4, ["pattern", "Python format for one number"]),
         ("version: 1", "version: 1\nflags: {12: much}", 4, ["flags", "1 to 9"]),
-        ("version: 1", "version: 1\nrelated: [mine]", 4, ["related", "'mine' is this study"]),
+        (
+            "version: 1",
+            "version: 1\nrelated: [mine]",
+            4,
+            ["related", "'mine' is this one"],
+        ),
         ("version: 1", "version: 1\nrelated: [../other]", 4, ["related", "'../other'"]),
         ("version: 1", "version: 1\nrecording: {audio: maybe}", 4, ["audio", "'maybe'", "'off'"]),
         (
             "  - debrief",
             "  - consent: texts/{language}/consent.md\n  - debrief",
             5,
-            ["consent comes once, and first"],
+            ["consent once, as the first item"],
         ),
         (
             "  - stages",
             "  - debrief: texts/{language}/debrief.md\n  - stages",
             5,
-            ["debrief comes once, and last"],
+            ["debrief once, as the last item"],
         ),
     ],
 )
@@ -124,6 +144,73 @@ def test_wrong_values(tmp_path: Path, old: str, new: str, line: int, parts: list
     said = refused(tmp_path, GOOD.replace(old, new))
     for part in (f"line {line}", *parts):
         assert part in said, said
+
+
+@pytest.mark.parametrize("document", [Study, Instrument, Recipe, ModelCard])
+def test_every_pattern_is_told_in_words(document: type[BaseModel]) -> None:
+    """Whoever writes a study is not expected to read regular expressions."""
+
+    def patterns(value: object) -> Iterator[str]:
+        if isinstance(value, dict):
+            if value.get("type") == "string" and "pattern" in value:
+                yield value["pattern"]
+            for inner in value.values():
+                yield from patterns(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from patterns(inner)
+
+    there = set(patterns(document.model_json_schema()))
+    assert there
+    assert there <= PATTERNS.keys()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "todo"),
+    [
+        ("  - debrief", "\t- debrief", 12, "Indent with spaces"),
+        ("      trials: 3", "     trials: 3", 10, "exactly like its neighbours"),
+        ("title: My study", "title: Mine: a study", 2, "stands in quotes"),
+        (
+            "  - debrief",
+            "  - interview: a.md\n    questions: [What was hard?, And easy?]\n  - debrief",
+            13,
+            "a question mark",
+        ),
+    ],
+)
+def test_what_yaml_does_not_read_is_told_with_what_to_do(
+    tmp_path: Path, old: str, new: str, line: int, todo: str
+) -> None:
+    error = told(tmp_path, GOOD.replace(old, new))
+    assert f"line {line}: not readable as YAML" in error.what
+    assert todo in error.todo
+
+
+def test_a_fault_beside_the_key_that_names_a_part_is_told_at_its_own_line(tmp_path: Path) -> None:
+    new = "  - interview: a.md\n    questions: why\n  - debrief"
+    said = refused(tmp_path, GOOD.replace("  - debrief", new))
+    assert "line 13, flow[2].questions: found 'why'; allowed: a list or keys with values" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "near"),
+    [
+        ("[seq]", "[sequ]", "instruments/seq.yaml"),
+        ("{language}/debrief.md", "{language}/debreif.md", "texts/en/debrief.md"),
+    ],
+)
+def test_a_file_that_is_not_there_is_told_with_the_nearest(
+    tmp_path: Path, old: str, new: str, near: str
+) -> None:
+    assert f"Did you mean '{near}'?" in told(tmp_path, GOOD.replace(old, new)).todo
+
+
+def test_text_in_another_encoding_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "thanks.md").write_bytes("Danke für alles".encode("latin-1"))
+    error = told(tmp_path, GOOD.replace("texts/{language}/debrief.md", "thanks.md"))
+    assert "is not UTF-8 text" in error.what
+    assert f"Save {tmp_path / 'thanks.md'} as UTF-8." in error.todo
 
 
 def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
@@ -293,8 +380,8 @@ def test_a_wrong_instrument(tmp_path: Path, old: str, new: str, parts: list[str]
 @pytest.mark.parametrize(
     ("audio", "items", "said"),
     [
-        ("required", "{audio: optional}", "consent.items.audio is required too"),
-        ("off", "{share_audio: optional}", "there is no sound for which 'share_audio'"),
+        ("required", "{audio: optional}", "consent.items.audio: required"),
+        ("off", "{share_audio: optional}", "no 'share_audio' in consent.items"),
         ("optional", "{photos: optional}", "photos"),
         ("optional", "{quote: perhaps}", "quote"),
     ],

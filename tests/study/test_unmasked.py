@@ -341,7 +341,7 @@ def test_an_example_of_a_method_that_the_stage_leaves_out_is_named_in_its_part(
 
 def test_a_method_of_no_example_is_refused(found: StimulusSet, tmp_path: Path) -> None:
     path = write_unmasking_study(tmp_path, found, example=None, example_method="edge")
-    with pytest.raises(StudyError, match="example_method stands without an example"):
+    with pytest.raises(StudyError, match="example_method only with an example"):
         overview.check(path)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from labapp.documents import Strict, parse_yaml, refusal
+from labapp.documents import SLUG, Strict, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.study import texts
@@ -37,7 +37,7 @@ class Instrument(Strict):
     statements. options: shared by items that name them by id.
     """
 
-    id: Annotated[str, NotReserved] = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    id: Annotated[str, NotReserved] = Field(pattern=SLUG)
     version: int = Field(ge=1, lt=2**31)
     title: SomeWords
     instruction: Words = ""
@@ -61,12 +61,14 @@ class Instrument(Strict):
     @classmethod
     def _unique(cls, items: tuple[AnyItem, ...]) -> tuple[AnyItem, ...]:
         ids = [item.id for item in items]
-        if len(set(ids)) != len(ids):
-            raise ValueError("two items have the same id")
+        if twice := [item_id for item_id in ids if ids.count(item_id) > 1]:
+            raise ValueError(f"items with ids of their own; two are called {twice[0]!r}")
         repeated = [item.id for item in items if item.repeat]
         for base in repeated:
             if clash := [one for one in ids if re.fullmatch(rf"{base}_[0-9]+", one)]:
-                raise ValueError(f"{clash[0]!r} is also an id of the repeated item {base!r}")
+                raise ValueError(
+                    f"items with ids of their own; {clash[0]!r} belongs to {base!r}, which repeats"
+                )
         return items
 
     @field_validator("scoring")

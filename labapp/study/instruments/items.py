@@ -13,10 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from labapp.documents import Strict
+from labapp.documents import WORD, Strict
 from labapp.study.instruments.wording import SomeWords, Words
 
-ID = r"^[a-z][a-z0-9_]*$"
 MOST_CIRCLES = 11
 """A scale with more points is drawn as a line with ticks."""
 
@@ -28,7 +27,7 @@ class Item(Strict):
     answers tell who somebody is, and are left out of de-identified copies. Where that is not said
     they are taken to tell it, unless they are ratings."""
 
-    id: str = Field(pattern=ID)
+    id: str = Field(pattern=WORD)
     name: Words = ""
     text: Words = ""
     required: bool = True
@@ -182,7 +181,7 @@ class Option(Strict):
     """One of the answers to choose from. describe: with a text in one's own words; alone: taking
     it takes the others away."""
 
-    id: str = Field(pattern=ID)
+    id: str = Field(pattern=WORD)
     text: SomeWords
     describe: bool = False
     alone: bool = False
