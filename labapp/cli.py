@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -46,6 +46,9 @@ from labapp.console import say, say_json
 from labapp.errors import LabappError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
+if TYPE_CHECKING:
+    from labapp.study.plan import Plan
+
 app = typer.Typer(
     invoke_without_command=True,
     no_args_is_help=False,
@@ -54,8 +57,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 studies_app = typer.Typer(
-    help="Study files: list, show, check. Example: labapp studies show quickstart",
-    short_help="Study files: list, show, check.",
+    help="Study files: list, show, check, consent, schema. Example: labapp studies show quickstart",
+    short_help="Study files: list, show, check, consent, schema.",
     no_args_is_help=True,
 )
 app.add_typer(studies_app, name="studies")
@@ -357,14 +360,15 @@ def studies_show(
 def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
     """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
     from labapp.session.outputs import Askable
-    from labapp.study.overview import check, notices, undeclared
+    from labapp.study.overview import check, notices
     from labapp.ui.strings import strings_of
 
     askable = Askable()
-    loaded = check(file, askable)
+    plans: list[Plan] = []
+    loaded = check(file, askable, plans)
     strings_of(loaded)
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
-    for notice in (*askable.notices(), *undeclared(loaded), *notices(loaded)):
+    for notice in (*askable.notices(), *notices(loaded, plans)):
         say(notice)
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from labapp.scoring.scores import Outcome
 
 models_app = typer.Typer(
-    help="Model packages: list, show, train, import, evaluate, bench. Example: labapp models list",
-    short_help="Model packages: list, show, train, import, evaluate, bench.",
+    help="Model packages: list, show, train, import-tfjs, evaluate, bench. "
+    "Example: labapp models list",
+    short_help="Model packages: list, show, train, import-tfjs, evaluate, bench.",
     no_args_is_help=True,
 )
 

@@ -27,9 +27,9 @@ from labapp.console import say, say_json, say_line, shown
 from labapp.errors import UsageError
 
 sessions_app = typer.Typer(
-    help="Recorded sessions: list, show, verify, recover, withdraw, resume. "
+    help="Recorded sessions: list, show, verify, recover, withdraw, consent, resume. "
     "Example: labapp sessions list",
-    short_help="Recorded sessions: list, show, verify, recover, withdraw, resume.",
+    short_help="Recorded sessions: list, show, verify, recover, withdraw, consent, resume.",
     no_args_is_help=True,
 )
 
@@ -135,7 +135,9 @@ def sessions_withdraw(
     if not yes:
         what = f"Delete {path} and its signed consent, for good?"
         kept = f"Write down that the participant of {path.name} withdrew?"
-        typer.confirm(shown(what if delete else kept), abort=True, err=True)
+        if not typer.confirm(shown(what if delete else kept), err=True):
+            say("Nothing was deleted, and no withdrawal was written down.")
+            raise typer.Exit(1)
     for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
         say(line)
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from labapp.stimuli.masking import Masking
 
 stimuli_app = typer.Typer(
-    help="Stimulus sets: list, check, import, build, sheet, masks. Example: labapp stimuli list",
-    short_help="Stimulus sets: list, check, import, build, sheet, masks.",
+    help="Stimulus sets: list, check, import, schema, build, sheet, masks. "
+    "Example: labapp stimuli list",
+    short_help="Stimulus sets: list, check, import, schema, build, sheet, masks.",
     no_args_is_help=True,
 )
 

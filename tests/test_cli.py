@@ -54,6 +54,15 @@ def test_every_command_has_an_example(cli: Any, path: tuple[str, ...]) -> None:
     assert f"Example: {' '.join(('labapp', *path))}" in " ".join(out.split())
 
 
+@pytest.mark.parametrize("group", ["studies", "sessions", "models", "stimuli"])
+def test_a_group_names_all_its_commands(cli: Any, group: str) -> None:
+    commands = typer.main.get_command(app).commands[group].commands  # type: ignore[attr-defined]
+    assert commands
+    said = " ".join(cli(group, "--help")[1].split()).partition(" Example:")[0]
+    listed = said.rpartition(": ")[2].rstrip(".").split(", ")
+    assert sorted(listed) == sorted(commands)
+
+
 def test_help_and_version(cli: Any) -> None:
     status, out, err = cli("--help")
     assert status == 0
@@ -238,7 +247,8 @@ def test_a_participant_withdraws_later(
     assert status == 2
     assert "--delete or --keep" in err
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    assert cli(*withdraw, "--keep", *data)[0] == 130
+    status, out, err = cli(*withdraw, "--keep", *data)
+    assert (status, out) == (1, "Nothing was deleted, and no withdrawal was written down.\n")
     assert not (one.parent / "withdrawn.jsonl").exists(), "asked first"
     status, out, _ = cli(*withdraw, "--keep", "--yes", *data)
     assert (status, out.splitlines()[0]) == (0, f"{one.name}: withdrawn, its data are kept.")

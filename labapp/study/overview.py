@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -15,9 +15,11 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import Masking
-from labapp.study import conditions, loading, planner
+from labapp.study import conditions, loading, planner, texts
 from labapp.study.flow import ConsentItem, InterviewItem, items_of
 from labapp.study.loading import LoadedStudy
+from labapp.study.performance import ACHIEVED
+from labapp.study.plan import Plan, ReconstructionPart
 from labapp.study.unmasking import Logits, OutputsOf, recorded_outputs
 
 
@@ -31,7 +33,7 @@ def prior_of(model: str) -> bool:
     return cards.read(find_model(model)).sampling == "prior"
 
 
-def undeclared(loaded: LoadedStudy) -> list[str]:
+def _undeclared(loaded: LoadedStudy) -> list[str]:
     """What is said of items that declare nothing and are therefore left out of de-identified
     copies; at most one line."""
     items = [
@@ -47,8 +49,19 @@ def undeclared(loaded: LoadedStudy) -> list[str]:
     return [told] if items else []
 
 
-def notices(loaded: LoadedStudy) -> list[str]:
-    """What is in order, and still worth a word to whoever made the study."""
+def notices(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
+    """What is in order, and still worth a word to whoever made the study; plans: of `check`."""
+    return [
+        *_undeclared(loaded),
+        *_unheard(loaded),
+        *_unfilled(loaded, plans),
+        *_nobody_counts(loaded, plans),
+        *_not_known(loaded),
+    ]
+
+
+def _unheard(loaded: LoadedStudy) -> list[str]:
+    """Of an interview to which nobody agrees."""
     items = list(items_of(loaded.study.flow))
     talks = any(isinstance(item, InterviewItem) for item in items)
     if talks and not any(isinstance(item, ConsentItem) for item in items):
@@ -60,9 +73,75 @@ def notices(loaded: LoadedStudy) -> list[str]:
     return []
 
 
-def check(study: str | Path, outputs_of: OutputsOf = recorded_outputs) -> LoadedStudy:
+def _unfilled(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
+    """What is said of names in braces that no text of a part fills in, a line a text."""
+    told: dict[str, list[str]] = {}
+    for part in (part for plan in plans for part in plan.parts):
+        known = {*getattr(part, "values", {}), *_FILLED_LATER.get(part.part, ())}
+        for place in ("document", "above", "description"):
+            document = getattr(part, place, None)
+            for name in texts.names(loaded.text(document)) if document else ():
+                if name not in known:
+                    there = f" Known there: {', '.join(sorted(known))}." if known else ""
+                    line = (
+                        f"{document}: nothing is filled in for {{{name}}} in the part "
+                        f"{part.id!r}: participants read it as it stands.{there}"
+                    )
+                    told.setdefault(f"{document} {name}", []).append(line)
+    return [lines[0] for lines in told.values()]
+
+
+_FILLED_LATER: Mapping[str, Collection[str]] = {
+    "questionnaire": (*ACHIEVED, "photos"),
+    "example": ("dial",),
+}
+"""What the participant's window fills in, by the kind of part: what was achieved, and the dial."""
+
+
+def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
+    """Of more questions to be solved than anybody is asked."""
+    needed = loaded.study.inclusion.min_solved
+    asked = max(
+        sum(
+            part.trials
+            for part in plan.parts
+            if isinstance(part, ReconstructionPart) and part.role == "stage"
+        )
+        for plan in plans
+    )
+    if needed <= asked:
+        return []
+    told = (
+        f"Nobody would count: inclusion.min_solved is {needed}, and the stages ask {asked} "
+        "reconstruction questions."
+    )
+    return [told]
+
+
+def _not_known(loaded: LoadedStudy) -> list[str]:
+    """Of a published study of which nothing is known here."""
+    if (repeated := loaded.study.replicates) is None:
+        return []
+    shipped = (loading.load(path.stem).study.replicates for path in loading.shipped())
+    known = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
+    name = f"{repeated.study} ({repeated.paper})"
+    if name in known:
+        return []
+    told = (
+        f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
+        f"cannot stand beside yours. Known are: {', '.join(known)}."
+    )
+    return [told]
+
+
+def check(
+    study: str | Path,
+    outputs_of: OutputsOf = recorded_outputs,
+    plans: list[Plan] | None = None,
+) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus
-    set that does not fit, is found too. outputs_of: see `planner.realise`."""
+    set that does not fit, is found too. outputs_of: see `planner.realise`; plans: gets the plans
+    that were realised."""
     loaded = loading.load(study)
     located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
 
@@ -98,7 +177,7 @@ def check(study: str | Path, outputs_of: OutputsOf = recorded_outputs) -> Loaded
 
     for number, drawn in conditions.variants(loaded.study.assignment):
         label = loaded.study.participants.label(number)
-        planner.realise(
+        plan = planner.realise(
             loaded,
             label,
             space_of=space,
@@ -107,4 +186,6 @@ def check(study: str | Path, outputs_of: OutputsOf = recorded_outputs) -> Loaded
             outputs_of=outputs,
             drawn=drawn,
         )
+        if plans is not None:
+            plans.append(plan)
     return loaded

@@ -23,6 +23,11 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _VALUE.sub(lambda m: values.get(m.group(1), m.group(0)), "\n\n".join(kept))
 
 
+def names(text: str) -> list[str]:
+    """Every {name} of a text, once each, in the order of the text."""
+    return list(dict.fromkeys(_VALUE.findall(text)))
+
+
 def placeholders(text: str) -> list[str]:
     """What is still to be filled in by the lab, such as [your institution] or [Ihre Hochschule]."""
     return _PLACEHOLDER.findall(text)

@@ -32,7 +32,8 @@ from labapp.session.overview import overview
 from labapp.session.past import read_past
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
-from labapp.study.overview import notices
+from labapp.study.overview import check, notices
+from labapp.study.plan import Plan
 from labapp.tasks.interview import InterviewState
 from tests.session.sessions import opened, surroundings
 from tests.session.test_resume import drop, go_on
@@ -133,16 +134,19 @@ def test_the_flow_tells_of_the_interview(tmp_path: Path) -> None:
 
 
 def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
-    assert notices(load(study(tmp_path))) == []
+    plans: list[Plan] = []
+    loaded = check(study(tmp_path), plans=plans)
+    assert notices(loaded, plans) == []
     without = STUDY.replace("  - consent: texts/{language}/consent.md\n", "")
-    (told,) = notices(load(study(tmp_path, without)))
+    plans.clear()
+    (told,) = notices(check(study(tmp_path, without), plans=plans), plans)
     assert "name the interview" in told
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("      en:", "      fr:"), "questions are there in fr, de"),
+        (("      en:", "      fr:"), "they are there in fr, de"),
         (("What did you look for?", " "), "at least 1 character"),
     ],
 )

@@ -16,7 +16,8 @@ from labapp.representations.recipe import Recipe
 from labapp.session.overview import overview
 from labapp.study import loading
 from labapp.study.instruments import Instrument
-from labapp.study.overview import check
+from labapp.study.overview import check, notices
+from labapp.study.plan import Plan
 from labapp.study.schema import Study
 from tests.helpers import hive
 from tests.helpers.packages import copied
@@ -81,7 +82,10 @@ def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path))
     assert loading.shipped()
     for path in loading.shipped():
-        assert check(path.stem).study.id == path.stem
+        plans: list[Plan] = []
+        loaded = check(path.stem, plans=plans)
+        assert loaded.study.id == path.stem
+        assert notices(loaded, plans) == []
 
 
 @pytest.mark.parametrize(
