@@ -247,8 +247,9 @@ def test_a_participant_withdraws_later(
     assert status == 2
     assert "--delete or --keep" in err
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    status, out, err = cli(*withdraw, "--keep", *data)
-    assert (status, out) == (1, "Nothing was deleted, and no withdrawal was written down.\n")
+    status, out, _ = cli(*withdraw, "--keep", *data)
+    assert status == 1
+    assert out.endswith("Nothing was deleted, and no withdrawal was written down.\n")
     assert not (one.parent / "withdrawn.jsonl").exists(), "asked first"
     status, out, _ = cli(*withdraw, "--keep", "--yes", *data)
     assert (status, out.splitlines()[0]) == (0, f"{one.name}: withdrawn, its data are kept.")
