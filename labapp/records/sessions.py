@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -78,13 +77,11 @@ def list_problems(data_root: Path) -> list[str]:
     each: a list that is damaged stops no other."""
     found = []
     for study in _children(data_root):
-        found += withdrawal_problems(study)
         found += [
-            f"{study / EXPORTS}, line {number}: damaged; what it says of an export is not known"
-            for number, entry in _exports(study)
-            if entry is None
+            *withdrawal_problems(study),
+            *export_problems(study),
+            *comment_problems(study),
         ]
-        found += comment_problems(study)
     return found
 
 
@@ -188,12 +185,31 @@ def exported_from(study: Path) -> list[FolderName]:
 
 
 def exports(study: Path) -> list[dict[str, Any]]:
-    """The last that the log says of each export of a study, in the order they began."""
+    """The last that the log says of each export of a study, in the order they began. What cannot be
+    read is passed over; `export_problems` tells of it."""
     last: dict[str, dict[str, Any]] = {}
-    for number, entry in _exports(study):
+    try:
+        lines = _exports(study)
+    except OSError:
+        return []
+    for number, entry in lines:
         if entry is not None:
             last[str(entry.get("export", number))] = entry
     return list(last.values())
+
+
+def export_problems(study: Path) -> list[str]:
+    """What is wrong with the log of a study's exports, a line each, for people."""
+    path = study / EXPORTS
+    try:
+        lines = _exports(study)
+    except OSError as error:
+        return [f"{path} cannot be read ({error.strerror or error}): exports are not known"]
+    return [
+        f"{path}, line {number}: damaged; what it says of an export is not known"
+        for number, entry in lines
+        if entry is None
+    ]
 
 
 def _made(entry: dict[str, Any]) -> bool:
@@ -211,21 +227,19 @@ def there(path: object) -> bool:
         return False
 
 
-def _exports(study: Path) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """The lines of the log of exports that are not empty, by number; None for a damaged one."""
+def _exports(study: Path) -> list[tuple[int, dict[str, Any] | None]]:
+    """The lines of the log of exports that are not empty, by number; None for a damaged one. Raises
+    OSError where it cannot be read."""
     path = study / EXPORTS
-    if not files.exists(path):
-        return
+    text = files.content(path).decode("utf-8", "replace") if files.exists(path) else ""
+    lines = enumerate(text.split("\n"), start=1)
+    return [(number, _export(line)) for number, line in lines if line.strip()]
+
+
+def _export(line: str) -> dict[str, Any] | None:
     try:
-        lines = files.content(path).decode("utf-8", "replace").split("\n")
-    except OSError:
-        yield 0, None
-        return
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                entry = json_value(line)
-            except ValueError:
-                entry = None
-            whole = isinstance(entry, dict) and isinstance(entry.get("sessions"), list)
-            yield number, entry if whole else None
+        entry = json_value(line)
+    except ValueError:
+        return None
+    whole = isinstance(entry, dict) and isinstance(entry.get("sessions"), list)
+    return entry if whole else None

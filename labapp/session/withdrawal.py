@@ -23,7 +23,7 @@ from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
 from labapp.records.plausible import plausible
 from labapp.records.rows import bodies
-from labapp.records.sessions import exports_of
+from labapp.records.sessions import export_problems, exports_of
 from labapp.records.withdrawn import Withdrawal, withdrawals
 from labapp.session import exports, private, shifts
 from labapp.session.allotment import drawn_cells
@@ -34,13 +34,14 @@ from labapp.session.folder import SessionFolder, sessions_of
 class Withdrawn:
     """What was done. exported: bundles made of the session before, which are not touched; others:
     session folders of the same participant, which are not touched either; cleared: what killed
-    exports had left, which was removed."""
+    exports had left, which was removed; unknown: what the log of exports does not tell."""
 
     withdrawal: Withdrawal
     consents: int
     exported: tuple[str, ...]
     others: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -54,6 +55,8 @@ class Withdrawn:
             done.append(f"Removed what a killed export had left: {', '.join(self.cleared)}.")
         if self.exported and not left.kept:
             done.append(f"Bundles that still hold it: {', '.join(self.exported)}")
+        if not left.kept:
+            done += self.unknown
         if self.others:
             done.append(f"Other sessions of the participant: {', '.join(self.others)}.")
         return done
@@ -116,7 +119,14 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
         if not others:
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)
-    return Withdrawn(left, consents, exports_of(folder), others, tuple(map(str, cleared)))
+    return Withdrawn(
+        left,
+        consents,
+        exports_of(folder),
+        others,
+        tuple(map(str, cleared)),
+        tuple(export_problems(study)),
+    )
 
 
 def _planned(folder: Path) -> Event | None:

@@ -11,7 +11,7 @@ from labapp.bundle.export import export
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
 from labapp.events.commands import EndSession
-from labapp.records.layout import LEAVING, WITHDRAWN
+from labapp.records.layout import EXPORTS, LEAVING, WITHDRAWN
 from labapp.records.sessions import list_problems, list_sessions
 from labapp.records.withdrawn import withdrawal_problems, withdrawals
 from labapp.session import folder, opening
@@ -152,6 +152,20 @@ def test_other_sessions_of_the_participant_are_told(tmp_path: Path) -> None:
     shutil.copytree(path, third)
     done = withdraw(path, tmp_path / "private", delete=True)
     assert done.lines()[-1] == f"Other sessions of the participant: {second.name}."
+
+
+def test_exports_that_the_log_does_not_tell_are_not_passed_over(tmp_path: Path) -> None:
+    one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
+    log = one.parent / EXPORTS
+    log.write_text('{"sessions": ["sub-P01\n')
+    told = f"{log}, line 1: damaged; what it says of an export is not known"
+    assert list_problems(tmp_path / "data") == [told]
+    assert withdraw(one, tmp_path / "private", delete=True).lines()[-1] == told
+    log.unlink()
+    log.mkdir()
+    told = f"{log} cannot be read (it is a folder, not a file): exports are not known"
+    assert list_problems(tmp_path / "data") == [told]
+    assert withdraw(two, tmp_path / "private", delete=True).lines()[-1] == told
 
 
 def test_private_records_that_were_never_made_stop_nothing(tmp_path: Path) -> None:
