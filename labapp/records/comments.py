@@ -58,6 +58,9 @@ def forget_comments(session: Path) -> int:
     path = session.parent / COMMENTS
     draft = path.with_name(f".{COMMENTS}-{uuid.uuid4().hex}")
     try:
+        for killed in path.parent.glob(f".{COMMENTS}-*"):
+            if session.name.encode() in files.content(killed, LARGEST):
+                killed.unlink()
         lines = _lines(session.parent)
         left = [line for line, entry in lines if not _is_of(session.name, line, entry)]
         if len(left) == len(lines):

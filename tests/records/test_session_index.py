@@ -155,6 +155,8 @@ def test_remarks_go_with_the_data_of_who_withdraws(tmp_path: Path) -> None:
     other = folder.with_name(folder.name.replace("P01", "P09"))
     add_comment(folder, "a")
     add_comment(other, "b")
+    killed = folder.with_name(f".{COMMENTS}-{'0' * 32}")
+    killed.write_bytes((folder.parent / COMMENTS).read_bytes())
     with (folder.parent / COMMENTS).open("a") as file:
         file.write(f'not ours\n{{"session": "{folder.name}", "text": "cut of\n')
     withdraw(folder, tmp_path / "private", delete=True)
@@ -162,4 +164,5 @@ def test_remarks_go_with_the_data_of_who_withdraws(tmp_path: Path) -> None:
     left = (folder.parent / COMMENTS).read_text()
     assert "not ours" in left
     assert folder.name not in left, "nor of what a crash left of a remark"
+    assert not killed.exists(), "nor in what a killed withdrawal of somebody else left"
     assert forget_comments(folder) == 0
