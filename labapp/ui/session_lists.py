@@ -24,6 +24,7 @@ from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.moderator.home import HomeView
+from labapp.ui.moderator.reports import reported
 from labapp.ui.researcher.controller import Researcher
 
 BREATH_S = 0.001
@@ -199,7 +200,7 @@ class SessionLists(QObject):
             return  # `close` tells it
         self._withdrawals.remove(done)
         with mistakes.caught(self._view.show_error, tr("The session could not be withdrawn.")):
-            self._view.sessions_page.say("\n".join(done.result()))
+            self._view.sessions_page.say("\n".join(map(reported, done.result())))
         self.refresh()
 
     @Slot(object)

@@ -48,7 +48,19 @@ FINDINGS = (
 )
 """Details of alarms and deviations, and what is wrong with the microphone."""
 
-KNOWN = (*REASONS, *FINDINGS)
+WITHDRAWAL = (
+    N_("{folder}: withdrawn, its data are {kept}."),
+    N_("kept"),
+    N_("deleted"),
+    N_("The signed consent was deleted."),
+    N_("Free again: {cells}."),
+    N_("Removed what a killed export had left: {paths}."),
+    N_("Bundles that still hold it: {paths}"),
+    N_("Other sessions of the participant: {folders}."),
+)
+"""What a withdrawal did (`labapp.session.withdrawal`)."""
+
+KNOWN = (*REASONS, *FINDINGS, *WITHDRAWAL)
 
 GAPS = {
     "overflow": N_("the computer was too slow"),

@@ -41,6 +41,7 @@ class WithdrawLine(QWidget):
         self.cancel = Button(tr("Cancel"))
         self.keep = Button(tr("Withdraw, keep the data"))
         self.delete = Button(tr("Withdraw, delete the data"))
+        self.delete.setProperty("role", "danger")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_S)
