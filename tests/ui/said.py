@@ -1,4 +1,4 @@
-"""What a window says: every text that can be seen, pointed at or read aloud."""
+"""What a window says: every text that can be seen, pointed at or read aloud; and what is cut."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QListWidget, QTableWidget, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QTableView,
+    QWidget,
+)
 
 from labapp.ui.moderator.bits import ElidedLabel
 from labapp.ui.widgets.markdown import MarkdownView
@@ -37,11 +45,34 @@ def _texts(widget: QWidget) -> Iterator[str]:
         case QListWidget():
             role = Qt.ItemDataRole.AccessibleTextRole
             yield from (widget.item(row).data(role) for row in range(widget.count()))
-        case QTableWidget():
-            columns, rows = range(widget.columnCount()), range(widget.rowCount())
-            yield from (widget.horizontalHeaderItem(column).text() for column in columns)
-            for item in (widget.item(row, column) for row in rows for column in columns):
-                yield from (item.text(), item.toolTip())
+        case QTableView():
+            table = widget.model()
+            for column in range(table.columnCount()):
+                yield table.headerData(column, Qt.Orientation.Horizontal)
+                for row in range(table.rowCount()):
+                    yield table.index(row, column).data()
+                    yield table.index(row, column).data(Qt.ItemDataRole.ToolTipRole)
     for get in ("text", "placeholderText"):
         if callable(found := getattr(widget, get, None)):
             yield found()
+
+
+def cut_in(window: QWidget) -> set[str]:
+    """Texts on labels, buttons and in fields that have less room than they need. What ends in an
+    ellipsis says so itself."""
+    shown = (widget for widget in window.findChildren(QWidget) if widget.isVisible())
+    return {text for widget in shown for text in _texts(widget) if text and _is_cut(widget, text)}
+
+
+def _is_cut(widget: QWidget, text: str) -> bool:
+    match widget:
+        case ElidedLabel() | QComboBox():
+            return False
+        case QLabel() if widget.wordWrap():
+            return widget.heightForWidth(widget.width()) > widget.height() + 2
+        case QLabel() | QAbstractButton():
+            return widget.minimumSizeHint().width() > widget.width() + 1
+        case QLineEdit():
+            margin = 8
+            return widget.fontMetrics().horizontalAdvance(text) > widget.width() - margin
+    return False

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.audio.devices import Device
@@ -320,7 +319,7 @@ def test_nothing_is_cut_off(window: HomeWindow, size: tuple[int, int]) -> None:
     assert hint.height() <= size[1]
 
 
-def test_every_finding_is_read_in_full_below_the_banner(window: HomeWindow) -> None:
+def test_every_finding_is_read_in_full_below_the_banner(window: HomeWindow, qtbot: QtBot) -> None:
     """At the size of a small screen, with texts as long as the German ones."""
     view = window.view
     fill(view)
@@ -330,9 +329,11 @@ def test_every_finding_is_read_in_full_below_the_banner(window: HomeWindow) -> N
     long = "Two lines that say what is the matter, and what to do about it."
     view.set_checklist([Row(key, "warn", long) for key in ORDER])
     window.resize(1280, 720)
-    QApplication.processEvents()
-    for row in view.ready.rows.values():
-        assert row.text.heightForWidth(row.text.width()) <= row.text.height()
+    texts = [row.text for row in view.ready.rows.values()]
+    # Layouts within each other settle one after the other.
+    qtbot.waitUntil(
+        lambda: all(text.heightForWidth(text.width()) <= text.height() for text in texts)
+    )
 
 
 def test_closing_tells(window: HomeWindow, qtbot: QtBot) -> None:

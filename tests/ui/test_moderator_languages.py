@@ -19,7 +19,9 @@ import labapp.ui
 from labapp import resources
 from labapp.errors import SetupError
 from labapp.events.commands import Judge, OpenDescription
+from labapp.records.withdrawn import Withdrawal
 from labapp.representations import catalog
+from labapp.session.withdrawal import Withdrawn
 from labapp.study.judging import questions
 from labapp.study.loading import find
 from labapp.ui import language
@@ -34,7 +36,7 @@ from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.languages import MARKED, mark, write_marked
 from tests.helpers.rooms import skip_to
 from tests.helpers.single import write_single_study
-from tests.ui.said import said_in
+from tests.ui.said import cut_in, said_in
 
 UI = Path(labapp.ui.__file__).parent
 GERMAN = resources.assets() / "texts" / "de" / language.FILE
@@ -252,7 +254,10 @@ ENGLISH_WORDS = re.compile(
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_no_english_is_left_in_german(qapp, tmp_path: Path, speaks, window: str) -> None:
+def test_no_english_is_left_in_german_and_no_word_is_cut(
+    qapp, tmp_path: Path, speaks, window: str
+) -> None:
+    """In the smallest window: German words are the longest."""
     speaks("de")
     english = {text for text, said in language.load(GERMAN).items() if text != said}
     english -= {"Pause"}  # which is also German, for a break
@@ -261,6 +266,12 @@ def test_no_english_is_left_in_german(qapp, tmp_path: Path, speaks, window: str)
         words = words_of(shown)
         assert not said_in(shown) & english, name
         assert not {text for text in words if ENGLISH_WORDS.search(text)}, name
+        size = shown.size()
+        shown.resize(shown.minimumSize())
+        for _ in range(5):  # layouts within each other settle one after the other
+            qapp.processEvents()
+        assert not cut_in(shown), name
+        shown.resize(size)
 
 
 def test_german_numbers_and_counts(speaks) -> None:
@@ -297,6 +308,21 @@ def test_what_is_wrong_with_the_microphone_is_told_with_its_reason(speaks) -> No
     speaks("de")
     lost = reports.reported("Microphone lost: no sound arrived for 1.5 s")
     assert lost == "Mikrofon verloren: 1,5 s lang kam kein Ton an"
+
+
+def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
+    left = Withdrawal("sub-P01_ses-1", "P01", "1", "2026-01-02T03:04:05Z", kept=False, cells=("a",))
+    done = Withdrawn(left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",)).lines()
+    assert list(map(reports.reported, done)) == done
+    speaks("de")
+    assert list(map(reports.reported, done)) == [
+        "sub-P01_ses-1: zurückgezogen, die Daten sind gelöscht.",
+        "Name und Unterschrift sind gelöscht.",
+        "Wieder frei: a.",
+        "Reste eines abgebrochenen Exports entfernt: /b.partial.",
+        "Bündel, die sie noch enthalten: /a.zip",
+        "Weitere Sitzungen der Person: sub-P01_ses-2.",
+    ]
 
 
 def said_elsewhere() -> Iterator[str]:

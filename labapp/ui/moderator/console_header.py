@@ -78,6 +78,8 @@ class ConsoleHeader(QFrame):
         self.pages.addWidget(self.questions)
         self.skipping = SkipLine()
         self.pages.addWidget(self.skipping)
+        # A question needs the room: what it asks is never cut.
+        self.pages.currentChanged.connect(lambda page: self.recording.setVisible(page != CONFIRM))
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_M, 0)
         row.setSpacing(theme.SPACE_L)
@@ -98,8 +100,14 @@ class ConsoleHeader(QFrame):
         row.setSpacing(theme.SPACE_S)
         row.addWidget(self.study, 1)
         row.addWidget(self.reasons, 1)
-        for button in (self.blind, self.pause, self.skip, self.end, self.reopen, self.done):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.others = QWidget()
+        others = QHBoxLayout(self.others)
+        others.setContentsMargins(0, 0, 0, 0)
+        others.setSpacing(theme.SPACE_S)
+        for button in (self.blind, self.skip, self.end, self.reopen, self.done):
+            others.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.pause, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.others)
         self.pause.clicked.connect(self.press_pause)
         self.blind.clicked.connect(self._ask_unblind)
         self.skip.clicked.connect(self._ask_skip)
@@ -169,7 +177,8 @@ class ConsoleHeader(QFrame):
 
     def _show_reasons(self, asked: bool) -> None:
         self.reasons.setVisible(asked)
-        self.study.setVisible(not asked)
+        for widget in (self.study, self.others):
+            widget.setVisible(not asked)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         page = self.pages.currentWidget()

@@ -18,7 +18,7 @@ from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.widgets.buttons import Button
 
-REASON_WIDTH = 168
+REASON_LEAST, REASON_WIDTH = 140, 168
 
 
 class Reasons(QWidget):
@@ -138,7 +138,8 @@ class Questions(QWidget):
         self.reason = QLineEdit()
         self.reason.setPlaceholderText(tr("Reason, if any"))
         self.reason.setAccessibleName(tr("Reason"))
-        self.reason.setFixedWidth(REASON_WIDTH)
+        self.reason.setMinimumWidth(REASON_LEAST)
+        self.reason.setMaximumWidth(REASON_WIDTH)
         bits.limit(self.reason)
         self.reason.setProperty(PURPOSE, "reason")
         self.yes, self.other, self.no = Button(), Button(), Button(tr("Go on"))

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMainWindow,
+    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -179,7 +180,13 @@ class HomeView(QWidget):
         row.addWidget(self.ready, 1)
         self.so_far.hide()
         body.setAlignment(Qt.AlignmentFlag.AlignTop)
-        return page
+        scrolls = QScrollArea()  # in a small window, with banners above it, it is too high
+        scrolls.setWidgetResizable(True)
+        scrolls.setFrameShape(QFrame.Shape.NoFrame)
+        scrolls.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scrolls.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scrolls.setWidget(page)
+        return scrolls
 
     def _reader_page(self) -> QWidget:
         page = bits.card("")

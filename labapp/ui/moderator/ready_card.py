@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
@@ -96,7 +97,7 @@ class ReadyCard(QFrame):
                 layout.addWidget(self.rows[PICTURES])
         self.rows[PICTURES].hide()
         # What the microphone hears changes all the time; the rows below must not move with it.
-        self.rows["microphone"].text.setMinimumHeight(2 * round(metrics().lineSpacing()))
+        self.rows["microphone"].text.setMinimumHeight(2 * ceil(metrics().lineSpacing()))
         microphone, screen = self.rows["microphone"].grid, self.rows["screen"].grid
         microphone.addWidget(self.bars, 0, 3, Qt.AlignmentFlag.AlignVCenter)
         microphone.addWidget(self.device, 1, 2, 1, 2)
