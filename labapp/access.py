@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -126,12 +127,13 @@ def warning(data: Path) -> str:
     return f"Others can read the data folder {data} ({rights}). Close it: {narrower(data)}"
 
 
-def narrower(path: Path) -> str:
-    """The command that gives a folder and all in it the rights that they should have."""
-    name = os.environ.get(GROUP, "")
-    if not name:
-        return f"chmod -R go-rwx '{path}'"
-    return f"chgrp -R {name} '{path}' && chmod -R o-rwx,g+rwXs '{path}'"
+def narrower(path: Path, *, private: bool = False) -> str:
+    """The command that gives a folder and all in it the rights that they should have; private: that
+    of `wide`."""
+    name, there = os.environ.get(GROUP, ""), shlex.quote(str(path))
+    if private or not name:
+        return f"chmod -R go-rwx {there}"
+    return f"chgrp -R {shlex.quote(name)} {there} && chmod -R o-rwx,g+rwXs {there}"
 
 
 def refuse_wide(path: Path) -> None:
@@ -141,5 +143,6 @@ def refuse_wide(path: Path) -> None:
             f"Others can read the private {'folder' if path.is_dir() else 'file'} {path} "
             f"({rights}): names would stand open in it.",
             safe="Nothing was written to it.",
-            todo=f"Close it with `chmod -R go-rwx '{path}'`, or choose another folder (--private).",
+            todo=f"Close it with `{narrower(path, private=True)}`, or choose another folder "
+            "(--private).",
         )

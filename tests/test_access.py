@@ -158,6 +158,18 @@ def test_a_private_place_that_others_can_read_is_refused(tmp_path: Path, what: s
     assert (private / "quickstart.sqlite").read_bytes() == before
 
 
+@pytest.mark.parametrize("private", [True, False])
+def test_the_command_that_closes_a_folder_can_be_run_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private: bool
+) -> None:
+    monkeypatch.delenv(access.GROUP, raising=False)
+    folder = tmp_path / "the lab's $HOME; folder"
+    folder.mkdir()
+    folder.chmod(0o755)
+    subprocess.run(access.narrower(folder, private=private), shell=True, check=True)
+    assert access.wide(folder, private=private) == ""
+
+
 def test_a_wide_data_folder_is_warned_of_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +181,7 @@ def test_a_wide_data_folder_is_warned_of_everywhere(
     assert [check.level for check in doctor._access(data, private)] == ["pass"]
     assert checklist.access_row(data, private) is None
     data.chmod(0o755)
-    assert f"chmod -R go-rwx '{data}'" in access.warning(data)
+    assert f"chmod -R go-rwx {data}" in access.warning(data)
     (note,) = doctor._access(data, private)
     assert (note.level, note.ok) == ("note", True)
     row = checklist.access_row(data, private)

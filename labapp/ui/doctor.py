@@ -148,7 +148,9 @@ def _access(data: Path, private: Path) -> list[Check]:
     wide = [path for path in (private, *private.glob("*")) if access.wide(path, private=True)]
     if wide:
         found = f"others can read {wide[0]} ({access.wide(wide[0], private=True)})"
-        return [Check("access", "fail", found, f"Close it: chmod -R go-rwx '{private}'")]
+        return [
+            Check("access", "fail", found, f"Close it: {access.narrower(private, private=True)}")
+        ]
     if rights := access.wide(data):
         found = f"others can read {data} ({rights})"
         return [Check("access", "note", found, f"Close it: {access.narrower(data)}")]

@@ -292,7 +292,7 @@ def access_row(data: Path, private: Path) -> Row | None:
             "Others can read the private folder {path} ({rights}): {command}",
             path=private,
             rights=rights,
-            command=f"chmod -R go-rwx '{private}'",
+            command=access.narrower(private, private=True),
         )
         return Row("disk", "missing", text)
     if rights := access.wide(data):
