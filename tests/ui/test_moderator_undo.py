@@ -55,6 +55,14 @@ def test_a_skipped_stage_counts_down_and_is_taken_back(stage: Desk, qtbot: QtBot
     assert stage.runner.part.id == "stage-1"
 
 
+def test_a_skip_that_was_taken_back_has_the_sign_of_a_deviation(stage: Desk, qtbot: QtBot) -> None:
+    skip(stage, qtbot)
+    qtbot.mouseClick(stage.console.header.skipping.back, LEFT)
+    stage.wait(0)
+    last = stage.console.state.timeline.marks[-1]
+    assert (last.kind, last.text) == ("deviation", "A skip was taken back")
+
+
 def test_escape_takes_a_skipped_stage_back(stage: Desk, qtbot: QtBot) -> None:
     skip(stage, qtbot)
     qtbot.keyClick(stage.console.header.skipping.back, Qt.Key.Key_Escape)

@@ -125,8 +125,7 @@ class Timeline:
             case "session.reopened":
                 self.marks.append(Mark(at, "alarm", tr("The end was taken back")))
             case "skip.taken_back":
-                text = N_("A skip was taken back")
-                self.marks.append(Mark(at, "answer", tr(text)))
+                self.marks.append(Mark(at, "deviation", tr("A skip was taken back")))
             case "alignment.marked":
                 words = tr(ANSWERS.get(str(p["mark"]), str(p["mark"])))
                 text = f"{words}: {wording.percent(float(p['alignment']))}"
