@@ -34,7 +34,7 @@ PARTIAL_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Listing:
     """sessions: newest first; interrupted: those of them that can be asked about; whole: all were
     read."""
 
@@ -55,7 +55,7 @@ class Reader:
         self._index = SessionIndex(data)
         self._asked: dict[Path, tuple[SessionSummary, Interrupted]] = {}
 
-    def read(self, partly: Callable[[Found], None], stop: threading.Event) -> Found:
+    def read(self, partly: Callable[[Listing], None], stop: threading.Event) -> Listing:
         """All sessions; partly: is told of the first ones while the others are read."""
         told = monotonic()
 
@@ -66,11 +66,11 @@ class Reader:
             sleep(BREATH_S)
             if monotonic() - told >= PARTIAL_S:
                 told = monotonic()
-                partly(Found(tuple(so_far()), whole=False))
+                partly(Listing(tuple(so_far()), whole=False))
 
         lines = tuple(self._index.read(progress))
         self._asked = {line.path: self._ask(line) for line in lines if _open_ended(line)}
-        return Found(lines, tuple(asked for _, asked in self._asked.values()))
+        return Listing(lines, tuple(asked for _, asked in self._asked.values()))
 
     def _ask(self, line: SessionSummary) -> tuple[SessionSummary, Interrupted]:
         known = self._asked.get(line.path)
@@ -108,8 +108,8 @@ class SessionLists(QObject):
         self._view = view
         self._researcher = researcher
         self._reader = Reader(data)
-        self._found = Found()
-        self._shown = Found()
+        self._listing = Listing()
+        self._shown = Listing()
         self._left: set[Path] = set()
         self._study = ""
         self._pool: ThreadPoolExecutor | None = None
@@ -130,7 +130,7 @@ class SessionLists(QObject):
     def show_study(self, study: str) -> None:
         """The sessions of which study stand on the first page; empty for none."""
         self._study = study
-        self._show(self._found, anew=True)
+        self._show(self._listing, anew=True)
 
     def refresh(self) -> None:
         """Look again, in the thread; what changed is shown when it is known."""
@@ -165,7 +165,7 @@ class SessionLists(QObject):
     def leave(self, path: Path) -> None:
         """Do not ask about an interrupted session any more."""
         self._left.add(path)
-        self._show(self._found, anew=True)
+        self._show(self._listing, anew=True)
 
     def open_folder(self, path: Path) -> None:
         """Show a session's folder in the system's file manager."""
@@ -204,33 +204,33 @@ class SessionLists(QObject):
         self.refresh()
 
     @Slot(object)
-    def _show_some(self, found: Found) -> None:
-        if not self._found.sessions:
-            self._show(found)
+    def _show_some(self, listing: Listing) -> None:
+        if not self._listing.sessions:
+            self._show(listing)
 
     @Slot(object)
-    def _read(self, done: Future[Found]) -> None:
+    def _read(self, done: Future[Listing]) -> None:
         self._reading = False
         if self._closed:
             return
         with mistakes.caught(self._view.show_error, tr("The list of sessions cannot be read.")):
             try:
-                self._found = done.result()
+                self._listing = done.result()
             except _Stopped:
                 pass  # a session begins
             else:
-                self._show(self._found)
+                self._show(self._listing)
                 self.changed.emit()
         if self._again:
             self.refresh()
 
-    def _show(self, found: Found, *, anew: bool = False) -> None:
+    def _show(self, listing: Listing, *, anew: bool = False) -> None:
         """Only what changed costs the windows' thread something."""
-        if found == self._shown and not anew:
+        if listing == self._shown and not anew:
             return
-        self._shown = found
-        self._view.set_all_sessions(found.sessions, found.forbidden)
-        self._researcher.set_sessions(found.sessions)
-        self._view.set_sessions([line for line in found.sessions if line.study == self._study])
-        asked = [line for line in found.interrupted if line.path not in self._left]
+        self._shown = listing
+        self._view.set_all_sessions(listing.sessions, listing.forbidden)
+        self._researcher.set_sessions(listing.sessions)
+        self._view.set_sessions([line for line in listing.sessions if line.study == self._study])
+        asked = [line for line in listing.interrupted if line.path not in self._left]
         self._view.set_interrupted(asked)

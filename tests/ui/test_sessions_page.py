@@ -101,6 +101,16 @@ def test_what_is_selected_stays_so_while_rows_come_and_go(page: SessionsPage) ->
     assert page.table.selected() is None
 
 
+def test_the_arrow_keys_go_on_from_where_they_were(page: SessionsPage, qtbot: QtBot) -> None:
+    page.table.setFocus()
+    choose(page, "P2")
+    page.set_lines([line("P11", 10), *LINES])
+    qtbot.keyClick(page.table, Qt.Key.Key_Down)
+    chosen = page.table.selected()
+    assert chosen is not None
+    assert chosen.participant == "P1"
+
+
 def test_a_search_looks_at_every_cell(page: SessionsPage) -> None:
     for text, expected in (
         ("tired", ["P2"]),

@@ -116,17 +116,23 @@ class SessionView(QTableView):
         self.keeping(lambda: self.sessions.sort(column, order))
 
     def keeping(self, change: Callable[[], None]) -> None:
-        """Change what is shown; what is selected stays so where it is still shown."""
+        """Change what is shown; what is selected stays so where it is still shown, and so does the
+        row from which the arrow keys go on."""
         chosen = {line.path for line in self.selected_lines()}
+        row = self.currentIndex().row()
+        current = self.sessions.lines[row].path if row >= 0 else None
         place = self.verticalScrollBar().value()
         model = self.selectionModel()
         blocked = model.blockSignals(True)
         change()
         last = len(self.sessions.columns) - 1
         selection = QItemSelection()
-        for row, line in enumerate(self.sessions.lines) if chosen else ():
+        for row, line in enumerate(self.sessions.lines) if chosen or current else ():
             if line.path in chosen:
                 selection.select(self.sessions.index(row, 0), self.sessions.index(row, last))
+            if line.path == current:
+                cell = self.sessions.index(row, 0)
+                model.setCurrentIndex(cell, QItemSelectionModel.SelectionFlag.NoUpdate)
         model.select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         model.blockSignals(blocked)
         self.verticalScrollBar().setValue(place)
