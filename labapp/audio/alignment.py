@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from labapp.errors import RecordError
 from labapp.events import Event
@@ -135,6 +134,8 @@ def _line(
     frames: NDArray[np.float64], seconds: NDArray[np.float64], nominal_rate: int
 ) -> tuple[float, float]:
     """Rate in Hz and time of frame 0 in s, by a line with Huber's loss."""
+    from scipy.optimize import least_squares  # here: whoever starts labapp need not wait for it
+
     x = frames / nominal_rate
     centre = float(x.mean())
     x = x - centre

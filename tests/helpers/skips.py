@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import strategies as st
-
 from labapp.events import Draft
-from labapp.events.commands import (
-    AskToLeave,
-    Command,
-    ConfirmSkip,
-    Skip,
-    SkipStage,
-    StayHere,
-    TakeBackSkip,
-)
+from labapp.events.commands import Command, ConfirmSkip, Skip, SkipStage
 
 
 def skip_question(sender: Any, *source: Any) -> Sequence[Draft] | None:
@@ -36,13 +26,3 @@ def _skip(sender: Any, command: Command, *source: Any) -> Sequence[Draft] | None
         return ()
     confirmed = sender.send(ConfirmSkip(), *source)
     return asked if confirmed == () else confirmed
-
-
-UNDOING = st.one_of(
-    st.builds(SkipStage),
-    st.builds(TakeBackSkip, st.sampled_from(["trial", "part"])),
-    st.builds(ConfirmSkip),
-    st.builds(AskToLeave, st.just("escape")),
-    st.builds(StayHere),
-)
-"""What skips, asks to leave, and takes that back."""

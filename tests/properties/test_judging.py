@@ -38,7 +38,7 @@ from labapp.study.judging import (
 )
 from labapp.tasks.judging.task import JudgingTask as Machine
 from tests.helpers.play_judging import JudgingPlay
-from tests.helpers.skips import UNDOING
+from tests.properties.commands import UNDOING
 
 TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
 QUESTIONS = (

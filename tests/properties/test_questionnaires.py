@@ -24,7 +24,7 @@ from labapp.study.instruments import Instrument
 from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire import QuestionnaireTask
 from tests.helpers.play import Play
-from tests.helpers.skips import UNDOING
+from tests.properties.commands import UNDOING
 
 OPTIONS = [
     {"id": "a", "text": "A"},

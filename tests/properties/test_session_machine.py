@@ -36,7 +36,8 @@ from labapp.events.commands import (
 )
 from labapp.study.plan import ReconstructionPart
 from tests.helpers.play import SPACE, Play, stage_part, whole_machine
-from tests.helpers.skips import UNDOING, skip_stage
+from tests.helpers.skips import skip_stage
+from tests.properties.commands import UNDOING
 
 numbers = st.one_of(
     st.floats(-3, 3), st.integers(-5, 5).map(float), st.sampled_from([math.nan, math.inf, -1.003])

@@ -20,7 +20,7 @@ from labapp.events.commands import (
 )
 from labapp.tasks.single_dimension.state import RATINGS
 from tests.helpers.play_single import SPACE, SinglePlay, single_part
-from tests.helpers.skips import UNDOING
+from tests.properties.commands import UNDOING
 
 devices = st.sampled_from(["mouse", "keyboard"])
 COMMON = st.one_of(

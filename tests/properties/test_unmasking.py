@@ -20,8 +20,9 @@ from labapp.events.commands import (
     TakeBackSkip,
     Tick,
 )
-from tests.helpers.skips import UNDOING, skip_stage
+from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
+from tests.properties.commands import UNDOING
 
 NS = 1_000_000_000
 SEQUENCES, MASKS = 3, 4

@@ -13,6 +13,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from labapp.audio import track
 from labapp.audio.capture import Packet
 from labapp.audio.recorder import Recorder
 from labapp.clock import Clock, FakeClock
@@ -163,6 +164,13 @@ def test_the_device_is_gone_and_comes_back(sounding: Sounding) -> None:
     sounding.until(lambda: sounding.console.header.recording.text() == "● recording")
 
 
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recorder looks at the disk several times a second."""
+    monkeypatch.setattr(track, "DISK_CHECK_S", 0.1)
+
+
+@pytest.mark.usefixtures("often")
 def test_the_disk_of_the_sound_is_almost_full(sounding: Sounding) -> None:
     sounding.recorder._track._min_free_bytes = 10**18
     sounding.shows("Disk almost full: Only ")
@@ -231,6 +239,7 @@ def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
     desk.console.deleteLater()
 
 
+@pytest.mark.usefixtures("often")
 def test_no_two_alarms_say_the_same(sounding: Sounding) -> None:
     """Together they are three chips and a count, each cause by its own name."""
     sounding.voice.lost = RATE // 4

@@ -1,0 +1,16 @@
+"""Commands that every property of a session may send in between."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from labapp.events.commands import AskToLeave, ConfirmSkip, SkipStage, StayHere, TakeBackSkip
+
+UNDOING = st.one_of(
+    st.builds(SkipStage),
+    st.builds(TakeBackSkip, st.sampled_from(["trial", "part"])),
+    st.builds(ConfirmSkip),
+    st.builds(AskToLeave, st.just("escape")),
+    st.builds(StayHere),
+)
+"""What skips, asks to leave, and takes that back."""
