@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,6 +17,13 @@ from hypothesis import settings
 # How long an example takes says more of the machine than of the program: nothing here is timed.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+MEMORY = Path("/dev/shm")
+ENOUGH_BYTES = 4 * 1024**3
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH_BYTES:
+    # Some hundred thousand times the tests have something put on the disk for good, and would wait
+    # for it. What is killed is on a real disk nevertheless: see tests/crash/conftest.py.
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 # Set before any test module is read, and for the processes that tests start.
 _MODELS = tempfile.TemporaryDirectory(prefix="labapp-tests-models-")

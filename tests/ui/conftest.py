@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,9 +30,11 @@ OpenWindow = Callable[[Room], ParticipantWindow]
 @pytest.fixture(autouse=True)
 def _nothing_remembered(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> Iterator[None]:
     """No home begins with what another test chose on one."""
-    monkeypatch.setenv("LABAPP_SETTINGS", str(tmp_path_factory.mktemp("settings")))
+    with tempfile.TemporaryDirectory(dir=tmp_path_factory.getbasetemp()) as folder:
+        monkeypatch.setenv("LABAPP_SETTINGS", folder)
+        yield
 
 
 @pytest.fixture(autouse=True)
