@@ -16,6 +16,7 @@ from labapp.study.plan import PagesPart
 from labapp.ui import language, theme
 from labapp.ui.moderator import style
 from labapp.ui.moderator.curve_view import CurveView
+from labapp.ui.moderator.plots import TICK_PX
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.timeline import Block, Hearing, Mark, Timeline
 from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TimelinePanel, TimelineView
@@ -49,6 +50,15 @@ def x_of(view: TimelineView, t_ns: int) -> float:
 def span(view: TimelineView) -> int:
     start, end = view.range_ns()
     return end - start
+
+
+@pytest.mark.parametrize("span_s", [10.0, 59.0, 3600.0, 7 * 3600.0, 86_400.0, 325 * 86_400.0])
+def test_times_have_room_for_their_words_however_long_it_is(
+    view: TimelineView, span_s: float
+) -> None:
+    (step, _), *finer = view.axis.tickSpacing(0.0, span_s, 1000.0)
+    assert not finer
+    assert 1000.0 * step / span_s >= TICK_PX
 
 
 def test_it_shows_the_whole_session_and_grows_in_steps(view: TimelineView) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -33,7 +35,9 @@ class TimeAxis(pg.AxisItem):  # type: ignore[misc]
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         per_tick = (maxVal - minVal) / max(1.0, size / TICK_PX)
-        return [(next((s for s in STEPS_S if s >= per_tick), STEPS_S[-1]), 0)]
+        longest = STEPS_S[-1]  # what is longer yet is cut into so many of them
+        step = next((s for s in STEPS_S if s >= per_tick), ceil(per_tick / longest) * longest)
+        return [(step, 0)]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [wording.short_time(round(value) * NS) for value in values]
