@@ -16,8 +16,6 @@ echo "== pytest"
 # tests start a microphone of their own.
 export QT_QPA_PLATFORM=offscreen
 export OMP_NUM_THREADS=1
-# Many tests start labapp as a program: without this it would be compiled again at each start.
-unset PYTHONDONTWRITEBYTECODE
 # Neighbours stay together, for what they share is then made once: the tests are cut into two
 # halves in their order, and who is done first takes half of what the other has left.
 exec $bin/python -m pytest -n 2 --dist worksteal "$@"

@@ -7,6 +7,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ from hypothesis import settings
 # How long an example takes says more of the machine than of the program: nothing here is timed.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# Many tests start labapp as a program: without this it would be compiled again at each start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 * 1024**3
