@@ -18,6 +18,8 @@ from labapp.study.instruments.wording import SomeWords, Words
 
 MOST_CIRCLES = 11
 """A scale with more points is drawn as a line with ticks."""
+DESCRIBED_LONGEST = 200
+"""Characters of what is written beside an option. The field takes no more and says so."""
 
 
 class Item(Strict):
@@ -226,7 +228,7 @@ class _Choosing(Item):
             raise ValueError(f"{self.id}: {wanted!r} do not go together")
         checked: dict[str, Any] = {"chosen": tuple(option.id for option in chosen)}
         if any(option.describe for option in chosen):
-            checked["described"] = kept_text(described, 200, lines=False)
+            checked["described"] = kept_text(described, DESCRIBED_LONGEST, lines=False)
         return checked
 
     def answered(self, value: Any) -> bool:

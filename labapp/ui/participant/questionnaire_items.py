@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Written
+from labapp.study.instruments.items import DESCRIBED_LONGEST
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
@@ -22,7 +23,6 @@ WORDS_WIDTH = 340
 TABLE_WORDS_WIDTH = 520
 PAIR_WIDTH = 300
 DESCRIBED_WIDTH = 320
-DESCRIBED_LONGEST = 200
 MARK = "▸"
 
 
