@@ -59,10 +59,20 @@ def deidentified(record: Record, instruments: Mapping[str, Instrument], private:
 
 
 def add_session(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
-    """Write the BIDS tables and the sourcedata of one session."""
+    """Write the BIDS tables and the sourcedata of one session; audio: with its sound."""
     events = list(record.bodies())
     _add_tables(bundle, record, events)
-    _add_sourcedata(bundle, record, audio=audio and record.may("share_audio"))
+    _add_sourcedata(bundle, record, audio=audio)
+
+
+def has_sound(record: Record) -> bool:
+    """Whether a session has sound to give: a bundle may have left it out."""
+    there = record.kind == "session" or any(map(record.tree.has, _sounds(record)))
+    return bool(record.audio) and there
+
+
+def _sounds(record: Record) -> set[str]:
+    return {sound.file for sound in record.audio if sound.file.startswith(f"{AUDIO}/")}
 
 
 def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, Body]]) -> None:
@@ -118,15 +128,14 @@ def _instructions(record: Record) -> str:
 def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
     place = f"{SOURCEDATA}/{record.name.bids}"
     redacted = record.redacted
-    sounds = {sound.file for sound in record.audio} if audio else set()
     # Only what the journal names (of the study its hash, which was compared before): nothing that
     # somebody put into the session's folder can slip out.
-    named = kept_pictures(record) | {name for name in sounds if name.startswith(f"{AUDIO}/")}
+    named = kept_pictures(record) | (_sounds(record) if audio else set())
     for name in record.tree.names():
         if name.startswith(f"{STUDY}/") or name in named:
             with record.tree.open(name) as source:
                 bundle.add_stream(f"{place}/{name}", source)
-    if audio and record.audio:
+    if audio:
         bundle.add_text(f"{place}/{CLOCK_FIT}", json_text(clock_fits(record)))
     environment = record.environment
     if redacted:
@@ -141,7 +150,7 @@ def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> Non
         **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
         "deidentified": redacted,
         **({"dates": DATES_MOVED} if record.dates_moved else {}),
-        "sound": bool(audio and record.audio),
+        "sound": audio,
         "chain": "made at export" if redacted else "of the recording",
         "events": len(record.rows),
         "head": record.rows[-1].hash,

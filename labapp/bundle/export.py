@@ -11,7 +11,7 @@ from typing import Any
 
 from labapp import __version__, resources
 from labapp.bundle.codebook import codebook
-from labapp.bundle.contents import add_session, deidentified
+from labapp.bundle.contents import add_session, deidentified, has_sound
 from labapp.bundle.folder import BundleFolder, placed, refuse_existing
 from labapp.bundle.manifest import manifest_text
 from labapp.bundle.people import SESSIONS, by_participant, participants, session_line
@@ -114,6 +114,7 @@ def _fill(
     title = ""
     reduced = False
     unshared: list[str] = []
+    heard = False
     for record in records:
         with readable(record.source):
             _refuse(record, lines)
@@ -121,8 +122,10 @@ def _fill(
             if private is not None:
                 record = deidentified(record, instruments, private)
             reduced |= record.redacted
-            add_session(bundle, record, audio=audio)
-            if record.audio and not record.may("share_audio"):
+            sounds, shared = audio and has_sound(record), record.may("share_audio")
+            add_session(bundle, record, audio=sounds and shared)
+            heard |= sounds and shared
+            if sounds and not shared:
                 unshared.append(str(record.name.bids))
             phenotypes.add(record, instruments)
             lines.append(session_line(record))
@@ -141,6 +144,7 @@ def _fill(
         sessions=len(lines),
         participants=people,
         audio=audio,
+        heard=heard,
         deidentified=reduced,
         unshared=unshared,
     )
@@ -155,7 +159,7 @@ def _fill(
         **({} if reduced else {"created": utc_text(datetime.now(UTC))}),
         "study": study,
         "deidentified": reduced,
-        "sound": audio,
+        "sound": heard,
     }
     bundle.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, bundle.files))
 

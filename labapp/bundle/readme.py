@@ -65,6 +65,7 @@ The sound of these sessions was left out, for their participants did not agree t
 on: {names}."""
 
 _NO_SOUND = "The sound was left out of this bundle."
+_SILENT = "There is no sound in this bundle."
 
 _IDENTIFIED = """\
 This bundle was NOT de-identified: notes, names given to dials and answers are as they were
@@ -90,11 +91,13 @@ def readme(
     sessions: int,
     participants: int,
     audio: bool,
+    heard: bool,
     deidentified: bool,
     unshared: Sequence[str] = (),
 ) -> str:
-    """The text of the README. unshared: sessions whose sound may not be passed on."""
-    sound = _SOUND if audio else _NO_SOUND
+    """The text of the README. audio: whether sound was to be in the bundle; heard: whether any is;
+    unshared: sessions whose sound may not be passed on."""
+    sound = _SOUND if heard else _SILENT if audio else _NO_SOUND
     if audio and unshared:
         sound += _UNSHARED.format(names=", ".join(unshared))
     privacy = _DEIDENTIFIED if deidentified else _IDENTIFIED
@@ -104,7 +107,7 @@ def readme(
         sessions=_count(sessions, "session"),
         participants=_count(participants, "participant"),
         sound=sound,
-        privacy=privacy + (_VOICE if deidentified and audio else ""),
+        privacy=privacy + (_VOICE if deidentified and heard else ""),
         version=__version__,
     )
 

@@ -146,6 +146,11 @@ def test_without_sound(tmp_path: Path) -> None:
     assert not list(bundle.rglob("clock.json"))
     assert "The sound was left out" in (bundle / "README").read_text()
     assert verify(bundle).ok
+    again = export([bundle], tmp_path / "again")
+    assert "There is no sound in this bundle" in (again / "README").read_text()
+    assert json.loads((again / SOURCE / "session.json").read_text())["sound"] is False
+    assert json.loads((again / "sourcedata/labapp/manifest.json").read_text())["sound"] is False
+    assert verify(again).ok, verify(again).problems
 
 
 def test_an_interrupted_session_is_exported_and_marked(tmp_path: Path) -> None:
