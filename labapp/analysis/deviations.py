@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from labapp.analysis.course import breaks_of
+from labapp.analysis.notes import Trail
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.lifecycle import (
@@ -99,6 +100,7 @@ class Deviations:
         self._lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
         self._rates: dict[str, int] = {}
         self._noted: dict[int, int] = {}  # seq of what was written down -> place in `found`
+        self._trail = Trail()
         self._blind = False
         self._skip: Event | None = None
         self._running: str | None = None
@@ -106,6 +108,7 @@ class Deviations:
 
     def apply(self, event: Event, body: Body) -> bool:
         """Take in the next event; True when `found` changed."""
+        self._trail.apply(event, body)
         if isinstance(body, SessionPlanned):
             self._breaks = breaks_of(body)
         if isinstance(body, PartStarted):
@@ -132,7 +135,11 @@ class Deviations:
                 self._lasting.setdefault(name, len(self.found))
             if isinstance(body, DeviationNoted):
                 self._noted[event.seq] = len(self.found)
-            self.found.append(replace(one, stage=one.stage or self._running))
+                # Of what was on the screen when it was begun, as in the table of notes.
+                stage, trial, attempt = self._trail.at(body.typing_began_ns)
+                self.found.append(replace(one, stage=stage, trial=trial, attempt=attempt))
+            else:
+                self.found.append(replace(one, stage=one.stage or self._running))
             changed = True
         if isinstance(body, NoteCorrected) and body.seq in self._noted:
             at = self._noted[body.seq]

@@ -53,7 +53,7 @@ def read_sessions(
             read[who] = Read(who, folded.tables, store.add(folded.snapshots))
             chosen[who] = replace(folded, tables={}, snapshots=b"")
     notes += [
-        f"{one.source} is still running: it is shown as far as it was recorded."
+        f"{Path(one.source).name} is still running: it is shown as far as it was recorded."
         for one in chosen.values()
         if one.running
     ]
@@ -87,9 +87,21 @@ def _better(known: Folded, other: Folded, notes: list[str]) -> Folded:
         )
     worse, better = sorted((known, other), key=lambda read: read.fullness)
     missing = better.events - worse.events
-    why = f", because {worse.source} stops {missing} events earlier" if missing else ""
+    left, chosen = told_apart(worse.source, better.source)
+    why = f", because {left} stops {missing} events earlier" if missing else ""
     notes.append(
         f"Participant {participant}, session {session} was given twice "
-        f"({known.source} and {other.source}); {better.source} was read{why}."
+        f"({left} and {chosen}); {chosen} was read{why}."
     )
     return better
+
+
+def told_apart(*sources: str) -> list[str]:
+    """The shortest ends of paths that tell them apart: a report is passed on, and is not to say in
+    whose folders it was made."""
+    parts = [Path(source).parts for source in sources]
+    for length in range(1, max(map(len, parts))):
+        ends = ["/".join(of_one[-length:]) for of_one in parts]
+        if len(set(ends)) == len(ends):
+            return ends
+    return list(sources)

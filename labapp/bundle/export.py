@@ -213,13 +213,13 @@ def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
             todo="Look at it with `labapp sessions verify`.",
         )
     study, problems = split_manifests(record)
-    if problems or files_digest(study) != record.planned.study_sha256:
+    if problems or (study and files_digest(study) != record.planned.study_sha256):
         raise BundleError(
             f"The folder {STUDY} of {record.name} does not hold what the session was planned with: "
             "files were added, changed or taken away.",
             safe="No bundle was made; the session folder was not touched.",
-            todo=f"It holds {', '.join(sorted(record.study_files())) or 'nothing'}. Move out what "
-            "does not belong there, and export the session then.",
+            todo=f"It holds {', '.join(sorted(record.study_files()))}. Move out what does not "
+            "belong there, and export the session then.",
         )
     for line in lines:
         if line["study"] != record.study:

@@ -119,6 +119,24 @@ def test_corrections_are_rows_of_their_own_and_the_first_says_what_counts() -> N
     ]
 
 
+def test_a_deviation_is_of_the_question_in_which_it_was_begun_in_both_tables() -> None:
+    made = builder(stage_row())
+    made.at(1, PartStarted(0), "stage-1")
+    begin_trial(made, 2)
+    end_trial(made, 6)
+    begin_trial(made, 7, 2)
+    late = DeviationNoted("door open", 5 * NS)
+    made.at(8, late, "stage-1", 2, source=Source.MODERATOR)
+    end_trial(made, 9, trial=2)
+    made.at(10, PartEnded(0, "completed"), "stage-1")
+    made.at(12, replace(late, typing_began_ns=8 * NS), source=Source.MODERATOR)
+    found = tables(paired(made))
+    wanted = [(5.0, "stage-1", 1), (8.0, "stage-1", 2)]
+    noted = found.deviations[found.deviations["kind"] == "noted"]
+    assert rows(noted, "session_s", "stage", "trial") == wanted
+    assert rows(found.notes, "onset_s", "stage", "trial") == wanted
+
+
 def test_a_skip_that_was_taken_back_is_a_deviation() -> None:
     made = builder(stage_row())
     made.at(1, PartStarted(0), "stage-1")

@@ -106,6 +106,8 @@ def test_a_session_given_twice_is_read_once_with_a_note(golden: Path, bundle: Pa
     assert len(tables.participants) == 1
     (note,) = tables.remarks
     assert "given twice" in note
+    assert str(golden.parent) not in note, "the report says nothing of the folders of who made it"
+    assert str(bundle.parent) not in note
     assert len(tables.trials) == len(load(golden).trials)
 
 
@@ -130,7 +132,10 @@ def test_the_longer_of_two_states_of_a_session_is_read(tmp_path: Path) -> None:
     for order in ([early_folder, late_folder], [late_folder, early_folder]):
         tables = load(order)
         assert tables.participants["outcome"].tolist() == ["completed"]
-        assert "events earlier" in tables.remarks[0]
+        (note,) = tables.remarks
+        assert "events earlier" in note
+        assert f"early/golden/{early_folder.name} stops" in note, "names alike are told apart"
+        assert str(tmp_path) not in note
 
 
 def test_two_sessions_with_the_same_labels_are_refused(golden: Path, tmp_path: Path) -> None:
