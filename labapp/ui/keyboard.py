@@ -121,6 +121,7 @@ class Keyboard(QObject):
         self._soon = self._timer(0, self._look_at_field)
         participant.moderator_requested.connect(self.toggle_front)
         console.toggle_requested.connect(self.toggle_front)
+        console.write_requested.connect(self.write)
 
     def _timer(self, after_ms: int, function: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
@@ -148,7 +149,6 @@ class Keyboard(QObject):
         self._front = self._refused = False
         self.keys.forget()
         self._watch_windows()
-        self._console.write_requested.connect(self.write)
         self._console.field_left.connect(self._look_whether_left)
         self._console.keyboard_back.connect(self._back_by_button)
         application = QGuiApplication.instance()
@@ -172,7 +172,6 @@ class Keyboard(QObject):
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.focusWindowChanged.disconnect(self._moved)
-        self._console.write_requested.disconnect(self.write)
         self._console.field_left.disconnect(self._look_whether_left)
         self._console.keyboard_back.disconnect(self._back_by_button)
         for window in self._windows:
@@ -202,7 +201,11 @@ class Keyboard(QObject):
 
     def write(self) -> None:
         """Ctrl+N: something is begun in the field that is in front, from whichever window."""
-        self._take(self._console.note_field)
+        if self._over:
+            # Notes are taken after the end too, and the participant needs no key any more.
+            to_front(self._console)
+        else:
+            self._take(self._console.note_field)
 
     def _take(self, field: QWidget) -> None:
         if not self._on:

@@ -345,6 +345,22 @@ def test_on_one_screen_the_console_stays_in_front_when_the_end_is_taken_back(
     assert table.said == ("", "")
 
 
+@pytest.mark.parametrize("screens", [1, 2])
+def test_after_the_end_a_note_is_begun_from_the_participants_window(
+    lay: Callable[..., Table], qtbot: QtBot, screens: int
+) -> None:
+    table = lay(screens=screens)
+    table.room.runner.send(EndSession("enough"))
+    table.keyboard.follow(finished=True)
+    assert table.participant.isActiveWindow()
+    table.console.refresh()
+    table.chord(Qt.Key.Key_N, CONTROL)
+    qtbot.waitUntil(table.console.notes.input.hasFocus)
+    table.type(QApplication.activeWindow(), "hm")
+    table.press(QApplication.activeWindow(), Qt.Key.Key_Return)
+    assert table.room.count("note.added") == 1
+
+
 def test_after_the_end_the_console_is_a_window_like_any_other(table: Table) -> None:
     table.room.runner.send(EndSession("enough"))
     table.keyboard.follow(finished=True)
