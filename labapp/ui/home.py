@@ -71,7 +71,7 @@ class HomeController(QObject):
         self._needed: tuple[str, ...] = ()
         self._warm = WarmDecoders({}, [])
         self._warm_problem = ""
-        self._devices: list[Device] = []
+        self._devices: list[Device] | None = None  # before they were looked for
         self._device: Device | None = None
         self._sound_off = False
         self._probe: MicrophoneProbe | None = None
@@ -312,11 +312,11 @@ class HomeController(QObject):
     # --- sound ------------------------------------------------------------------------------------
 
     def _find_devices(self) -> None:
-        problem = ""
+        self._devices, problem = [], ""  # looked for, whatever comes of it
         try:
             self._devices = devices.list_devices()
         except AudioError as error:
-            self._devices, problem = [], error.what
+            problem = error.what
         self._use(self._wanted(), problem)
 
     @property
@@ -329,14 +329,14 @@ class HomeController(QObject):
         if self._silent:
             return None
         before = self.shelf.choices.microphone if self._device is None else self._device.spec
-        same = next((d for d in self._devices if d.spec == before), None)
-        usual = next((d for d in self._devices if d.is_default), None)
-        return same or usual or next(iter(self._devices), None)
+        same = next((d for d in self._devices or () if d.spec == before), None)
+        usual = next((d for d in self._devices or () if d.is_default), None)
+        return same or usual or next(iter(self._devices or ()), None)
 
     def _choose_device(self, spec: str | None) -> None:
         self._sound_off = spec is None
         self._remember(microphone=spec or NO_MICROPHONE)
-        self._use(next((d for d in self._devices if d.spec == spec), None))
+        self._use(next((d for d in self._devices or () if d.spec == spec), None))
 
     def _use(self, device: Device | None, problem: str = "") -> None:
         """Listen to a microphone; problem: why there is none."""
@@ -364,7 +364,8 @@ class HomeController(QObject):
         self._heard |= level is not None and level.state == "heard"
         problem = self._sound_problem or (level.problem if level else "")
         name = self._device.label if self._device else None
-        found = Microphone(name, self._heard, level.state if level else "starting", problem)
+        state = "unknown" if self._devices is None else level.state if level else "starting"
+        found = Microphone(name, self._heard, state, problem)
         self.view.set_level(level)
         if self._loaded is not None:
             row = checklist.microphone_row(self._loaded.study.recording.audio, found)

@@ -36,7 +36,7 @@ PARTIAL_S = 0.5
 @dataclass(frozen=True, slots=True)
 class Listing:
     """sessions: newest first; interrupted: those of them that can be asked about; whole: all were
-    read."""
+    read, and none are left out."""
 
     sessions: tuple[SessionSummary, ...] = ()
     interrupted: tuple[Interrupted, ...] = ()
@@ -108,8 +108,7 @@ class SessionLists(QObject):
         self._view = view
         self._researcher = researcher
         self._reader = Reader(data)
-        self._listing = Listing()
-        self._shown = Listing()
+        self._listing = self._shown = Listing(whole=False)
         self._left: set[Path] = set()
         self._study = ""
         self._pool: ThreadPoolExecutor | None = None
@@ -229,8 +228,9 @@ class SessionLists(QObject):
         if listing == self._shown and not anew:
             return
         self._shown = listing
-        self._view.set_all_sessions(listing.sessions, listing.forbidden)
-        self._researcher.set_sessions(listing.sessions)
-        self._view.set_sessions([line for line in listing.sessions if line.study == self._study])
+        self._view.set_all_sessions(listing.sessions, listing.forbidden, whole=listing.whole)
+        self._researcher.set_sessions(listing.sessions, whole=listing.whole)
+        own = [line for line in listing.sessions if line.study == self._study]
+        self._view.set_sessions(own, whole=listing.whole)
         asked = [line for line in listing.interrupted if line.path not in self._left]
         self._view.set_interrupted(asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.clock import NS
@@ -12,6 +13,7 @@ from labapp.events import Source
 from labapp.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
 from labapp.ui.moderator.notes_panel import DEVIATIONS
 from labapp.ui.moderator.timed_list import LINE_ROLE, TimedList
+from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
 from tests.ui.desk import desk as desk
 from tests.ui.test_keyboard import Table
@@ -152,3 +154,18 @@ def test_a_draft_survives_a_correction(noted: Desk, qtbot: QtBot) -> None:
     assert notes.input.text() == "half a note"
     noted.wait(1)
     assert notes.legend.text() == "Not kept yet: Ctrl+N goes on"
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["own words", "a flag"])
+def test_a_correction_pushes_nothing_out_of_its_panel(noted: Desk, place: int) -> None:
+    skip_to(noted.room, "stage-1")
+    noted.console.resize(1366, 748)
+    noted.console.notes.correct(place)
+    noted.wait(1)
+    QApplication.processEvents()
+    assert not noted.console.notes.correction.isHidden()
+    assert noted.console.minimumSizeHint().height() <= noted.console.height()
+    for widget in noted.console.findChildren(QWidget):
+        if widget.isVisible() and isinstance(widget, QLabel | QPushButton | QLineEdit):
+            room = widget.height() + 2  # the border of a field that is written into
+            assert room >= widget.minimumSizeHint().height(), widget

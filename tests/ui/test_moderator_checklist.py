@@ -87,6 +87,10 @@ def test_participants(label: str, session: str, state: str, words: str) -> None:
         ("required", Microphone("m", state="clipping"), "warn", True, "Too loud"),
         ("required", Microphone("m", heard=True, state="clipping"), "warn", False, "Too loud"),
         ("optional", Microphone("m", problem="It is gone."), "missing", True, "It is gone."),
+        ("optional", Microphone(None, state="unknown"), "busy", True, "Checking"),
+        ("off", Microphone(None, state="unknown"), "ok", False, "records no sound"),
+        ("optional", Microphone(None, problem="No PortAudio."), "warn", False, "No PortAudio."),
+        ("required", Microphone(None, problem="No PortAudio."), "missing", True, "No PortAudio."),
     ],
 )
 def test_microphone(policy, found, state, blocks, words) -> None:  # type: ignore[no-untyped-def]

@@ -30,8 +30,9 @@ from labapp.events.lifecycle import ScreenChanged
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.ui import theme
-from labapp.ui.moderator import voice_panel
-from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator import style, voice_panel
+from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow
+from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanList
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import PlanRow, PlanView
@@ -438,6 +439,19 @@ def test_everything_fits(desk: Desk, size: tuple[int, int]) -> None:
     hint = desk.console.minimumSizeHint()
     assert hint.width() <= size[0]
     assert hint.height() <= size[1]
+
+
+def test_a_flag_whose_name_is_too_long_ends_in_an_ellipsis(qtbot: QtBot) -> None:
+    long = "prompted the participant"
+    panel = NotesPanel(theme.DARK, {1: "insight", 2: long, 3: "other"}, lambda: 0)
+    qtbot.addWidget(panel)
+    panel.setStyleSheet(style.stylesheet(theme.DARK))
+    panel.setFixedWidth(LEFT_WIDTH)
+    panel.show()
+    panel.grab()
+    assert panel.buttons[1].shown_text() == "1  insight"
+    assert panel.buttons[2].shown_text().endswith("…")
+    assert long in panel.buttons[2].toolTip()
 
 
 def test_a_refresh_without_news_repaints_nothing_of_the_mirror(desk: Desk) -> None:

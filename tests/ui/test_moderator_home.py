@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from labapp.ui.moderator.checklist import ORDER, Microphone, Row, ScreenChoice, 
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.home import NEW, READER, HomeView, HomeWindow
 from labapp.ui.moderator.session_table import SessionView
+from labapp.ui.researcher.controller import Researcher
+from labapp.ui.session_lists import Listing, SessionLists
 from tests.helpers.rooms import decoder_of
 
 MIC = Device(0, "Jabra", "ALSA", 1, 48_000, True)
@@ -237,6 +240,29 @@ def test_sessions_are_listed_with_state_length_and_voice(window: HomeWindow) -> 
     assert view.none_yet.isHidden()
     view.set_sessions([])
     assert table.isHidden()
+
+
+def test_nothing_is_told_of_sessions_and_microphones_before_they_were_looked_for(
+    window: HomeWindow,
+) -> None:
+    view = window.view
+    pages = view.none_yet, view.sessions_page.about, view.results.count
+    nowhere = Path("/nowhere")
+    reading = SessionLists(nowhere, nowhere, view, Researcher(view.results, view), view)
+    reading.show_study("quickstart")
+    assert {label.text() for label in pages} == {"Checking …"}
+    view.set_audio("optional", None, None)
+    assert view.ready.device.currentText() == "Checking …"
+    view.set_audio("optional", [], None)
+    assert view.ready.device.currentText() == "Off: record without sound"
+    reading._read(_done(Listing()))
+    assert {label.text() for label in pages} == {"No session yet."}
+
+
+def _done(listing: Listing) -> Future[Listing]:
+    future: Future[Listing] = Future()
+    future.set_result(listing)
+    return future
 
 
 def cells(table: SessionView) -> list[list[str]]:

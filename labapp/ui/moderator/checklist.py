@@ -131,8 +131,8 @@ def participant_row(
 @dataclass(frozen=True, slots=True)
 class Microphone:
     """What is known of the microphone. device: its name, None when there is none or sound is off;
-    heard: a voice was heard from it; state: of the level now (audio.level); problem: why it cannot
-    be used, or why there is none.
+    heard: a voice was heard from it; state: of the level now (audio.level), or "unknown" before
+    microphones were looked for; problem: why it cannot be used, or why there is none.
     """
 
     device: str | None
@@ -146,6 +146,8 @@ def microphone_row(policy: Literal["required", "optional", "off"], found: Microp
     key = "microphone"
     if policy == "off":
         return Row(key, "ok", tr("This study records no sound."), required=False)
+    if found.state == "unknown":
+        return Row(key, "busy", tr("Checking …"))
     required = policy == "required"
     if found.device is None:
         problem = f"{reported(found.problem)} " if found.problem else ""

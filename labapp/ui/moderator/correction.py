@@ -96,7 +96,7 @@ class Correction(QFrame):
         time = wording.short_time(line.working_ns)
         self.field.setVisible(line.own_words)
         self.words.setVisible(not line.own_words)
-        bits.set_text(self.words, f"“{line.first}”")
+        bits.set_text(self.words, tr("“{words}”", words=line.first))
         said = tr("Corrects {time}; Enter keeps it", time=time)
         bits.set_text(self.title, said if line.own_words else tr("Set at {time}", time=time))
         self.take_back.setText(tr("Take it back") if line.text else tr("Set again"))

@@ -103,7 +103,7 @@ class HomeView(QWidget):
         self.interrupted = InterruptedBanner(PALETTE)
         self.error = ErrorBanner(PALETTE)
         self.so_far = SessionTable(PALETTE, wide=False)
-        self.none_yet = bits.label(tr("No session yet."), "secondary")
+        self.none_yet = bits.label(tr("Checking …"), "secondary")
         self.sessions_page = SessionsPage(PALETTE)
         self.reader = MarkdownView()
         self.study = StudyPage(PALETTE)
@@ -290,10 +290,11 @@ class HomeView(QWidget):
     def set_audio(
         self,
         policy: Literal["required", "optional", "off"],
-        devices: Sequence[Device],
+        devices: Sequence[Device] | None,
         current: str | None,
     ) -> None:
-        """policy: the study's `recording.audio`; current: spec of the chosen device, or None."""
+        """policy: the study's `recording.audio`; devices: None before they were looked for;
+        current: spec of the chosen device, or None."""
         self.ready.set_audio(policy, devices, current)
 
     def set_screens(self, screens: Sequence[ScreenChoice], chosen: str | None) -> None:
@@ -329,18 +330,23 @@ class HomeView(QWidget):
         if markdown is None and self.pages.currentIndex() == READER:
             self._close_reader()
 
-    def set_sessions(self, lines: Sequence[SessionSummary]) -> None:
-        """The sessions of the chosen study, newest first."""
+    def set_sessions(self, lines: Sequence[SessionSummary], *, whole: bool = True) -> None:
+        """The sessions of the chosen study, newest first; whole: all were read."""
         self.so_far.set_lines(lines)
         self.so_far.setVisible(bool(lines))
         self.none_yet.setVisible(not lines)
+        bits.set_text(self.none_yet, tr("No session yet.") if whole else tr("Checking …"))
 
     def set_all_sessions(
-        self, lines: Sequence[SessionSummary], forbidden: Collection[Path] = ()
+        self,
+        lines: Sequence[SessionSummary],
+        forbidden: Collection[Path] = (),
+        *,
+        whole: bool = True,
     ) -> None:
         """Every session under the data folder, newest first; forbidden: those that their study does
-        not let go on."""
-        self.sessions_page.set_lines(lines, forbidden)
+        not let go on; whole: all were read."""
+        self.sessions_page.set_lines(lines, forbidden, whole=whole)
 
     def set_interrupted(self, lines: Sequence[Interrupted]) -> None:
         """Interrupted sessions found at the start."""

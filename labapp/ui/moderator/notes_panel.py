@@ -30,7 +30,7 @@ from labapp.ui.moderator.state.notes import Note
 from labapp.ui.moderator.state.worktime import WorkTime
 from labapp.ui.moderator.timed_list import Line, TimedList
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.buttons import Button, ElidedButton
 
 COLOURS = {"note": "accent", "flag": "warn", "prompt": "good", "question": "accent"}
 NOTES, DEVIATIONS = range(2)
@@ -184,7 +184,7 @@ class NotesPanel(QFrame):
         columns = 2 if len(flags) <= 6 else 3
         self.buttons = {}
         for place, (number, meaning) in enumerate(sorted(flags.items())):
-            button = Button(f"{number}  {meaning}")
+            button = ElidedButton(f"{number}  {meaning}")
             button.setProperty("role", "flag")
             button.setToolTip(tr("Flag “{meaning}”: Ctrl+{number}", meaning=meaning, number=number))
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -18,6 +18,7 @@ from labapp.ui.widgets.painting import font, metrics
 ROW_PX = 32
 ICON_PX = 16
 MOST_ROWS = 9
+FEWEST_ROWS = 4
 STATES = {
     "todo": N_("to come"),
     "current": N_("now"),
@@ -152,7 +153,9 @@ class PlanPanel(QFrame):
     def show_views(self, views: Sequence[PlanView]) -> None:
         rows = min(len(views), MOST_ROWS)
         if self._area.maximumHeight() != rows * ROW_PX:
-            self._area.setFixedHeight(rows * ROW_PX)
+            # It gives way to what is written below it.
+            self._area.setMaximumHeight(rows * ROW_PX)
+            self._area.setMinimumHeight(min(rows, FEWEST_ROWS) * ROW_PX)
         self.list.show_views(views)
         current = next((i for i, view in enumerate(views) if view.state == "current"), -1)
         if current not in (-1, self._current):

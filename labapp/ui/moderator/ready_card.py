@@ -94,7 +94,10 @@ class ReadyCard(QFrame):
                 layout.addWidget(bits.hairline())
             layout.addWidget(self.rows[key])
             if key == "decoders":
+                self._above_pictures = bits.hairline()
+                layout.addWidget(self._above_pictures)
                 layout.addWidget(self.rows[PICTURES])
+        self._above_pictures.hide()
         self.rows[PICTURES].hide()
         # What the microphone hears changes all the time; the rows below must not move with it.
         self.rows["microphone"].text.setMinimumHeight(2 * ceil(metrics().lineSpacing()))
@@ -123,14 +126,17 @@ class ReadyCard(QFrame):
         self.read.clicked.connect(self.read_consent)
         self.start_button.clicked.connect(self.start)
 
-    def set_audio(self, policy: str, devices: Sequence[Device], current: str | None) -> None:
-        """policy: the study's `recording.audio`; without sound is a choice where it allows it."""
+    def set_audio(self, policy: str, devices: Sequence[Device] | None, current: str | None) -> None:
+        """policy: the study's `recording.audio`; without sound is a choice where it allows it;
+        devices: None before they were looked for."""
         choices: list[tuple[str, str | None]] = []
         if policy != "off":
-            choices = [(f"{d.label} · {d.host_api}", d.spec) for d in devices]
-        if policy != "required":
+            choices = [(f"{d.label} · {d.host_api}", d.spec) for d in devices or ()]
+        if devices is None:
+            choices = [(tr("Checking …"), None)]
+        elif policy != "required":
             choices.append((tr("Off: record without sound"), None))
-        if not choices and policy == "required":
+        elif not choices:
             choices.append((tr("No microphone was found"), None))
         self.device.set_choices(choices, current)
         self.device.setVisible(policy != "off")
@@ -148,6 +154,9 @@ class ReadyCard(QFrame):
             if row.key in self.rows:
                 self.rows[row.key].show_row(row)
                 self.rows[row.key].setVisible(bool(row.text))
+        # Studies have decoders, pictures, or both.
+        both = not (self.rows["decoders"].isHidden() or self.rows[PICTURES].isHidden())
+        self._above_pictures.setVisible(both)
 
     def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:
         """starting: the session is being opened; Start waits."""

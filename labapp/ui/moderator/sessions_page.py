@@ -85,6 +85,7 @@ class SessionsPage(QFrame):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._forbidden: frozenset[Path] = frozenset()
+        self._whole = False
         self._said = ""
         self._chosen: Path | None = None
         self._asked: SessionSummary | None = None
@@ -138,10 +139,19 @@ class SessionsPage(QFrame):
         self.remark.returnPressed.connect(self._remarked)
         self._selected()
 
-    def set_lines(self, lines: Sequence[SessionSummary], forbidden: Collection[Path] = ()) -> None:
-        """Every session, newest first; forbidden: those that their study does not let go on."""
-        if tuple(lines) == self.table.lines and forbidden == self._forbidden:
+    def set_lines(
+        self,
+        lines: Sequence[SessionSummary],
+        forbidden: Collection[Path] = (),
+        *,
+        whole: bool = True,
+    ) -> None:
+        """Every session, newest first; forbidden: those that their study does not let go on; whole:
+        all were read."""
+        before = (self.table.lines, self._forbidden, self._whole)
+        if (tuple(lines), forbidden, whole) == before:
             return
+        self._whole = whole
         self._forbidden = frozenset(forbidden)
         self.table.set_lines(lines)
         self._count()
@@ -177,7 +187,8 @@ class SessionsPage(QFrame):
         if self._asked is not None and (line is None or line.path != self._asked.path):
             self._stop_asking()
         if line is None:
-            text = tr("Choose a session.") if self.table.lines else tr("No session yet.")
+            none = tr("No session yet.") if self._whole else tr("Checking …")
+            text = tr("Choose a session.") if self.table.lines else none
         elif forbidden:
             text = tr("Its study forbids to go on with it: {path}", path=line.path)
         else:

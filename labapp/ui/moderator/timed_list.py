@@ -11,6 +11,7 @@ from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
+    QSizePolicy,
     QStyledItemDelegate,
     QStyleOptionViewItem,
 )
@@ -99,6 +100,8 @@ class TimedList(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self.setMinimumHeight(60)
+        # It takes the room that is left, and pushes nothing away.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.doubleClicked.connect(lambda at: self.chosen.emit(self.count() - 1 - at.row()))
 
     def show_lines(self, lines: Sequence[Line]) -> None:

@@ -53,6 +53,7 @@ class Researcher(QObject):
         self.page = page
         self._private = private
         self._sessions: tuple[SessionSummary, ...] = ()
+        self._whole = False
         self._study = ""
         self._shown = False
         self._done: dict[str, _Done] = {}
@@ -74,9 +75,9 @@ class Researcher(QObject):
 
     # --- what the home tells ----------------------------------------------------------------------
 
-    def set_sessions(self, sessions: Sequence[SessionSummary]) -> None:
-        """Every session under the data folder, newest first."""
-        self._sessions = tuple(sessions)
+    def set_sessions(self, sessions: Sequence[SessionSummary], *, whole: bool = True) -> None:
+        """Every session under the data folder, newest first; whole: all were read."""
+        self._sessions, self._whole = tuple(sessions), whole
         studies = sorted({one.study for one in sessions})
         if self._study not in studies:
             self._study = sessions[0].study if sessions else ""
@@ -243,7 +244,8 @@ class Researcher(QObject):
         quality = {} if results is None else results.quality
         own = self._own
         counts = sum(one.counts for key, one in quality.items() if key[0] == self._study)
-        said = counted(len(own), "{n} session", "{n} sessions") if own else tr("No session yet.")
+        none = tr("No session yet.") if self._whole else tr("Checking …")
+        said = counted(len(own), "{n} session", "{n} sessions") if own else none
         if quality:
             said = tr("{sessions}, {n} count", sessions=said, n=counts)
         self.page.set_sessions(own, quality, said)

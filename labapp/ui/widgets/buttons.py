@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QWidget,
+)
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
@@ -39,6 +46,28 @@ class Button(QPushButton):
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         event.ignore()
+
+
+class ElidedButton(Button):
+    """A button that may be narrower than its text: that ends in an ellipsis then. Its tool tip has
+    all of it, which is up to whoever makes it."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.SPACE_XL, super().minimumSizeHint().height())
+
+    def shown_text(self) -> str:
+        """As much of the text as there is room for."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        inside = self.style().subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
+        end = Qt.TextElideMode.ElideRight
+        return self.fontMetrics().elidedText(self.text(), end, inside.width())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = self.shown_text()  # type: ignore[attr-defined]
+        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
 
 
 class Segmented(QWidget):
