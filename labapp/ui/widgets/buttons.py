@@ -66,7 +66,7 @@ class ElidedButton(Button):
     def paintEvent(self, event: QPaintEvent) -> None:
         option = QStyleOptionButton()
         self.initStyleOption(option)
-        option.text = self.shown_text()  # type: ignore[attr-defined]
+        option.text = self.shown_text()
         QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
 
 
