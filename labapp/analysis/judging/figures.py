@@ -16,7 +16,14 @@ from labapp.analysis.inference import Values, mean, sd, values_of
 from labapp.analysis.judging import published as paper
 from labapp.analysis.judging.groups import WHO, Group, per_session, plain
 from labapp.analysis.judging.opinions import least_accuracy, understandings
-from labapp.analysis.judging.statistics import NEUTRAL, RIGHT, accuracy, chance, rank_means
+from labapp.analysis.judging.statistics import (
+    NEUTRAL,
+    RIGHT,
+    accuracy,
+    chance,
+    other_chance,
+    rank_means,
+)
 from labapp.analysis.plate import Plate
 from labapp.analysis.tables import Tables
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
@@ -94,8 +101,11 @@ def accuracies(groups: Sequence[Group]) -> Plate | None:
 
 
 def _printed(group: Group, name: str) -> paper.Published | None:
-    """The paper's value, where it may be drawn beside ours: made-up labels were not studied."""
-    return None if group.labels and group.invented else paper.published(group.design, name)
+    """The paper's value, where it may be drawn beside ours: made-up labels were not studied, and
+    where guessing gets another share right an accuracy means something else."""
+    if (group.labels and group.invented) or other_chance(group, name):
+        return None
+    return paper.published(group.design, name)
 
 
 def _strip(ax: Axes, place: float, values: Values, printed: paper.Published | None) -> None:

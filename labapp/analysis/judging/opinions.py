@@ -138,6 +138,8 @@ def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
     values = plain(minutes)
     if values.size:
         of = _of(study, design, 10, "duration", MINUTES)
+        if own.participants["tasks"].dropna().str.contains(", ").any():
+            of = replace(of, published="")  # the paper's sessions had one task
         why = " ".join(dict.fromkeys(filter(None, (one.length_sentence for one in groups))))
         yield summary(replace(of, published=noted(of.published, *groups), why=why), values)
 

@@ -77,6 +77,8 @@ def _sd(
 
 
 DISTINCTION, OUTPUT, AGREEMENT = "distinction", "output prediction", "agreement"
+CHANCE = 25.0
+"""Per cent that guessing gets right of four classes, or of the four ends of two steps."""
 UNDERSTANDING = tuple(
     f"understanding {when}" for when in ("after intro", "after task", "after results")
 )

@@ -45,18 +45,18 @@ PATH = (*FIRST_WRONG, "path-distinction")
 def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Quantity:
     """key: what `published` calls it, where that is not its name."""
     found = paper.published(group.design, key or name)
-    said = noted("" if found is None else str(found), group)
+    said = noted("" if found is None else str(found), group, also=other_chance(group, name))
     return Quantity(group.name, group.design, item, name, unit, said, group.length_sentence)
 
 
-def noted(said: str, *groups: Group) -> str:
-    """What the paper found, with a word where its labels were of another sort than a group's, or
-    its explanations of another length."""
+def noted(said: str, *groups: Group, also: str = "") -> str:
+    """What the paper found, with a word where its labels were of another sort than a group's, its
+    explanations of another length, or what else differs."""
     if not said:
         return said
     labels = any(group.labels and group.invented for group in groups)
     remarks = dict.fromkeys(group.length_remark for group in groups)
-    told = [*([paper.KNOWN_OBJECTS] * labels), *filter(None, remarks)]
+    told = [*([paper.KNOWN_OBJECTS] * labels), *filter(None, (*remarks, also))]
     return f"{said} ({'; '.join(told)})" if told else said
 
 
@@ -90,6 +90,17 @@ def chance(group: Group, name: str) -> float:
     return float(100 * (1 / options.astype(float)).mean())
 
 
+def other_chance(group: Group, name: str) -> str:
+    """What stands beside an accuracy of the paper where guessing gets another share right here, as
+    with classes of one's own; empty elsewhere."""
+    if name not in (paper.DISTINCTION, paper.OUTPUT):
+        return ""
+    here = chance(group, name)
+    if round(here, 1) == paper.CHANCE:
+        return ""
+    return f"guessing gets {paper.CHANCE:g} % right there, {here:.3g} % here"
+
+
 def accuracies(group: Group) -> Iterator[Result]:
     """Item 1, Table 1: mean and sd, the t test against chance; ours: Wilcoxon, Shapiro and the
     interval that takes sessions with the same set of photos as alike."""
@@ -117,7 +128,10 @@ def distinction_against_output(group: Group) -> Iterator[Result]:
         return
     both = [paper.published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
     said = paper.compared(*both, significant=group.design in paper.OUTPUT_DIFFERS)
-    of = replace(quantity(group, 2, paper.DISTINCTION, PERCENT), published=noted(said, group))
+    of = replace(
+        quantity(group, 2, paper.DISTINCTION, PERCENT),
+        published=noted(said, group, also=other_chance(group, paper.DISTINCTION)),
+    )
     than = (paper.OUTPUT, other)
     yield result_of(of, one, inference.two_sample(one, other), other=than)
     yield result_of(of, one, inference.paired(one, other), other=than, ours=True)

@@ -12,6 +12,7 @@ from labapp.analysis import Tables
 from labapp.analysis.analyze import FIGURES, analyze
 from labapp.analysis.inference import SMALLEST
 from labapp.analysis.judging.comparisons import findings
+from labapp.analysis.judging.opinions import durations
 from labapp.analysis.judging.published import (
     INVENTED,
     KNOWN_OBJECTS,
@@ -21,7 +22,7 @@ from labapp.analysis.judging.published import (
 )
 from labapp.analysis.judging.results import MEAN
 from labapp.analysis.judging.sections import NO_VALUE
-from labapp.analysis.judging.statistics import chance, first_wrong_steps
+from labapp.analysis.judging.statistics import chance, first_wrong_steps, of_group
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
@@ -149,6 +150,30 @@ def test_chance_is_told_as_it_is() -> None:
     studies = [made, Judged("prototype-agreement", study="agreed").builder()]
     found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
     assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
+
+
+def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() -> None:
+    found = tables_of([SessionRecords.of(paired(Judged("heatmap-distinction").builder()), "test")])
+    (group,) = findings(found.included()).groups
+    for options, remark in (
+        ("finch;gull;heron;ibis", ""),
+        ("finch;gull", " (guessing gets 25 % right there, 50 % here)"),
+    ):
+        photos = group.photos.assign(options=options)
+        told = replace(group, design="gradcam-distinction", photos=photos)
+        printed = {one.of.name: one.of.published for one in of_group(told) if one.of.item == 1}
+        assert printed == {
+            "distinction": f"27.8 ± 16.3, not significant{remark}",
+            "output prediction": f"34.6 ± 19.0{remark}",
+        }
+
+
+def test_a_session_of_other_tasks_too_is_not_timed_beside_the_paper() -> None:
+    found = tables_of([SessionRecords.of(paired(Judged("heatmap-distinction").builder()), "test")])
+    for tasks, printed in (("heatmap-distinction", "7.0"), ("reconstruction, heatmap", "")):
+        own = replace(found, participants=found.participants.assign(tasks=tasks))
+        (timed,) = durations(own, "judged", "gradcam-distinction", [])
+        assert timed.of.published == printed
 
 
 @pytest.mark.parametrize("task", ["path-agreement", "path-first-step"])
