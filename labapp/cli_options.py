@@ -108,10 +108,15 @@ def one_place(workers: int | None, dask: str | None) -> None:
 
 
 def data_folder(data: Path | None) -> Path:
-    """The data root: what was said, else the usual one."""
+    """The data root: what was said, else the usual one. Raises UsageError where it is a file."""
     from labapp.resources import data_root
 
-    return data_root(data)
+    root = data_root(data)
+    if root.exists() and not root.is_dir():
+        raise UsageError(
+            f"{root} is a file, and sessions lie in a folder.", todo="Name the folder with --data."
+        )
+    return root
 
 
 def warn_of_wide(data: Path | None) -> None:

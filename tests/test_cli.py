@@ -236,6 +236,17 @@ def test_a_simulated_session_from_the_command_line(cli: Any, tmp_path: Path) -> 
     assert cli("sessions", "verify", str(path))[0] == 1
 
 
+@pytest.mark.parametrize("command", [("list",), ("verify", "P01"), ("resume", "P01")])
+def test_a_data_root_that_is_a_file_is_refused(
+    cli: Any, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "file").touch(0o644)
+    status, out, err = cli("sessions", *command, "--data", str(tmp_path / "file"))
+    assert (status, out) == (2, "")
+    assert "is a file, and sessions lie in a folder" in err
+    assert "chmod" not in err
+
+
 def test_a_participant_withdraws_later(
     cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

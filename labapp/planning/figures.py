@@ -155,7 +155,7 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
     axes = figure.subplots(len(waits), 1, squeeze=False)[:, 0]
     for ax, one in zip(axes, waits, strict=True):
         most = max(float(values.max()) for values in one.active_s.values())
-        ends = max([most, one.present_s, *([one.skip_after_s] if one.skip_after_s else [])])
+        ends = max([most, *filter(None, (one.present_s, one.skip_after_s))])
         for (name, values), (line, mark) in zip(one.active_s.items(), LINES, strict=False):
             ordered = np.sort(values)
             up_to = np.arange(1, len(ordered) + 1) / len(ordered) * 100
@@ -183,7 +183,8 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
         if one.median_s is not None:
             ax.axvline(one.median_s, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
             _say(ax, one.median_s, f"median {one.median_s:.0f} s")
-        ax.axvline(one.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
+        if one.present_s is not None:
+            ax.axvline(one.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
         ax.set_title(one.dataset)
         ax.set_ylim(0, 100)
         ax.set_xlim(0, ends * 1.02)
@@ -196,7 +197,7 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
         figure,
         "Active time of solved questions by strategy, with the recommended T",
         "A line a strategy, its mark at the median. Dashed: median of the mixture; line: T, twice "
-        "that as a round number; dotted: the study's present T.",
+        "that as a round number; dotted: the study's present T, where it waits with a skip.",
     )
 
 

@@ -144,7 +144,7 @@ def _waiting(plan: Plan, drawn: dict[str, Plate]) -> Iterator[Html]:
                 one.solved,
                 said.NONE if one.median_s is None else decimal(one.median_s, 1),
                 said.NONE if one.skip_after_s is None else one.skip_after_s,
-                f"{one.present_s:g}",
+                said.NONE if one.present_s is None else f"{one.present_s:g}",
             )
         )
         rows += [

@@ -24,13 +24,13 @@ BATCH = 250
 @dataclass(frozen=True)
 class Pairs:
     """alignments: of pairs (z, z') of one model, shape (n,), 0-1. target_alignment and
-    skip_after_s: what the study has for it now."""
+    skip_after_s: what the study has for it now; None where no skip waits for it."""
 
     model: str
     distance: str
     alignments: NDArray[np.float64]
     target_alignment: float
-    skip_after_s: float
+    skip_after_s: float | None
 
     @property
     def dataset(self) -> str:
@@ -75,7 +75,7 @@ def pairs_of(part: ReconstructionPart, decoder: Decoder, seed: int, n: int = PAI
         part.distance,
         np.array(found, np.float64),
         part.target_alignment,
-        part.skip_after_s,
+        part.skip_after_s if part.skip == "after" else None,
     )
 
 

@@ -64,6 +64,22 @@ class Plan:
         return len(self.open.strategies) // len(self.shares)
 
 
+def _check_strategies(shares: Mapping[str, float], loaded: LoadedStudy) -> None:
+    """Raises UsageError for a strategy that cannot do the study, with those that can."""
+    cannot: list[UsageError] = []
+    able = []
+    for strategy in shares:
+        try:
+            check_fits(strategy, loaded.study)
+        except UsageError as error:
+            cannot.append(error)
+        else:
+            able.append(strategy)
+    if cannot:
+        todo = f"Name those that can: --strategies {','.join(able)}." if able else cannot[0].todo
+        raise UsageError(cannot[0].what, safe="Nothing was simulated.", todo=todo) from cannot[0]
+
+
 def plan(
     study: str,
     *,
@@ -86,8 +102,7 @@ def plan(
     """
     loaded = loading.load(study)
     check_plannable(loaded)
-    for strategy in shares:
-        check_fits(strategy, loaded.study)
+    _check_strategies(shares, loaded)
     calibrated = _calibrated(calibration, loaded)
     used = loaded.study.seed if seed is None else seed
     of_each = participants or default_participants(loaded)

@@ -75,9 +75,10 @@ def wait(one: Waiting) -> str:
     if one.skip_after_s is None or one.median_s is None:
         return f"{one.dataset}: nothing was solved, so that nothing can be said of T."
     of = "of the calibration's questions" if one.source == "calibration" else "of solved questions"
+    now = "does not wait with it" if one.present_s is None else f"has {one.present_s:g} s"
     return (
         f"{one.dataset}: T = {one.skip_after_s} s, twice the median active time {of} "
-        f"({decimal(one.median_s, 1)} s), rounded (the study has {one.present_s:g} s now)."
+        f"({decimal(one.median_s, 1)} s), rounded (the study {now} now)."
     )
 
 

@@ -28,10 +28,10 @@ RULE = (
 class Waiting:
     """Of one data set. active_s: of the solved questions by strategy; median_s: of the mixture;
     skip_after_s: T, None where nothing was solved; source: calibration or simulation; present_s:
-    the study's own."""
+    the study's own, None where it never waits with the skip."""
 
     dataset: str
-    present_s: float
+    present_s: float | None
     median_s: float | None
     skip_after_s: int | None
     source: str

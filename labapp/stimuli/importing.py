@@ -30,7 +30,7 @@ def opened(reference: str) -> StimulusSet:
     Raises StimuliError: there is none, or something is wrong with it.
     """
     folder = Path(reference)
-    if (folder / MANIFEST).is_file() or not (folder / sources.HEADER).is_file():
+    if (folder / MANIFEST).is_file() or not (folder / library.HEADER).is_file():
         return library.load(reference)
     manifest = checked(folder).manifest
     assert manifest is not None

@@ -22,6 +22,8 @@ from labapp.reading.values import json_value
 from labapp.stimuli.manifest import PATTERNS, Manifest
 
 MANIFEST = "manifest.json"
+HEADER = "set.json"
+"""Of a set of tables, beside which the tables lie."""
 LARGEST = 32 * files.MIB
 """Bytes of a manifest. That of a thousand photos with forty rows each has ten megabytes."""
 TOLD = 50
@@ -74,6 +76,11 @@ def find(reference: str | Path) -> Path:
                 return root / name
     if files.is_file(folder / MANIFEST):
         return folder
+    if files.is_file(folder / HEADER):
+        raise StimuliError(
+            f"The stimulus set in {name} is made of tables, which no study can name.",
+            todo=f"Import it with `labapp stimuli import {name}`, and name the id in its {HEADER}.",
+        )
     known = ", ".join(dict.fromkeys(path.name for path in listed())) or "none"
     raise StimuliError(
         f"There is no stimulus set {name!r}.",

@@ -28,10 +28,9 @@ from typing import Any
 
 from labapp.errors import StimuliError
 from labapp.stimuli import library
-from labapp.stimuli.library import MANIFEST, named_path
+from labapp.stimuli.library import HEADER, MANIFEST, named_path
 from labapp.text_tables import original
 
-HEADER = "set.json"
 Loc = tuple[str | int, ...]
 Json = dict[str, Any]
 

@@ -112,9 +112,10 @@ class SingleDimensionStages(AnyStages):
 class JudgingStages(Strict):
     """A task that judges explanations: the photos of one set, one after another (paper 003).
 
-    stimuli: id or folder of a stimulus set; set: its number, or a variable that gives it. labels:
-    the true class is told; marks: and below its name what it can be told by (published: the name
-    alone). order: of the photos, as the set lists them, or seeded by participant. rows: of
+    stimuli: id of a stimulus set, or a folder with a manifest.json; set: its number, or a variable
+    that gives it. labels: the true class is told; marks: and below its name what it can be told by
+    (published: the name alone). order: of the photos, as the set lists them, or seeded by
+    participant. rows: of
     prototypes where a prediction is judged: sorted, the most similar first (figures A10 and A14),
     or shuffled (appendix A); where classes are told apart, they always are. colour_map: of
     heatmaps, by default the published one of their scale. description: what can be opened at any

@@ -162,6 +162,20 @@ def test_wrong_usage_ends_with_2(labapp: Any, arguments: tuple[str, ...], said: 
     assert said in err
 
 
+def test_strategies_that_can_do_a_study_of_both_kinds_are_named(
+    labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dials = load("quickstart").path.read_text("utf-8")
+    judged = "task: heatmap-distinction, stimuli: mine, set: 1, intro: a.md, description: a.md"
+    study = f"  - stages: {{{judged}}}\n  - debrief"
+    both = tmp_path / "both.yaml"
+    both.write_text(dials.replace("  - debrief", study), "utf-8")
+    (tmp_path / "a.md").write_text("Look.", "utf-8")
+    status, out, err = labapp(str(both))
+    assert (status, out) == (2, "")
+    assert "--strategies understanding,random." in err
+
+
 def test_a_plan_that_fails_leaves_no_folder(
     labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +271,9 @@ def test_pairs_are_drawn_as_the_study_draws_them(study: Path) -> None:
     assert part.sampling == "prior"
     found = pairs_of(part, decoder, 1, 400)
     assert (found.dataset, found.target_alignment) == ("sinelines", 0.5)
+    assert found.skip_after_s is None, "it lets people skip at any time"
+    waits = part.model_copy(update={"skip": "after", "skip_after_s": 45.0})
+    assert pairs_of(waits, decoder, 1, 4).skip_after_s == 45.0
     assert found.alignments.shape == (400,)
     assert 0.05 < found.alignments.mean() < 0.35
     assert found.share(0.0) == 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,6 +131,10 @@ def test_t_is_twice_the_median_of_what_the_mixture_solves() -> None:
     asked = Suggestion("sinelines", (), (), None, 4, 21.0, 25.0, 40)
     (found,) = waiting([some_pairs(MODELS[0])], even, [asked])
     assert (found.skip_after_s, found.source) == (40, "calibration")
+    assert "(the study has 30 s now)" in said.wait(found)
+    free = replace(some_pairs(MODELS[0]), skip_after_s=None)
+    (found,) = waiting([free], even)
+    assert "(the study does not wait with it now)" in said.wait(found)
     nothing = people({"trials": [row | {"outcome": "skipped"} for row in rows]}, strategies,
                      {"understanding": 1, "random": 1})  # fmt: skip
     (found,) = waiting([some_pairs(MODELS[0])], nothing)

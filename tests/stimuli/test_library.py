@@ -53,6 +53,13 @@ def test_an_id_is_not_a_folder_where_the_program_was_started(
     assert library.find("tiny-heatmaps").resolve() == other.folder
 
 
+def test_a_folder_of_tables_is_told_to_be_imported_first(tmp_path: Path) -> None:
+    (tmp_path / library.HEADER).write_text("{}")
+    with pytest.raises(StimuliError, match="is made of tables") as told:
+        library.find(tmp_path)
+    assert f"labapp stimuli import {tmp_path}" in told.value.todo
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
