@@ -7,7 +7,8 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from labapp.events.commands import ConfirmSkip, EndSession, Next, Pause, Resume
+from labapp.events import Source
+from labapp.events.commands import ConfirmSkip, EndSession, Next, Pause, Reopen, Resume
 from labapp.study.plan import ReconstructionPart
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
@@ -243,6 +244,27 @@ def test_focus_is_recorded(open_room, open_window, qapp):
     count = room.count("window.focus")
     QApplication.sendEvent(window, QEvent(QEvent.Type.ActivationChange))
     assert room.count("window.focus") == count
+
+
+def test_a_focus_that_came_back_behind_an_end_is_recorded_when_that_is_taken_back(
+    open_room, open_window, qapp
+):
+    room = open_room()
+    window = open_window(room)
+    other = QWidget()
+    other.show()
+    other.activateWindow()
+    qapp.processEvents()
+    room.runner.send(EndSession("a mistake"), Source.MODERATOR)
+    window.activateWindow()
+    qapp.processEvents()
+    assert room.last("window.focus") == {"focused": False}
+    room.runner.send(Reopen(room.runner.state.end_seq), Source.MODERATOR)
+    assert room.last("window.focus") == {"focused": True}
+    other.activateWindow()
+    qapp.processEvents()
+    assert room.last("window.focus") == {"focused": False}
+    other.close()
 
 
 def test_nothing_is_called_saved_that_is_deleted(open_room, open_window):

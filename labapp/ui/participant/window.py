@@ -201,6 +201,7 @@ class ParticipantWindow(QWidget):
 
     def _render(self) -> None:
         state, part = self._runner.state, self._runner.part
+        self._follow_focus()
         self._follow_leave()
         title, text = self._cover_words(part)
         if part is not None and self._runner.ready and state.index != self._shown_part:
@@ -480,11 +481,18 @@ class ParticipantWindow(QWidget):
         focused = self.isActiveWindow()
         if focused and (self.focusWidget() is None or self.focusWidget() in self._leaving):
             self._rest_focus()
-        if focused != self._focused and not self._runner.finished:
-            self._focused = focused
-            self._runner.emit(WindowFocus(focused))
-            # The console on another screen covers nothing: the moderator takes a note there.
-            other = QApplication.activeWindow()
-            beside = other is not None and other.screen() is not self.screen()
-            self._elsewhere = not focused and not beside
-            self._tell_alone()
+        self._follow_focus()
+
+    def _follow_focus(self) -> None:
+        """Record that the window got or lost the keyboard; what happened behind an end is made up
+        for when that is taken back."""
+        focused = self.isActiveWindow()
+        if focused == self._focused or self._may_close or self._runner.finished:
+            return
+        self._focused = focused
+        self._runner.emit(WindowFocus(focused))
+        # The console on another screen covers nothing: the moderator takes a note there.
+        other = QApplication.activeWindow()
+        beside = other is not None and other.screen() is not self.screen()
+        self._elsewhere = not focused and not beside
+        self._tell_alone()
