@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from labapp.errors import DataFolderError, SessionError
 from labapp.session.private import consents
@@ -105,6 +106,31 @@ def test_uses_are_asked_one_by_one_and_only_a_needed_one_holds_up(open_room, ope
     screen.uses["transcript"].click()
     QTest.mouseClick(window.bottom.right, LEFT)
     assert room.last("consent.given")["uses"] == {"transcript": True, "quote": False}
+
+
+def test_a_long_form_scrolls_to_what_is_asked_and_to_what_has_the_focus(
+    open_room, open_window, tmp_path, qtbot
+):
+    uses = "audio, transcript, quote, share_audio, video"
+    items = "{" + ": required, ".join(uses.split(", ")) + ": required}"
+    room = begin(open_room, tmp_path, "drawn", items)
+    window = open_window(room)
+    window.showNormal()
+    window.resize(window.minimumSize())
+    screen = window.screen_shown
+
+    def all_seen(widget: QWidget) -> bool:
+        return widget.visibleRegion().boundingRect() == widget.rect()
+
+    qtbot.waitUntil(lambda: not all_seen(screen.name))
+    QTest.mouseClick(window.bottom.left, LEFT)
+    qtbot.waitUntil(lambda: all_seen(screen.leave))
+    QTest.mouseClick(screen.leave.stay, LEFT)
+    qtbot.waitUntil(lambda: all_seen(screen.tick))
+    window.bottom.right.setFocus()
+    QTest.keyClick(window.bottom.right, Qt.Key.Key_Backtab)
+    assert screen.name.hasFocus()
+    qtbot.waitUntil(lambda: all_seen(screen.name))
 
 
 @pytest.mark.parametrize("agrees", [True, False])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,6 +18,7 @@ from labapp.study.consent import Sign
 from labapp.study.plan import ConsentPart, InterviewPart
 from labapp.ui import theme
 from labapp.ui.participant.consent_words import announced
+from labapp.ui.participant.focus import InView
 from labapp.ui.participant.panels import Question
 from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.widgets.bars import Foot
@@ -123,7 +124,8 @@ class ConsentScreen(Screen):
         inner.setProperty("role", "ground")
         inner.setLayout(side)
         side.setContentsMargins(0, 0, theme.SPACE_S, 0)
-        holder = QScrollArea()  # a form of many ticks is higher than a small window
+        self._holder = holder = QScrollArea()  # a form of many ticks is higher than a small window
+        InView(holder)
         holder.setWidgetResizable(True)
         holder.setFrameShape(QFrame.Shape.NoFrame)
         holder.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -198,6 +200,8 @@ class ConsentScreen(Screen):
 
     def left(self) -> None:
         self.leave.ask()
+        # All of the question, and not only its button, which has the focus.
+        QTimer.singleShot(0, self, lambda: self._holder.ensureWidgetVisible(self.leave))
 
     def _stay(self) -> None:
         self.leave.hide()

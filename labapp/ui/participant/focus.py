@@ -3,7 +3,7 @@
 The order is that of the layouts, so that a field that is put into a row later, such as the editor
 of a dial's name, has its place in that row. A screen can name what comes in another turn, since its
 task is done in it. The way on comes behind the content, and what leaves a question, such as Skip,
-behind everything else.
+behind everything else. What gets the focus is scrolled into view.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QGridLayout, QLayout, QScrollArea, QWidget
+from shiboken6 import isValid
 
 LAST = 1_000_000
 """The row of what stands in no layout."""
@@ -80,3 +81,26 @@ def after(order: Sequence[QWidget], current: QWidget | None, *, forward: bool) -
         return others[0 if forward else -1]
     place = order.index(current) + (1 if forward else -1)
     return order[place % len(order)]
+
+
+class InView(QObject):
+    """Scrolls an area to whatever in it gets the focus, by whichever way: Qt does so only for Tab
+    from one widget of it to the next."""
+
+    def __init__(self, area: QScrollArea) -> None:
+        super().__init__(area)
+        self._area = area
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._follow)
+
+    def _follow(self, before: QWidget | None, now: QWidget | None) -> None:
+        # Nothing moves under the mouse while a button of it is down.
+        if QApplication.mouseButtons() or now is None or not self._area.isAncestorOf(now):
+            return
+        # What has just come up has its place only when the layout was looked at.
+        QTimer.singleShot(0, self, lambda: self._show(now))
+
+    def _show(self, widget: QWidget) -> None:
+        if isValid(widget):
+            self._area.ensureWidgetVisible(widget)

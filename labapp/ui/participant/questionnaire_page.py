@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLay
 
 from labapp.study.instruments import Item, Slider, Statement
 from labapp.ui import theme
+from labapp.ui.participant.focus import InView
 from labapp.ui.participant.questionnaire_items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
@@ -50,6 +51,7 @@ class Page(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        InView(self)
         inside = QWidget()
         inside.setProperty("role", "ground")
         self._column = QVBoxLayout(inside)
