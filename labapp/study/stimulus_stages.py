@@ -22,6 +22,9 @@ from labapp.study.stages import JudgingStages, UnmaskingStages
 from labapp.study.unmasked import Unmasking
 from labapp.study.unmasking import OutputsOf, PlannedSequence
 
+MOST_DIGITS = 9
+"""Of the number of a set. Python reads no more than 4,300, and says so with an error of its own."""
+
 
 class StimulusStages:
     """flow: the participant's, with the variables at each item; number and participant: who it is;
@@ -125,8 +128,8 @@ class StimulusStages:
         """The stimulus set of stages, and the number of the set in it."""
         number = conditions.fill(str(stages.set), scope)
         found = self.stimuli_of(conditions.fill(stages.stimuli, scope))
-        if not number.isdecimal():
-            raise Unfit("set", f"{number!r} is no number of a set", "Give a whole number.")
+        if not number.isdecimal() or len(number) > MOST_DIGITS:
+            raise Unfit("set", f"{number[:40]!r} is no number of a set", "Give a whole number.")
         return found, int(number)
 
     @contextmanager
