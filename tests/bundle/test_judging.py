@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +13,7 @@ from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.study.judging import Question
 from labapp.tasks.judging.state import PhotoTrial
+from tests.helpers.bids import errors_in, validated
 from tests.helpers.judged import Judged
 from tests.helpers.trees import flip
 
@@ -95,16 +94,8 @@ def test_the_pictures_go_along_and_are_checked(
 
 def test_valid_bids(session: Path, tmp_path: Path) -> None:
     bundle = export([session], tmp_path / "bundle")
-    binary = Path(sys.executable).with_name("bids-validator-deno")
-    done = subprocess.run(
-        [str(binary), "--format", "json", "--max-rows", "-1", str(bundle)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    result = json.loads(done.stdout)
-    issues = result["issues"]["issues"]
-    assert [issue for issue in issues if issue["severity"] == "error"] == []
+    result = validated(bundle)
+    assert errors_in(result) == []
     assert sorted(result["summary"]["tasks"]) == [
         "judging explanations",
         "session",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import parts_of
 from labapp.study.unmasking import UnmaskingPart
 from tests.helpers import stimuli
+from tests.helpers.bids import errors_in, validated
 from tests.helpers.rooms import Room, make_runner
 from tests.helpers.trees import flip
 from tests.helpers.unmasking import made, play_unmasking, write_unmasking_study
@@ -266,16 +265,9 @@ def test_a_bundle_can_be_reduced_further(tmp_path: Path, bundle: Path) -> None:
 
 
 def test_valid_bids(bundle: Path) -> None:
-    binary = Path(sys.executable).with_name("bids-validator-deno")
-    done = subprocess.run(
-        [str(binary), "--format", "json", "--max-rows", "-1", str(bundle)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    result = json.loads(done.stdout)
+    result = validated(bundle)
     issues = result["issues"]["issues"]
-    assert [issue for issue in issues if issue["severity"] == "error"] == []
+    assert errors_in(result) == []
     assert not any("STIM" in issue["code"] for issue in issues)
     assert sorted(result["summary"]["tasks"]) == ["session", "unmasking"]
 

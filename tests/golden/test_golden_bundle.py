@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from labapp import resources
+from tests.helpers.bids import errors_in, validated
 from tests.helpers.golden_bundle import REGENERATE, comparable, exported, kept
 from tests.helpers.journals import GOLDEN
 
@@ -43,17 +41,9 @@ def test_every_file_is_the_golden_one(bundle: Path) -> None:
 
 def test_bids_validator_finds_no_error(bundle: Path) -> None:
     """Runs offline: the schema is built into the validator."""
-    binary = Path(sys.executable).with_name("bids-validator-deno")
-    done = subprocess.run(
-        [str(binary), "--format", "json", "--max-rows", "-1", str(bundle)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    result = json.loads(done.stdout)
+    result = validated(bundle)
     issues = result["issues"]["issues"]
-    assert [issue for issue in issues if issue["severity"] == "error"] == []
-    assert done.returncode == 0, done.stderr
+    assert errors_in(result) == []
     others = {(issue["code"], issue.get("subCode")) for issue in issues} - NOT_OURS_TO_FILL
     assert others == {("SIDECAR_KEY_RECOMMENDED", "Instructions")}, "the session's own timeline"
     assert result["summary"]["totalFiles"] > 10

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 
-def validator_errors(bundle: Path) -> list[dict[str, Any]]:
-    """The errors that the BIDS validator finds. It runs offline: the schema is built into it."""
+def validated(bundle: Path) -> dict[str, Any]:
+    """What the BIDS validator says of a bundle. It runs offline: the schema is built into it.
+
+    Of a copy on the disk: it may not read what lies below /dev, as folders in memory do.
+    """
     binary = Path(sys.executable).with_name("bids-validator-deno")
-    done = subprocess.run(
-        [str(binary), "--format", "json", "--max-rows", "-1", str(bundle)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    issues = json.loads(done.stdout)["issues"]["issues"]
-    return [issue for issue in issues if issue["severity"] == "error"]
+    with tempfile.TemporaryDirectory(prefix="labapp-bids-") as folder:
+        copy = shutil.copytree(bundle, Path(folder) / bundle.name)
+        done = subprocess.run(
+            [str(binary), "--format", "json", "--max-rows", "-1", str(copy)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == 0 or errors_in(result), done.stderr
+    return result
+
+
+def errors_in(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The errors among what it says."""
+    return [issue for issue in result["issues"]["issues"] if issue["severity"] == "error"]
+
+
+def validator_errors(bundle: Path) -> list[dict[str, Any]]:
+    """The errors that the BIDS validator finds."""
+    return errors_in(validated(bundle))
