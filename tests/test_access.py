@@ -45,13 +45,30 @@ def command(umask: int, *arguments: str, cwd: Path, **variables: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+STUDY = """\
+id: open
+title: A study whose model is there at once
+version: 1
+flow:
+  - consent: texts/{language}/consent.md
+  - stages: {task: reconstruction, models: [sinelines/gt], trials: 1, after: [seq]}
+"""
+
+
+def simulated(umask: int, made: Path, **variables: str) -> None:
+    """A session in the folder `data`."""
+    study = made.parent / "open.yaml"
+    study.write_text(STUDY)
+    simulate = ("simulate", str(study), "--participants", "1", "--workers", "1", "--out", "data")
+    command(umask, *simulate, cwd=made, **variables)
+
+
 @pytest.mark.parametrize("umask", [0o000, 0o022])
 def test_the_commands_write_nothing_that_others_can_read(tmp_path: Path, umask: int) -> None:
     """Sessions, private folder, bundle, archive, analysis: with figures where all is open."""
     made = tmp_path / "made"
     made.mkdir(mode=0o700)
-    simulate = ("simulate", "quickstart", "--participants", "1", "--workers", "1", "--out", "data")
-    command(umask, *simulate, cwd=made)
+    simulated(umask, made)
     command(umask, "export", "data", "--out", "a/bundle", cwd=made)
     command(umask, "export", "data", "--out", "b.zip", "--zip", "--deidentify", cwd=made)
     if not umask:
@@ -74,8 +91,7 @@ def test_for_the_labs_group_everything_is_open_but_the_private_folder(tmp_path: 
     made = tmp_path / "made"
     made.mkdir(mode=0o700)
     name = grp.getgrgid(os.getegid()).gr_name
-    simulate = ("simulate", "quickstart", "--participants", "1", "--workers", "1", "--out", "data")
-    command(0o022, *simulate, cwd=made, LABAPP_GROUP=name)
+    simulated(0o022, made, LABAPP_GROUP=name)
     command(0o022, "export", "data", "--out", "bundle", cwd=made, LABAPP_GROUP=name)
     private = made / "data" / "private"
     assert others_can(made, 0o007) == []

@@ -126,6 +126,14 @@ def clear(data: Path, study: str) -> None:
             _clear(data / study)
 
 
+def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str) -> None:
+    """Raise the ParticipantTaken of `create` before models and pictures, which take long, are made
+    ready. Nothing is promised: whoever is free now may be taken by then."""
+    clear(data, loaded.study.id)
+    if (data / loaded.study.id).is_dir():  # which a first session makes
+        _refuse(data, loaded, FolderName(participant, session, ""))
+
+
 def discard(path: Path) -> None:
     """Remove a session folder in which nothing was recorded. It is hidden first, so that a removal
     that is broken off leaves nothing that takes a participant's label."""

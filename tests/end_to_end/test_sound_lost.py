@@ -12,7 +12,7 @@ import pytest
 from labapp.records.journal import read_rows
 from labapp.records.opening import open_record
 from tests.end_to_end.conftest import environment
-from tests.end_to_end.test_command_line import STUDY, only_session
+from tests.end_to_end.test_command_line import only_session, without_training
 from tests.sound import VirtualMicrophone
 
 
@@ -20,9 +20,10 @@ from tests.sound import VirtualMicrophone
 def test_the_session_goes_on_without_its_microphone(
     sound_server: VirtualMicrophone, tmp_path: Path
 ) -> None:
+    study = str(without_training(tmp_path))
     running = subprocess.Popen(
         [
-            *(sys.executable, "-m", "labapp", "run", str(STUDY), "--participant", "P03"),
+            *(sys.executable, "-m", "labapp", "run", study, "--participant", "P03"),
             *("--simulate", "knowing", "--windowed"),
         ],
         env={**environment(tmp_path), **sound_server.env},

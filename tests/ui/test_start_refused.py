@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from labapp.audio import devices
-from labapp.errors import DataFolderError, NoMicrophone, StudyError
+from labapp.errors import DataFolderError, NoMicrophone, ParticipantTaken, StudyError
 from labapp.resources import assets
-from labapp.session import folder
+from labapp.session import folder, models
 from labapp.ui.starting import MB, RunOptions, open_new
+from tests.session.sessions import opened
 
 
 @pytest.fixture
@@ -69,3 +70,19 @@ def test_no_microphone_where_sound_is_required_does_not_advise_to_leave_it_out(
         open_new(str(file), "P01", "1", RunOptions(options.data, options.private))
     assert "off" not in said.value.todo
     assert "labapp doctor" in said.value.todo
+
+
+def test_a_label_that_is_taken_is_refused_before_models_are_loaded(
+    options: RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = opened(tmp_path)
+    before.begin()
+    before.close("test over")
+
+    def load_warm(ids: object) -> None:
+        raise AssertionError("nobody is to wait for models")
+
+    monkeypatch.setattr(models, "load_warm", load_warm)
+    with pytest.raises(ParticipantTaken, match="P01 already has session 1") as said:
+        open_new("quickstart", "P01", "1", options)
+    assert "untouched" in said.value.safe
