@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a new user needs; both set up what is missing first.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test torture format clean
+.PHONY: help setup demo run test torture fuzz format clean
 
 help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"

@@ -267,7 +267,9 @@ def test_a_participant_withdraws_later(
     listed = cli("sessions", "list", *data)[1]
     assert "withdrawn (data kept)" in listed
     assert listed.count("withdrawn") == 1
-    assert "withdrawn      keep" in cli("sessions", "show", one.name, *data)[1]
+    shown = cli("sessions", "show", one.name, *data)[1]
+    assert "withdrawn      keep" in shown
+    assert "redacted       no" in shown
     export = ("export", one.name, "--out", str(tmp_path / "bundle"), *data)
     status, _, err = cli(*export)
     assert status == 1

@@ -102,4 +102,6 @@ def _value(value: Any) -> str:
         return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items()) or "none"
     if isinstance(value, list | tuple):
         return " → ".join(str(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return str(value)

@@ -21,7 +21,7 @@ from pathlib import Path
 from labapp import leftovers
 from labapp.errors import RecordError
 from labapp.reading import files
-from labapp.records.layout import COLUMNS, JOURNAL, SCHEMA_VERSION
+from labapp.records.layout import COLUMNS, JOURNAL, SCHEMA_VERSION, FolderName
 from labapp.records.lock import held
 from labapp.records.rows import Row
 
@@ -52,10 +52,14 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
     """
     path = folder / JOURNAL
     if not files.is_file(path):
-        raise RecordError(
-            f"There is no journal in {folder}.",
-            todo="Give a session folder (its name begins with sub-) or a bundle.",
-        )
+        if FolderName.parse(folder.name) is not None and folder.is_dir():
+            todo = (
+                "Look for a copy, or a bundle made earlier, and leave what is there as it is. "
+                "Should the participant withdraw, `labapp sessions withdraw` deletes it."
+            )
+        else:
+            todo = "Give a session folder (its name begins with sub-) or a bundle."
+        raise RecordError(f"There is no journal in {folder}.", todo=todo)
     try:
         with _connection(folder, path) as connection:
             if lenient:

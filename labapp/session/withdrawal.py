@@ -65,8 +65,9 @@ class Withdrawn:
 def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
     """Write down that the participant of a session withdrew, and delete the data if so wanted.
 
-    folder: the session folder; of one whose deletion was interrupted, its former path. Raises
-    SessionBusy while it is open, RecordError when it is no session or was renamed, DataFolderError
+    folder: the session folder, also one whose journal is damaged or lost, for its sound may be
+    there; of one whose deletion was interrupted, its former path. Raises SessionBusy while it is
+    open, RecordError when it is no session or was renamed, DataFolderError
     when something could not be written or removed.
     """
     name = FolderName.parse(folder.name)
@@ -75,7 +76,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
     interrupted = leaving.is_dir()
     if name is None or not interrupted:
         home = SessionFolder(folder)
-        home.require_journal()
+        if name is None or not folder.is_dir():
+            home.require_journal()
         home.lock().release()
         name = home.name
     planned = _planned(leaving if interrupted else folder)

@@ -77,8 +77,12 @@ def find(study: str | Path) -> Path:
     named = resources.assets() / "studies" / f"{study}.yaml"
     if path.name != str(study) or not reading.is_file(named):
         known = ", ".join(p.stem for p in shipped())
+        if reading.exists(path):
+            what = f"{path} is no study file: its name does not end in .yaml."
+        else:
+            what = f"There is no study {str(study)!r}."
         raise StudyError(
-            f"There is no study {str(study)!r}.",
+            what,
             todo=f"Give the path of a study file (.yaml), or one of: {known}.",
         )
     return named

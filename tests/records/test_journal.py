@@ -85,8 +85,14 @@ def test_a_lock_nobody_holds_is_not_held(tmp_path: Path) -> None:
 
 
 def test_no_journal(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="no journal"):
+    with pytest.raises(RecordError, match="no journal") as told:
         read_rows(tmp_path)
+    assert "Give a session folder" in told.value.todo
+    lost = tmp_path / "sub-P01_ses-1_20260102T030405Z"
+    lost.mkdir()
+    with pytest.raises(RecordError, match="no journal") as told:
+        read_rows(lost)
+    assert "Look for a copy" in told.value.todo
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database, but long enough for one" * 50])

@@ -134,6 +134,23 @@ def test_a_renamed_folder_costs_nobody_the_consent(tmp_path: Path) -> None:
     assert not withdrawals(wrong.parent)
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_session_whose_journal_is_damaged_or_lost_can_be_withdrawn(
+    tmp_path: Path, lost: bool
+) -> None:
+    """Its sound is there, and its consent."""
+    home = agreed(tmp_path).folder
+    agreed(tmp_path, "P02")
+    home.journal.unlink()
+    if not lost:
+        home.journal.write_bytes(b"no journal")
+    done = withdraw(home.path, tmp_path / "private", delete=True)
+    assert done.consents == 1
+    assert not home.path.exists()
+    assert names(tmp_path) == ["Name of P02"]
+    assert withdrawals(home.path.parent)[home.path.name].participant == "P01"
+
+
 def test_the_consent_goes_wherever_the_session_lies(tmp_path: Path) -> None:
     """A lab may put sessions aside, into a folder of another name than their study's."""
     path = agreed(tmp_path).folder.path

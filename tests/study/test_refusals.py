@@ -210,6 +210,14 @@ def test_a_file_that_is_not_there_is_told_with_the_nearest(
     assert f"Did you mean '{near}'?" in told(tmp_path, GOOD.replace(old, new)).todo
 
 
+def test_a_file_of_another_kind_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "study.txt").write_text(GOOD)
+    with pytest.raises(StudyError, match=r"study\.txt is no study file: its name does not end"):
+        check(tmp_path / "study.txt")
+    with pytest.raises(StudyError, match="There is no study 'study'"):
+        check("study")
+
+
 def test_text_in_another_encoding_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "thanks.md").write_bytes("Danke für alles".encode("latin-1"))
     error = told(tmp_path, GOOD.replace("texts/{language}/debrief.md", "thanks.md"))
