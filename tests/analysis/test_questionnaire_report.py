@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from labapp.events.lifecycle import (
     SessionCompleted,
 )
 from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
+from labapp.study.loading import files_digest
 from tests.analysis.sessions import builder, stage_row
 from tests.analysis.test_report import Page
 from tests.helpers.journals import SessionBuilder
@@ -60,6 +61,9 @@ def session(participant: str, tlx: tuple[int, int], *, included: bool = True) ->
         plan.append(asked(f"tlx-{number}", "nasa-tlx", f"stage-{number}", "nasa-tlx"))
     plan += [asked(name, name, None, scoring) for name, scoring in SHEETS.items()]
     made = builder(*plan, participant=participant, study="asked")
+    t_ns, source, draft = made.rows[0]
+    planned = replace(draft.body, study_sha256=files_digest(instruments()))
+    made.rows[0] = (t_ns, source, replace(draft, body=planned))
     for index, part in enumerate(plan):
         made.at(10 * index + 1, PartStarted(index), part["id"])
         if part["part"] == "questionnaire":
@@ -96,8 +100,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     session("P03", (20, 20), included=False).write(root)
     for made in (root / "asked").glob("sub-*"):
         # What the answers are about is known from the files that the session keeps.
-        shutil.copytree(resources.assets() / "instruments", made / "study" / "instruments")
+        for name, content in instruments().items():
+            (made / "study" / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / "study" / name).write_bytes(content)
     return root / "asked"
+
+
+def instruments() -> dict[str, bytes]:
+    """The files of the shipped instruments, as a session keeps them with its study."""
+    every = sorted((resources.assets() / "instruments").glob("*.yaml"))
+    return {f"instruments/{path.name}": path.read_bytes() for path in every}
 
 
 @pytest.fixture(scope="module")

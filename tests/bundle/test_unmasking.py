@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import itertools
 import json
@@ -80,11 +81,11 @@ def bundle(tmp_path_factory: pytest.TempPathFactory, session: Path) -> Path:
 
 
 def rows(bundle: Path, name: str) -> list[dict[str, str]]:
-    header, *lines = (bundle / f"{name}.tsv").read_text("utf-8").splitlines()
+    with (bundle / f"{name}.tsv").open(encoding="utf-8", newline="") as stream:
+        names, *lines = csv.reader(stream, delimiter="\t")
     described = json.loads((bundle / f"{name}.json").read_text("utf-8"))
-    names = header.split("\t")
     assert set(names) <= set(described)
-    return [dict(zip(names, line.split("\t"), strict=True)) for line in lines]
+    return [dict(zip(names, line, strict=True)) for line in lines]
 
 
 def planned(session: Path) -> dict[str, UnmaskingPart]:
