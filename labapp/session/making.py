@@ -129,9 +129,11 @@ def clear(data: Path, study: str) -> None:
 def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str) -> None:
     """Raise the ParticipantTaken of `create` before models and pictures, which take long, are made
     ready. Nothing is promised: whoever is free now may be taken by then."""
-    clear(data, loaded.study.id)
-    if (data / loaded.study.id).is_dir():  # which a first session makes
-        _refuse(data, loaded, FolderName(participant, session, ""))
+    study = data / loaded.study.id
+    if study.is_dir():  # which a first session makes
+        with _creating(data):
+            _clear(study)
+    _refuse(data, loaded, FolderName(participant, session, ""))
 
 
 def discard(path: Path) -> None:
@@ -168,7 +170,8 @@ def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
             f"{participant} {took_part if related else f'withdrew from {study}'}.",
             todo="Choose the next free participant; the label of a person stays that person's.",
         )
-    for path in sorted((data / study).iterdir()):
+    there = sorted((data / study).iterdir()) if (data / study).is_dir() else []
+    for path in there:
         other = FolderName.parse(path.name.removeprefix(MAKING))
         if other is None or (other.participant, other.session) != (participant, session):
             continue

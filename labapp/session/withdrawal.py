@@ -67,8 +67,9 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
 
     folder: the session folder, also one whose journal is damaged or lost, for its sound may be
     there; of one whose deletion was interrupted, its former path. Raises SessionBusy while it is
-    open, RecordError when it is no session or was renamed, DataFolderError
-    when something could not be written or removed.
+    open or being exported, RecordError when it is no session or was renamed, BundleError when what
+    a killed export left cannot be noted, DataFolderError when something could not be written or
+    removed.
     """
     name = FolderName.parse(folder.name)
     study = folder.parent

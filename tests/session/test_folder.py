@@ -324,7 +324,8 @@ def test_a_session_that_cannot_be_locked_is_told(tmp_path: Path) -> None:
         made.lock()
 
 
-def test_what_a_killed_start_left_is_cleared_away(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before_models", [False, True])
+def test_what_a_killed_start_left_is_cleared_away(tmp_path: Path, before_models: bool) -> None:
     """Also what versions left that made the folder under its own name."""
     study = tmp_path / "quickstart"
     for name in ("sub-P01_ses-1_20260102T030405Z", f"{MAKING}sub-P02_ses-1_20260102T030405Z"):
@@ -333,6 +334,9 @@ def test_what_a_killed_start_left_is_cleared_away(tmp_path: Path) -> None:
         (left / "study" / "quickstart.yaml").write_text("id: quickstart")
         (left / "audio").mkdir()
         Journal.create(left / "journal.sqlite", FakeClock()).close()
+    if before_models:
+        making.refuse_taken(tmp_path, QUICK, "P01", "1")
+        assert [child for child in study.iterdir() if child.is_dir()] == []
     made = new_session(tmp_path, QUICK, "P01", "1", FakeClock(60 * NS))
     assert [child for child in study.iterdir() if child.is_dir()] == [made.path]
 
