@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labapp.simulation import driver
 
 ALL = (
     "seq",
@@ -70,6 +75,22 @@ def written_study(folder: Path, break_s: float | None = None) -> Path:
     lines += ["  - questionnaire: sheet", *pause, "  - debrief: words.md"]
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def written_session(data: Path) -> Path:
+    """The one session of `written_study` in a data folder."""
+    (path,) = (data / "written").glob("sub-*")
+    return path
+
+
+def leave_why_empty(patch: pytest.MonkeyPatch) -> None:
+    """Let simulated participants give no answer to the required item `why` of `written_study`."""
+    answer = driver.answer
+
+    def empty(item: Any, *rest: Any) -> Any:
+        return "" if item.id == "why" else answer(item, *rest)
+
+    patch.setattr(driver, "answer", empty)
 
 
 def own_study(folder: Path, instrument: str) -> Path:

@@ -27,7 +27,6 @@ from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, Surround
 from labapp.session.runner import Runner
 from labapp.session.scheduling import Scheduler
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.plan import ReconstructionPart
 from tests.helpers.skips import skip_stage
 
 Array = NDArray[np.float32]
@@ -173,9 +172,3 @@ def solve(room: Room) -> None:
     trial = room.runner.state.part_state.trial
     for dimension, value in enumerate(trial.z_target):
         room.runner.send(MoveDial(dimension, value, "simulated"))
-
-
-def reconstruction_part(room: Room) -> ReconstructionPart:
-    part = room.runner.part
-    assert isinstance(part, ReconstructionPart)
-    return part

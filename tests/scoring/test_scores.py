@@ -143,5 +143,6 @@ def test_wrong_settings_are_refused(text: str, said: str) -> None:
 
 def test_every_outcome_is_json_without_nan() -> None:
     codes, factors = some()
-    for outcome in scores.compute_all(codes, factors, names=QUICK):
-        json.dumps(outcome.to_json(), allow_nan=False)
+    outcomes = scores.compute_all(codes, factors, names=QUICK)
+    texts = [json.dumps(outcome.to_json(), allow_nan=False) for outcome in outcomes]
+    assert [json.loads(text)["metric"] for text in texts] == list(QUICK)

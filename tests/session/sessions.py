@@ -62,6 +62,11 @@ def trial_of(session: OpenSession) -> Trial:
     return trial
 
 
+def part_of(session: OpenSession) -> str | None:
+    """The id of the part that runs."""
+    return None if session.runner.part is None else session.runner.part.id
+
+
 def watch(session: OpenSession) -> list[Event]:
     seen: list[Event] = []
     session.runner.journal.subscribe(seen.append)

@@ -14,7 +14,7 @@ from labapp.records.outline import outline
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from tests.helpers.skips import skip_stage
-from tests.session.sessions import opened
+from tests.session.sessions import opened, part_of
 from tests.session.test_resume import drop, go_on
 
 STUDY = """\
@@ -38,10 +38,6 @@ def in_break(tmp_path: Path) -> OpenSession:
     skip_stage(session.runner)
     assert part_of(session) == "break-1"
     return session
-
-
-def part_of(session: OpenSession) -> str | None:
-    return None if session.runner.part is None else session.runner.part.id
 
 
 def test_nothing_but_time_or_the_moderator_ends_a_break(tmp_path: Path) -> None:

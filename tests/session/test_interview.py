@@ -35,7 +35,7 @@ from labapp.study.loading import load
 from labapp.study.overview import check, notices
 from labapp.study.plan import Plan
 from labapp.tasks.interview import InterviewState
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import opened, part_of, surroundings
 from tests.session.test_resume import drop, go_on
 
 STUDY = """\
@@ -64,10 +64,6 @@ def in_interview(tmp_path: Path) -> OpenSession:
     session.give_consent("A Name")
     assert part_of(session) == "interview-1"
     return session
-
-
-def part_of(session: OpenSession) -> str | None:
-    return None if session.runner.part is None else session.runner.part.id
 
 
 def moderate(session: OpenSession, *commands: Command) -> None:

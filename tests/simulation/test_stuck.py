@@ -16,7 +16,7 @@ from labapp.simulation.driver import FAST, Driver
 from labapp.simulation.headless import simulate
 from labapp.simulation.watch import STILL_S, Stuck
 from labapp.study.loading import load
-from tests.helpers.questionnaires import written_study
+from tests.helpers.questionnaires import leave_why_empty, written_session, written_study
 from tests.session.sessions import opened, scheduler_of, surroundings
 
 
@@ -26,24 +26,14 @@ def play(tmp_path: Path, study: Path) -> Path:
     return simulate(load(study), "P01", around, data=data, strategy="random", pace=FAST)
 
 
-def journal(tmp_path: Path) -> Path:
-    (path,) = (tmp_path / "data" / "written").glob("sub-*")
-    return path
-
-
 def test_an_item_that_takes_no_answer_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = driver.answer
-
-    def empty(item: Any, *rest: Any) -> Any:
-        return "" if item.id == "why" else real(item, *rest)
-
-    monkeypatch.setattr(driver, "answer", empty)
+    leave_why_empty(monkeypatch)
     with pytest.raises(Stuck, match=r"in questionnaire-1 .*, page 2: no answer to 'why'") as told:
         play(tmp_path, written_study(tmp_path / "study"))
     assert "recorded" in told.value.safe
-    path = journal(tmp_path)
+    path = written_session(tmp_path / "data")
     events = read_past(path)
     assert events[-1].kind == "segment.ended"
     assert STILL_S <= (events[-1].t_ns - events[-2].t_ns) / 1e9 < 2 * STILL_S
@@ -60,7 +50,7 @@ def test_a_part_of_an_unknown_kind_is_named_at_once(
         monkeypatch.setattr(driver, known, Unheard)
     with pytest.raises(Stuck, match="parts of the kind 'text'"):
         play(tmp_path, written_study(tmp_path / "study"))
-    assert not finished(read_past(journal(tmp_path)))
+    assert not finished(read_past(written_session(tmp_path / "data")))
 
 
 def test_a_driver_that_lost_its_thread_is_told_too(

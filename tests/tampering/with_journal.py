@@ -75,15 +75,16 @@ def change_the_stage(places: Places) -> Path:
     return places.session
 
 
+def seven(rows: list[Row]) -> list[Row]:
+    """The rows with another rating."""
+    at = first(rows, "questionnaire.submitted")
+    return [*rows[:at], changed(rows[at], answers={"seq": 7}), *rows[at + 1 :]]
+
+
 @manipulation("session", told=BROKEN)
 def change_an_answer(places: Places) -> Path:
     """A rating of 4 becomes a 7."""
-
-    def edit(rows: list[Row]) -> list[Row]:
-        at = first(rows, "questionnaire.submitted")
-        return [*rows[:at], changed(rows[at], answers={"seq": 7}), *rows[at + 1 :]]
-
-    outsider(places.session, edit)
+    outsider(places.session, seven)
     return places.session
 
 
@@ -229,12 +230,7 @@ def take_all_rows_out(places: Places) -> Path:
 @manipulation("session", unnoticed=INSIDER)
 def change_an_answer_and_all_hashes(places: Places) -> Path:
     """A rating of 4 becomes a 7, and the chain is computed anew."""
-
-    def edit(rows: list[Row]) -> list[Row]:
-        at = first(rows, "questionnaire.submitted")
-        return [*rows[:at], changed(rows[at], answers={"seq": 7}), *rows[at + 1 :]]
-
-    insider(places.session, edit)
+    insider(places.session, seven)
     return places.session
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import Judge
 from labapp.study.judging import questions
@@ -41,14 +38,6 @@ def stage(open_room, open_window, qapp, tmp_path, consoles):
     for console in consoles:
         console.shut()
         console.deleteLater()
-
-
-def key(code: Qt.Key) -> None:
-    """Press a key where the focus is."""
-    widget = QApplication.focusWidget()
-    assert widget is not None
-    QTest.keyClick(widget, code)
-    QApplication.processEvents()
 
 
 def trial_of(room):

@@ -27,7 +27,6 @@ from tests.ui.desk import HEARD, closed_forms
 
 LEFT = Qt.MouseButton.LeftButton
 CONTROL = Qt.KeyboardModifier.ControlModifier
-MOUSE = Qt.FocusReason.MouseFocusReason
 
 
 class Table:

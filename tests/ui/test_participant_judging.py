@@ -27,20 +27,12 @@ from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.photo_view import image_of
 from scripts.screens_judging import point
-from tests.ui.judging_stage import answer_all, key, trial_of
+from tests.ui.judging_stage import answer_all, trial_of
 from tests.ui.judging_stage import consoles as consoles
 from tests.ui.judging_stage import stage as stage
+from tests.ui.keys import places, press
 
 LEFT = Qt.MouseButton.LeftButton
-
-
-def places(screen: QWidget) -> dict[QWidget, tuple[QPoint, int, int]]:
-    """Where every widget of a screen is, and how large."""
-    return {
-        widget: (widget.mapTo(screen, QPoint(0, 0)), widget.width(), widget.height())
-        for widget in screen.findChildren(QWidget)
-        if widget.isVisible()
-    }
 
 
 def cut_off(window: ParticipantWindow, within: QWidget) -> list[tuple[QWidget, str]]:
@@ -66,8 +58,8 @@ def test_heatmaps_by_keyboard_alone(stage):
     assert isinstance(screen, HeatmapScreen)
     assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
     for pressed in (Qt.Key.Key_2, Qt.Key.Key_4, Qt.Key.Key_1, Qt.Key.Key_5):
-        key(pressed)
-        key(Qt.Key.Key_Tab)
+        press(pressed)
+        press(Qt.Key.Key_Tab)
     assert dict(trial_of(room).answers) == {
         OUTPUT: 2,
         OUTPUT_CONFIDENCE: 4,
@@ -75,9 +67,9 @@ def test_heatmaps_by_keyboard_alone(stage):
         DISTINCTION_CONFIDENCE: 5,
     }
     while QApplication.focusWidget() is not window.bottom.right:
-        key(Qt.Key.Key_Tab)
+        press(Qt.Key.Key_Tab)
     assert window.bottom.right.text() == "Next photo"
-    key(Qt.Key.Key_Return)
+    press(Qt.Key.Key_Return)
     assert trial_of(room).number == 2
     assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
     assert all(row.choice.index is None for row in screen.asked.values())
@@ -177,7 +169,7 @@ def test_the_key_z_enlarges_one_picture_after_the_other(stage):
     _, _, screen = stage("heatmaps")
     seen = []
     for _ in range(6):
-        key(Qt.Key.Key_Z)
+        press(Qt.Key.Key_Z)
         seen.append(screen.enlarger.enlarging)
     assert seen == [
         screen.photo_place.view,
@@ -196,18 +188,18 @@ def test_rows_are_rated_by_keys_and_the_focus_goes_on(stage):
         assert screen.rows.row_with_focus() is screen.rows.rows[row - 1]
         area, shown = screen.rows.area.viewport(), screen.rows.rows[row - 1].rating
         assert area.rect().contains(shown.rect().translated(shown.mapTo(area, QPoint(0, 0))))
-        key(Qt.Key(Qt.Key.Key_1 + row % 4))
+        press(Qt.Key(Qt.Key.Key_1 + row % 4))
     assert QApplication.focusWidget() is screen.asked[AGREEMENT].choice
     answers = trial_of(room).answers
     assert [answers[SIMILARITY.format(n)] for n in range(1, 11)] == [
         1 + n % 4 for n in range(1, 11)
     ]
-    key(Qt.Key.Key_Space)
+    press(Qt.Key.Key_Space)
     assert trial_of(room).answers[AGREEMENT] == 4, "the first option is the most confident one"
-    key(Qt.Key.Key_Down)
-    key(Qt.Key.Key_Down)
-    key(Qt.Key.Key_Down)
-    key(Qt.Key.Key_Return)
+    press(Qt.Key.Key_Down)
+    press(Qt.Key.Key_Down)
+    press(Qt.Key.Key_Down)
+    press(Qt.Key.Key_Return)
     assert trial_of(room).answers[AGREEMENT] == 1
     assert screen.asked[AGREEMENT].choice.index == 3
     window.bottom.right.click()
@@ -220,7 +212,7 @@ def tab_stops() -> list[QWidget]:
     """What Tab goes through, from what has the focus until it is back there."""
     found = [QApplication.focusWidget()]
     while True:
-        key(Qt.Key.Key_Tab)
+        press(Qt.Key.Key_Tab)
         if (now := QApplication.focusWidget()) is found[0]:
             return found
         found.append(now)
@@ -263,7 +255,7 @@ def test_the_pictures_of_a_row_are_enlarged_where_the_photo_is(stage):
     screen.rows.focus_on(2)
     seen = []
     for _ in range(5):
-        key(Qt.Key.Key_Z)
+        press(Qt.Key.Key_Z)
         seen.append(screen.enlarger.enlarging)
     assert seen == [*row.views, None]
     assert screen.enlarger.view.image is photo
@@ -323,12 +315,12 @@ def test_from_the_last_row_of_a_species_to_the_next_species(stage):
         shown = [photo.rows[number - 1].of for number in screen.numbers()]
         assert shown == [photo.options[option - 1]] * 3
         for _ in range(3):
-            key(Qt.Key.Key_3)
+            press(Qt.Key.Key_3)
         assert f"Species {option}: 3 of 3 rows rated" in screen.tabs.accessibleName()
     assert QApplication.focusWidget() is screen.asked[DISTINCTION].choice
-    key(Qt.Key.Key_4)
-    key(Qt.Key.Key_Tab)
-    key(Qt.Key.Key_2)
+    press(Qt.Key.Key_4)
+    press(Qt.Key.Key_Tab)
+    press(Qt.Key.Key_2)
     answers = trial_of(room).answers
     assert len(answers) == 14
     assert answers[DISTINCTION] == 4

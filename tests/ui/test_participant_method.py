@@ -20,6 +20,7 @@ from labapp.ui.widgets.row_view import RowList
 from labapp.ui.widgets.zoom_view import ZoomView
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to
+from tests.ui.keys import click, focus, press
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key
@@ -71,18 +72,6 @@ def opened(open_room, open_window, tmp_path, qapp):
     return open_one
 
 
-def focus() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None, "nothing has the focus"
-    return widget
-
-
-def press(*keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(focus(), key)
-        QApplication.processEvents()
-
-
 def turn(window, pages: int) -> QWidget:
     for _ in range(pages):
         QTest.mouseClick(window.bottom.right, LEFT)
@@ -90,11 +79,6 @@ def turn(window, pages: int) -> QWidget:
     screen = window.screen_shown
     assert isinstance(screen, MethodScreen)
     return screen.page
-
-
-def click(choice, place: int) -> None:
-    QTest.mouseClick(choice, LEFT, pos=choice.box(place - 1).center().toPoint())
-    QApplication.processEvents()
 
 
 def test_what_a_page_shows_is_taken_out_of_its_text():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.study.judging import (
     AFTER_ABSENT,
@@ -18,6 +18,7 @@ from labapp.study.judging import (
 )
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to
+from tests.ui.keys import click, focus, press
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key
@@ -38,23 +39,6 @@ def opened(open_room, open_window, tmp_path, qapp):
         return room, window
 
     return open_one
-
-
-def focus() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None, "nothing has the focus"
-    return widget
-
-
-def press(*keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(focus(), key)
-        QApplication.processEvents()
-
-
-def click(choice, place: int) -> None:
-    QTest.mouseClick(choice, LEFT, pos=choice.box(place - 1).center().toPoint())
-    QApplication.processEvents()
 
 
 def answers(room) -> dict[str, int]:

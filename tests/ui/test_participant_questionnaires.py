@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp import resources
 from labapp.study.instruments import Instrument
@@ -19,6 +19,7 @@ from labapp.ui.widgets import textfield
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.questionnaires import ALL, questionnaire_study
 from tests.helpers.rooms import Room
+from tests.ui.keys import focus, press
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key
@@ -31,18 +32,6 @@ WORDS = Strings(
         "text_limit": "Only {n} characters",
     }
 )
-
-
-def focus() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None, "nothing has the focus"
-    return widget
-
-
-def press(*keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(focus(), key)
-        QApplication.processEvents()
 
 
 @pytest.fixture

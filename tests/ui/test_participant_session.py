@@ -15,21 +15,10 @@ from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.tutorial import TutorialScreen
 from labapp.ui.widgets.dial import DialSlider
 from tests.helpers.rooms import Room, skip_to, solve
+from tests.ui.keys import focus, press
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key
-
-
-def focus() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None, "nothing has the focus"
-    return widget
-
-
-def press(*keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(focus(), key)
-        QApplication.processEvents()
 
 
 def tab_to(widget: QWidget, most: int = 40) -> None:

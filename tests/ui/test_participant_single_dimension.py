@@ -21,6 +21,7 @@ from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import FormulaDecoder, decoder_of, skip_to
 from tests.helpers.single import write_single_study
+from tests.ui.keys import press
 
 LEFT = Qt.MouseButton.LeftButton
 RINGS = "mnist8k/ss5"
@@ -57,14 +58,6 @@ def question_of(room):
     return room.runner.state.part_state.trial
 
 
-def key(code: Qt.Key) -> None:
-    """Press a key where the focus is."""
-    widget = QApplication.focusWidget()
-    assert widget is not None
-    QTest.keyClick(widget, code)
-    QApplication.processEvents()
-
-
 def answer(room, *, right: bool = True) -> None:
     correct = question_of(room).correct
     for command in (
@@ -82,20 +75,20 @@ def test_a_question_by_keyboard_alone(stage):
     assert QApplication.focusWidget() is screen.answers
     question = question_of(room)
     for _ in range(question.correct + 1):
-        key(Qt.Key.Key_Right)
+        press(Qt.Key.Key_Right)
     assert screen.answers.index == question.correct
-    key(Qt.Key.Key_Tab)
-    key(Qt.Key.Key_4)
-    key(Qt.Key.Key_Tab)
-    key(Qt.Key.Key_Right)
-    key(Qt.Key.Key_Tab)
+    press(Qt.Key.Key_Tab)
+    press(Qt.Key.Key_4)
+    press(Qt.Key.Key_Tab)
+    press(Qt.Key.Key_Right)
+    press(Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is screen.more
-    key(Qt.Key.Key_Space)
+    press(Qt.Key.Key_Space)
     assert question_of(room).resamples == 1
-    key(Qt.Key.Key_Tab)
+    press(Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is window.bottom.right
     assert window.bottom.right.text() == "Check my answer"
-    key(Qt.Key.Key_Return)
+    press(Qt.Key.Key_Return)
     assert question_of(room).right is True
     assert room.last("answer.given") == {
         "choice": question.correct,
@@ -108,7 +101,7 @@ def test_a_question_by_keyboard_alone(stage):
     }
     assert "Correct" in screen.feedback.text()
     assert QApplication.focusWidget() is window.bottom.right
-    key(Qt.Key.Key_Return)
+    press(Qt.Key.Key_Return)
     assert question_of(room).number == 2
     assert screen.feedback.text() == ""
     assert QApplication.focusWidget() is screen.answers
@@ -218,11 +211,11 @@ def test_a_discrete_dial_is_asked_by_letters(rings, qapp):
     screen = screen_of(window)
     assert room.runner.examples.rows.shape == (10, 8, 28, 28)
     assert screen.answers.accessibleName() == "A / B / C / D / E / F / G / H / I / J"
-    key(Qt.Key.Key_J)
+    press(Qt.Key.Key_J)
     assert question_of(room).choice == 9
-    key(Qt.Key.Key_2)
+    press(Qt.Key.Key_2)
     assert question_of(room).choice == 1
-    key(Qt.Key.Key_K)
+    press(Qt.Key.Key_K)
     assert question_of(room).choice == 1, "there is no K"
     answer(room, right=False)
     right = "ABCDEFGHIJ"[question_of(room).correct]

@@ -26,6 +26,7 @@ from tests.helpers.hands import LEFT, MS, key, now_ms, press
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import made, write_unmasking_study
+from tests.ui.keys import places
 
 SMALL = (1366, 768)
 Open = Callable[..., tuple[Room, ParticipantWindow, UnmaskingScreen]]
@@ -205,15 +206,6 @@ def test_in_the_blank_the_field_is_empty_and_the_buttons_do_nothing(
     assert len(answers(room)) == 1
     assert places(screen) == before
     assert len(field_colours(window, screen)) > 1
-
-
-def places(screen: QWidget) -> dict[QWidget, tuple[QPoint, int, int]]:
-    """Where every widget of a screen is, and how large."""
-    return {
-        widget: (widget.mapTo(screen, QPoint(0, 0)), widget.width(), widget.height())
-        for widget in screen.findChildren(QWidget)
-        if widget.isVisible()
-    }
 
 
 def field_colours(window: ParticipantWindow, screen: UnmaskingScreen) -> set[int]:

@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.study.judging import AGREEMENT, MISTAKE, VERDICT
 from labapp.ui.participant.warm_up import Explanation, WarmUpScreen
 from labapp.ui.widgets.fruits import paint_fruits, parts_of
+from tests.ui.keys import focus, press
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key
@@ -35,18 +35,6 @@ def opened(open_room, open_window, tmp_path):
     (folder / "warm.yaml").write_text(STUDY)
     room = open_room(study=folder / "warm.yaml")
     return room, open_window(room)
-
-
-def focus() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None, "nothing has the focus"
-    return widget
-
-
-def press(*keys: Qt.Key) -> None:
-    for key in keys:
-        QTest.keyClick(focus(), key)
-        QApplication.processEvents()
 
 
 def at_exercises(window) -> WarmUpScreen:

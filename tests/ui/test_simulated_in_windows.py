@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.errors import LabappError
 from labapp.session.past import finished, read_past
-from labapp.simulation import driver
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new
-from tests.helpers.questionnaires import written_study
+from tests.helpers.questionnaires import leave_why_empty, written_session, written_study
 
 
 @pytest.fixture
@@ -27,11 +25,6 @@ def options(tmp_path: Path) -> RunOptions:
         simulate="random",
         windowed=True,
     )
-
-
-def journal(tmp_path: Path) -> Path:
-    (path,) = (tmp_path / "data" / "written").glob("sub-*")
-    return path
 
 
 def run(study: Path, options: RunOptions, qtbot: QtBot) -> tuple[int, str]:
@@ -51,7 +44,7 @@ def test_a_required_written_item_is_answered(
     """The field has the focus, and gives nothing of its own when the page is turned."""
     study = written_study(tmp_path / "study")
     assert run(study, options, qtbot) == (0, "")
-    events = read_past(journal(tmp_path))
+    events = read_past(written_session(tmp_path / "data"))
     answers = [event for event in events if event.kind == "response.changed"]
     assert [event.payload["item"] for event in answers] == ["first", "why"]
     assert {event.source for event in answers} == {"simulated"}
@@ -61,15 +54,10 @@ def test_a_required_written_item_is_answered(
 def test_one_that_takes_no_answer_ends_the_session(
     qtbot: QtBot, tmp_path: Path, options: RunOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = driver.answer
-
-    def empty(item: Any, *rest: Any) -> Any:
-        return "" if item.id == "why" else real(item, *rest)
-
-    monkeypatch.setattr(driver, "answer", empty)
+    leave_why_empty(monkeypatch)
     study = written_study(tmp_path / "study")
     quick = replace(options, speed=60.0)
     status, told = run(study, quick, qtbot)
     assert status == 1
     assert "in questionnaire-1 ('A sheet'), page 2: no answer to 'why'" in told
-    assert not finished(read_past(journal(tmp_path)))
+    assert not finished(read_past(written_session(tmp_path / "data")))
