@@ -84,19 +84,17 @@ class HomeController(QObject):
         self._pictures = PictureWarmer(self)
         self.researcher = Researcher(self.view.results, self, private_root)
         self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
-        self._first = self._once(self._begin_checks)
-        self._warming = self._once(self._warm_next)
-        self._levels = QTimer(self)
-        self._levels.setInterval(LEVEL_MS)
-        self._levels.timeout.connect(self._show_level)
-        self._slow = QTimer(self)
-        self._slow.setInterval(SLOW_CHECKS_MS)
-        self._slow.timeout.connect(self._slow_checks)
+        self._first = self._timer(self._begin_checks)
+        self._warming = self._timer(self._warm_next)
+        self._levels = self._timer(self._show_level, LEVEL_MS)
+        self._slow = self._timer(self._slow_checks, SLOW_CHECKS_MS)
         self._connect()
 
-    def _once(self, function: Callable[[], None]) -> QTimer:
+    def _timer(self, function: Callable[[], None], interval_ms: int = 0) -> QTimer:
+        """A timer that runs out once, or again and again where it has an interval."""
         timer = QTimer(self)
-        timer.setSingleShot(True)
+        timer.setSingleShot(not interval_ms)
+        timer.setInterval(interval_ms)
         timer.timeout.connect(function)
         return timer
 
@@ -190,9 +188,8 @@ class HomeController(QObject):
         self.view.set_study(study_)
         self._show_participants(study_)
         consent = [item.consent.text for item in study_.flow if isinstance(item, ConsentItem)]
-        text = self._loaded.text(consent[0]) if consent else None
-        self.view.set_consent(tr("Consent text"), text)
-        self._consent = text
+        self._consent = self._loaded.text(consent[0]) if consent else None
+        self.view.set_consent(tr("Consent text"), self._consent)
         self._show_consent()
         self._show_plan()
         if self._levels.isActive() and self._policy() != policy:
@@ -329,9 +326,8 @@ class HomeController(QObject):
         if self._silent:
             return None
         before = self.shelf.choices.microphone if self._device is None else self._device.spec
-        same = next((d for d in self._devices or () if d.spec == before), None)
-        usual = next((d for d in self._devices or () if d.is_default), None)
-        return same or usual or next(iter(self._devices or ()), None)
+        ranked = sorted(self._devices or (), key=lambda d: (d.spec != before, not d.is_default))
+        return next(iter(ranked), None)
 
     def _choose_device(self, spec: str | None) -> None:
         self._sound_off = spec is None
@@ -475,7 +471,7 @@ class HomeController(QObject):
                 # What cannot be shown is closed by the controller itself.
                 self.session = SessionController(make(), options, home=True)
                 self.session.failed.connect(self.view.show_error)
-                self.session.closed.connect(self._session_closed)
+                self.session.closed.connect(self._back)
                 self.session.start()
         except LabappError as error:
             self._back()
@@ -485,19 +481,16 @@ class HomeController(QObject):
         self._slow.stop()
         self.window.hide()
 
-    def _session_closed(self, status: int) -> None:
-        """The moderator leaves a session."""
-        self._back()
-
     def _back(self) -> None:
-        """To the home, with everything looked at afresh."""
+        """The moderator leaves a session: to the home, with everything looked at afresh."""
         self.session = None
         self.view.set_starting(False)
         self.window.show()
         self._levels.start()
         self._slow.start()
         self._warming.start(0)
-        for check in (self._show_study, self._show_results, self._find_devices, self._slow_checks):
+        show_results = partial(self.researcher.set_shown, self.view.results_shown)
+        for check in (self._show_study, show_results, self._find_devices, self._slow_checks):
             with self._caught():
                 check()
 
@@ -505,6 +498,3 @@ class HomeController(QObject):
         if self._loaded is not None:
             self._show_participants(self._loaded.study)
             self._show_plan()
-
-    def _show_results(self) -> None:
-        self.researcher.set_shown(self.view.results_shown)
