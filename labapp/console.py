@@ -34,13 +34,15 @@ def say_line(text: object, *, err: bool = False) -> None:
 def say_json(value: Any) -> None:
     """Print a value as JSON, which any program reads."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    typer.echo(_STEERING.sub(lambda found: _escaped(found) if found[0] != "\n" else "\n", text))
+    typer.echo(_STEERING.sub(lambda match: _escaped(match) if match[0] != "\n" else "\n", text))
 
 
 def shown(text: str, *, lines: bool = True) -> str:
     """The text as it is safe to print; lines: ends of lines stay."""
-    kept = "\n\t" if lines else "\t"
-    return _STEERING.sub(lambda found: found[0] if found[0] in kept else _picture(found[0]), text)
+    harmless = "\n\t" if lines else "\t"
+    return _STEERING.sub(
+        lambda match: match[0] if match[0] in harmless else _picture(match[0]), text
+    )
 
 
 def marked(text: str) -> str:
@@ -57,5 +59,5 @@ def _picture(letter: str) -> str:
     return _PICTURES.get(code, f"\\u{code:04x}")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
