@@ -312,7 +312,9 @@ def test_what_is_wrong_with_the_microphone_is_told_with_its_reason(speaks) -> No
 
 def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     left = Withdrawal("sub-P01_ses-1", "P01", "1", "2026-01-02T03:04:05Z", kept=False, cells=("a",))
-    done = Withdrawn(left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",)).lines()
+    lost = ("/e cannot be read (I/O): exports are not known",)
+    torn = ("/e, line 3: damaged; what it says of an export is not known",)
+    done = Withdrawn(left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",), lost + torn).lines()
     assert list(map(reports.reported, done)) == done
     speaks("de")
     assert list(map(reports.reported, done)) == [
@@ -321,6 +323,8 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
         "Wieder frei: a.",
         "Reste eines abgebrochenen Exports entfernt: /b.partial.",
         "Bündel, die sie noch enthalten: /a.zip",
+        "/e lässt sich nicht lesen (I/O): Exporte sind nicht bekannt",
+        "/e, Zeile 3: beschädigt; was sie von einem Export sagt, ist nicht bekannt",
         "Weitere Sitzungen der Person: sub-P01_ses-2.",
     ]
 

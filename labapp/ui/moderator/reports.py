@@ -57,6 +57,8 @@ WITHDRAWAL = (
     N_("Removed what a killed export had left: {paths}."),
     N_("Bundles that still hold it: {paths}"),
     N_("Other sessions of the participant: {folders}."),
+    N_("{file} cannot be read ({error}): exports are not known"),
+    N_("{file}, line {number}: damaged; what it says of an export is not known"),
 )
 """What a withdrawal did (`labapp.session.withdrawal`)."""
 
