@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -123,7 +124,8 @@ def keep_again(
     sets = _sets(home, parts, study, load, len(wanted))
     for damaged in {folder_of(home) / known[ref] for ref in lost}:
         if damaged.exists():
-            damaged.replace(damaged.with_name(f".damaged-{damaged.name}"))
+            aside = (f".damaged-{n}-{damaged.name}" for n in itertools.count(1))
+            damaged.rename(next(p for p in map(damaged.with_name, aside) if not p.exists()))
     kept = _keep(home, sets, wanted)
     now = {ref: name for one in kept for ref, name in one.files.items()}
     if changed := [ref for ref in lost if now[ref] != known[ref]]:

@@ -116,17 +116,20 @@ def test_lost_and_damaged_pictures_are_kept_again_from_the_set(
     (kept,) = kept_by(session)
     pictures = session.folder.path / "stimuli"
     lost, damaged = (pictures / name for name in sorted(set(kept.files.values()))[:2])
-    lost.unlink()
-    damaged.write_bytes(b"something else")
-    resumed = again(session.folder.path, tmp_path)
-    resumed.begin()
-    resumed.close("test over")
-    for file in (lost, damaged):
-        assert hashlib.sha256(file.read_bytes()).hexdigest() == file.stem
-    assert damaged.with_name(f".damaged-{damaged.name}").read_bytes() == b"something else"
+    for times in (1, 2):
+        lost.unlink()
+        damaged.write_bytes(b"something else" * times)
+        resumed = again(session.folder.path, tmp_path)
+        resumed.begin()
+        resumed.close("test over")
+        for file in (lost, damaged):
+            assert hashlib.sha256(file.read_bytes()).hexdigest() == file.stem
+    for times in (1, 2):  # put aside, and never over another
+        aside = damaged.with_name(f".damaged-{times}-{damaged.name}")
+        assert aside.read_bytes() == b"something else" * times
     assert verify(session.folder.path).problems == []
-    _, more = kept_by(session)
-    assert set(more.files.values()) == {lost.name, damaged.name}
+    _, *more = kept_by(session)
+    assert [set(one.files.values()) for one in more] == [{lost.name, damaged.name}] * 2
 
 
 def test_a_manifest_that_was_changed_is_found(
