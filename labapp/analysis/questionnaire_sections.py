@@ -1,4 +1,5 @@
-"""The report's sections on questionnaires: scores by model, options chosen, written answers."""
+"""The report's sections on questionnaires: scores by model, ratings, options chosen, written
+answers."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from labapp.analysis import figures_scores
 from labapp.analysis.formats import decimal
+from labapp.analysis.judging.opinions import RISK_ITEMS
 from labapp.analysis.listing import limited, records, spread
 from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
 from labapp.analysis.reconstruction.groups import TASKS as COMPARED
@@ -48,6 +50,8 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
             yield score_table(some)
             if set(some["score"]) & set(TLX) and not _drawn_by_model(counted, str(task), some):
                 yield workload(some, "-".join(filter(None, (anchor, str(instrument), str(task)))))
+    scored = set(counted.scores["instrument"])
+    yield from rated(answers, scored)
     yield from chosen(counted.participants, answers, set(scores["instrument"]))
     yield from written(counted.participants, answers)
 
@@ -114,6 +118,33 @@ def _values(scores: pd.DataFrame) -> NDArray[np.float64]:
 
 def _name(score: str) -> str:
     return NAMES.get(score, score[:1].upper() + score[1:].replace("_", " "))
+
+
+def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
+    """Ratings and sliders of questionnaires that name no scoring; scored: those that name one.
+
+    Who somebody is, is told in counts alone. Sliders of HIVE's trade-off stand with the judged
+    explanations.
+    """
+    given = answers[answers["kind"].isin(["rating", "slider"]) & answers["value"].notna()]
+    given = given[~given["instrument"].isin(scored) & ~given["item"].isin(RISK_ITEMS)]
+    given = given[~given["instrument"].map(is_demographic).astype(bool)]
+    if given.empty:
+        return
+    yield heading(3, "Ratings")
+    by_model = given.assign(of=given["model"].where(given["model"].notna(), WHOLE))
+    rows = [
+        (instrument, item, of, spread(_values(some), 2))
+        for (instrument, item, of), some in by_model.groupby(
+            ["instrument", "item", "of"], sort=False
+        )
+    ]
+    yield table(
+        ("Instrument", "Item", "About", "Answer"),
+        rows,
+        numeric=(3,),
+        caption="Mean ± sd over participants; below it the median and n. Numbers as answered.",
+    )
 
 
 def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:

@@ -35,6 +35,7 @@ SHEETS = {
     "nasa-tlx-weights": "nasa-tlx-weights",
     "demographics": None,
     "comments": None,
+    "own": None,
 }
 
 
@@ -89,6 +90,8 @@ def answers_to(instrument: str, gradation: int, participant: str) -> Mapping[str
     if instrument == "demographics":
         own = {"chosen": ["woman", "self_described"], "described": "a secret of mine"}
         return {"age": {"chosen": ["from_18_to_34"]}, "gender": own, "job": "a trapeze artist"}
+    if instrument == "own":
+        return {"trust": 2 if participant == "P01" else 5}
     return {"comments": f"{participant} liked the <rings>"}
 
 
@@ -152,6 +155,13 @@ def test_statements_about_a_stage_are_told_by_its_model(text: str) -> None:
 def test_scores_of_the_whole_session(text: str) -> None:
     sus = section(text, "Questionnaire sus", "Questionnaire synthetic-end")
     assert "100.0 ± 0.0 median 100.0, n = 2" in sus
+
+
+def test_ratings_without_a_scoring_are_told_too(text: str) -> None:
+    """And those that have one not a second time."""
+    own = section(text, "Ratings Mean", "Demographics Instrument")
+    assert "own trust whole session 3.50 ± 2.12 median 3.50, n = 2" in own
+    assert own.count("n = 2") == 1, "once each"
 
 
 def test_people_are_told_in_counts_alone(text: str) -> None:
