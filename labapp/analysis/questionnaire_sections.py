@@ -150,7 +150,8 @@ def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
 def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     """How often each option was chosen; scored: instruments whose scores say it already.
 
-    Who somebody is, is told in counts alone, and not at all of de-identified sessions.
+    What instruments by the name of demographics ask is told in counts alone, and not at all of
+    de-identified sessions.
     """
     picked = answers[(answers["kind"] == "choice") & ~answers["instrument"].isin(scored)]
     about_people = picked["instrument"].map(is_demographic).astype(bool)
@@ -194,7 +195,8 @@ def _identified(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np
 
 
 def written(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]:
-    """Comments and other texts, by participant; never those that say who somebody is."""
+    """Comments and other texts, by participant; not those of instruments that ask about the person,
+    which are known by their names (`labapp.study.demographics`), nor of de-identified copies."""
     texts = answers[(answers["kind"] == "written") & answers["value_text"].notna()]
     texts = texts[_identified(participants, texts)]
     texts = texts[~texts["instrument"].map(is_demographic).astype(bool)]
