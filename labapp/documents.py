@@ -77,7 +77,7 @@ class Located:
             return f"line {line}, {key}: missing; it is required"
         found = error["input"]
         if kind == "extra_forbidden":
-            fields = sorted(_fields_at(model, loc[:-1]))
+            fields = sorted(fields_at(model, loc[:-1]))
             near = difflib.get_close_matches(str(loc[-1]), fields, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             kind_of = loc[-2] if len(loc) > 1 else ""  # the tag of a union, or a key
@@ -99,7 +99,7 @@ class Located:
             first = next(iter(found), found) if isinstance(found, dict) else found
             found = context.get("tag", first) if isinstance(found, dict) else first
             said = context.get("expected_tags")
-            allowed = said.replace("'", "") if said else ", ".join(_fields_at(model, loc))
+            allowed = said.replace("'", "") if said else ", ".join(fields_at(model, loc))
             return f"line {line}, {key}: found {found!r}; allowed: one of {allowed}"
         allowed = str(error["msg"]).removeprefix("Value error, ")
         allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
@@ -168,7 +168,7 @@ def _literals(field: FieldInfo) -> tuple[Any, ...]:
     return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
 
 
-def _fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
+def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     """Field names allowed at a location; tags and indexes in it are passed over."""
     here = [model]
     for step in loc:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from labapp import resources
+from labapp.documents import fields_at
 from labapp.errors import StimuliError
 from labapp.reading import files
 from labapp.reading.values import json_value
@@ -171,7 +173,9 @@ def schema_fault(error: Mapping[str, Any]) -> str:
     if error["type"] == "missing":
         return "missing"
     if error["type"] == "extra_forbidden":
-        return "unknown key"
+        key, fields = str(error["loc"][-1]), fields_at(Manifest, error["loc"][:-1])
+        near = difflib.get_close_matches(key, fields, 1)
+        return f"unknown key (did you mean {near[0]!r}?)" if near else "unknown key"
     said = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "string_pattern_mismatch":
         said = PATTERNS.get(error["ctx"]["pattern"], said)

@@ -88,6 +88,14 @@ def test_faults_name_the_photo_by_its_id(tmp_path: Path) -> None:
     assert "photos[p01].rows[0].similarity: found 'far'" in found.value.what
 
 
+def test_the_key_that_was_meant_is_told(tmp_path: Path) -> None:
+    (tmp_path / library.MANIFEST).write_text('{"license": "MIT", "xyz": 1}')
+    with pytest.raises(StimuliError) as told:
+        library.load(tmp_path)
+    assert "license: unknown key (did you mean 'licence'?)" in told.value.what
+    assert "xyz: unknown key\n" in f"{told.value.what}\n"
+
+
 def test_a_byte_order_mark_is_fine(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "heatmaps")
     path = made.folder / "manifest.json"

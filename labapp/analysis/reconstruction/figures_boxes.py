@@ -206,8 +206,8 @@ def stars_told(pairs: Sequence[Pair]) -> str:
     of = " or ".join(tests)
     if not any(pair.stars for pair in pairs):
         enough = any(pair.n >= SMALLEST for pair in pairs)
-        why = "" if enough else f", for fewer than {SMALLEST} values say too little"
-        return f"No stars ({of}, {limits}{why})."
+        why = "" if enough else f", because fewer than {SMALLEST} values say too little"
+        return f"No stars{why} ({of}; {limits})."
     return (
         f"Stars: p of {of}, not corrected for the number of tests, as in the paper ({limits}); "
         f"none with n < {SMALLEST}."
