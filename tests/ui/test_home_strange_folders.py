@@ -53,7 +53,7 @@ def home(qtbot: QtBot, data: Path, tmp_path: Path) -> Iterator[HomeController]:
 
 def test_the_others_are_listed_and_the_damage_is_told(home: HomeController, qtbot: QtBot) -> None:
     def lines() -> dict[str, str]:
-        return {line.participant: line.state for line in home.lists._found.sessions}
+        return {line.participant: line.state for line in home.lists._listing.sessions}
 
     qtbot.waitUntil(lambda: lines() == {"P01": "complete", "P02": "damaged"}, timeout=30_000)
     home.choose_study("quickstart")
