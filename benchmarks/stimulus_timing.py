@@ -136,7 +136,7 @@ def make_responses() -> None:
 @contextmanager
 def stage(folder: Path, blank_ms: int) -> Iterator[tuple[Room, UnmaskingScreen]]:
     """A session at the first stimulus of 80: images of a small set, two methods, ten masks."""
-    from labapp.study.unmasking import UnmaskingPart
+    from labapp.tasks.unmasking.plan import UnmaskingPart
     from labapp.ui.participant.unmasking import UnmaskingScreen
     from scripts.screens_participant import opened
     from tests.helpers.rooms import skip_to
@@ -158,7 +158,7 @@ def session(blank_ms: int, busy_ms: float, most: int) -> Spans:
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    from labapp.study.unmasking import UnmaskingPart
+    from labapp.tasks.unmasking.plan import UnmaskingPart
 
     dice = random.Random(most)
     with tempfile.TemporaryDirectory() as folder, stage(Path(folder), blank_ms) as (room, screen):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -157,7 +157,14 @@ def _dotted(path: Sequence[str | int]) -> str:
     return out or "the file"
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
+def _models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseModel]]:
+    """The models that stand in a type. metadata: what is annotated to it; where that knows the
+    models itself (`labapp.plugins.open_union`), it is asked."""
+    if get_origin(annotation) is Annotated:
+        annotation, *metadata = get_args(annotation)
+    for known in metadata:
+        if callable(models := getattr(known, "models", None)):
+            return list(models())
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for arg in get_args(annotation) for model in _models_in(arg)]
@@ -176,7 +183,8 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
             found
             for one in here
             if step in one.model_fields
-            for found in _models_in(one.model_fields[str(step)].annotation)
+            for field in (one.model_fields[str(step)],)
+            for found in _models_in(field.annotation, field.metadata)
         ]
         tagged = [
             one for one in here if any(step in _literals(f) for f in one.model_fields.values())

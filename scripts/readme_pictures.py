@@ -69,7 +69,7 @@ def draw(out: Path) -> int:
 
 def judging(folder: Path) -> QImage:
     """A photo with its heatmaps, and one with its prototypes, some of their questions answered."""
-    from labapp.study.judging import DISTINCTION, OUTPUT, OUTPUT_CONFIDENCE, SIMILARITY
+    from labapp.tasks.judging.plan import DISTINCTION, OUTPUT, OUTPUT_CONFIDENCE, SIMILARITY
     from scripts.screens_judging import begun, judge
     from scripts.screens_participant import opened
 

@@ -30,8 +30,8 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from labapp import cli
 from labapp.clock import NS
-from labapp.simulation.unmasking import Annotator, Reply
-from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.observer import Annotator, Reply
+from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui import controller
 from labapp.ui.widgets.checkbox import CheckBox
 from labapp.ui.widgets.responses import ResponseButton

@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import CloseDescription, HandIn, Judge, Next, ShowQuestion
 from labapp.session.runner import Runner
-from labapp.study.judging import (
+from labapp.tasks.judging.description import TREE
+from labapp.tasks.judging.plan import (
     JudgingPart,
     WarmUpPart,
     applies,
     exercise_questions,
     questions,
 )
-from labapp.tasks.judging.description import TREE
 from labapp.ui.participant.description import Pages
 from labapp.ui.participant.judging import JudgingScreen
 from labapp.ui.participant.warm_up import WarmUpScreen

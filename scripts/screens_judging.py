@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import HandIn, Judge, OpenSpecies, ShowQuestion
 from labapp.session.runner import Runner
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
     MISTAKE,

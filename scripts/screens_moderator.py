@@ -31,9 +31,9 @@ from labapp.events.commands import (
 from labapp.events.lifecycle import AlarmRaised, ScreenChanged
 from labapp.events.voice import AudioDeviceLost, AudioState
 from labapp.records.sessions import ListedState, SessionSummary
+from labapp.representations.decoding import Decoder
 from labapp.representations.package import load_package
 from labapp.representations.sheets import traversals
-from labapp.session.decoding import Decoder
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui.bridge import Bridge

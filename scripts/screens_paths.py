@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import Answer, HandIn, Judge, Next, OpenDescription
-from labapp.study.judging import AFTER_PRESENT, FIRST, FIRST_STEP, questions
+from labapp.tasks.judging.plan import AFTER_PRESENT, FIRST, FIRST_STEP, questions
 from labapp.ui.participant.paths import PathDistinctionScreen
 from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import Pause, Respond, Resume
-from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow
 from scripts.screens_participant import Shot, opened

@@ -12,7 +12,7 @@ from labapp.events.commands import GiveConsent, Next, Pause, Respond, StimulusPa
 from labapp.session.runner import Runner
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
 from labapp.ui.moderator.choices import StudyChoice
 from labapp.ui.moderator.home import HomeWindow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labapp.events.commands import Next
 from labapp.study.loading import find
-from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.participant.consent import ConsentScreen
 from scripts.screens_participant import Shot, opened
 from scripts.screens_unmasking import painted, step, until

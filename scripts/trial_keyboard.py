@@ -180,7 +180,7 @@ class Trial:
     # The participant's hands: all the time, whatever the moderator does.
 
     def go_on(self) -> None:
-        from labapp.study.unmasking import UnmaskingPart
+        from labapp.tasks.unmasking.plan import UnmaskingPart
 
         if self.participant.busy or self.runner.finished:
             return
@@ -266,7 +266,7 @@ class Trial:
             yield at()
 
     def plot(self) -> Iterator[float]:
-        from labapp.study.unmasking import UnmaskingPart
+        from labapp.tasks.unmasking.plan import UnmaskingPart
 
         window, hand = self.shown.participant, self.moderator
         yield 1.0

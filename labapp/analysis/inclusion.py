@@ -20,7 +20,7 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.undoing import SessionReopened
-from labapp.study.inclusion import Achieved, Tally, achieved, decide, planned
+from labapp.study.inclusion import Achieved, Tally, achieved, decide
 from labapp.study.rules import Inclusion
 
 WITHDRAWN = "withdrawn"
@@ -75,7 +75,7 @@ def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = Fal
     withdrawn: whether the participant withdrew, be it after the session decided.
     """
     left_later = withdrawn
-    tally, plan = Tally(), planned(())
+    tally, plan = Tally(), tuple[Mapping[str, Any], ...]()
     decided: InclusionDecided | None = None
     payment: PaymentComputed | None = None
     completed = False
@@ -83,7 +83,7 @@ def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = Fal
         tally = tally.apply(event, body)
         match body:
             case SessionPlanned():
-                plan = planned(body.plan)
+                plan = body.plan
             case InclusionDecided():
                 decided = body
             case PaymentComputed():

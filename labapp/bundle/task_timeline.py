@@ -17,7 +17,7 @@ from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.single_dimension import QuestionShown
 from labapp.events.trials import TrialEnded, TrialStarted
 from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.study.judging import SIMILARITY
+from labapp.tasks.judging.plan import SIMILARITY
 from labapp.tasks.unmasking.state import ANSWERED
 
 Cells = dict[str, Any]

@@ -159,7 +159,7 @@ class HandIn(Command):
 
 @dataclass(frozen=True, slots=True)
 class Judge(Command):
-    """Answer a question about a photo, see `labapp.study.judging`."""
+    """Answer a question about a photo, see `labapp.tasks.judging.plan`."""
 
     question: str
     value: int

@@ -1,5 +1,5 @@
 """Kinds of the tasks that judge explanations (paper 003): each trial is a photo of a stimulus set.
-Its questions are named in `labapp.study.judging`. Its trials end with `trial.ended`."""
+Its questions are named in `labapp.tasks.judging.plan`. Its trials end with `trial.ended`."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 
+from labapp import discovery
 from labapp.events.event import Event
 from labapp.events.types import checker, problem, scalar
 
@@ -108,10 +109,13 @@ def _load_all() -> None:
         voice,
     )
 
+    discovery.load_events()
+
 
 def registered() -> dict[str, type[Body]]:
-    """Every kind by its name."""
+    """Every kind by its name, those of other packages too."""
     _load_all()
+    discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
     return dict(sorted(_KINDS.items()))
 
 
@@ -135,6 +139,9 @@ def body_of(event: Event) -> Body:
     """
     _load_all()
     cls = _KINDS.get(event.kind)
+    if cls is None:
+        discovery.plugins(discovery.TASK_GROUP)
+        cls = _KINDS.get(event.kind)
     if cls is None:
         raise ValueError(f"event {event.seq}: unknown kind {event.kind!r}")
     if event.v > cls.version:

@@ -25,7 +25,7 @@ from labapp.stimuli import masked
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import MaskedRef, Masking
-from labapp.study.unmasking import Logits, recorded_outputs
+from labapp.study.stimulus_stages import Logits, recorded_outputs
 
 if TYPE_CHECKING:
     from labapp.explanations.classifier import Classifier

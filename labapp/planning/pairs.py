@@ -13,9 +13,9 @@ from labapp.representations.distance import DISTANCES
 from labapp.study import conditions, planner
 from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import ReconstructionPart
 from labapp.study.representations import PriorOf, SpaceOf
-from labapp.tasks.reconstruction.sampling import draw_state
+from labapp.study.sampling import draw_state
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 
 PAIRS = 1000
 BATCH = 250

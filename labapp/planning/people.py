@@ -23,7 +23,7 @@ from labapp.simulation.workers import Workers
 from labapp.study.conditions import cells_of
 from labapp.study.flow import EachItem, StagesItem
 from labapp.study.loading import LoadedStudy
-from labapp.study.stages import Stages
+from labapp.tasks.reconstruction.study import Stages
 
 if TYPE_CHECKING:  # slow to load
     import pandas as pd

@@ -14,15 +14,17 @@ from labapp.planning.pairs import Pairs
 from labapp.planning.people import People, out_of_reach, simulate_people
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Completion, Length, Waiting
+from labapp.plugins.item import Item
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.mixtures import SHARES
 from labapp.simulation.workers import workers
 from labapp.study import loading
 from labapp.study.conditions import cells_of
-from labapp.study.flow import Item, StagesItem, items_of
+from labapp.study.flow import StagesItem, items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.study.stages import SingleDimensionStages, Stages
+from labapp.tasks.reconstruction.study import Stages
+from labapp.tasks.single_dimension.study import SingleDimensionStages
 
 PARTICIPANTS = 12
 PER_CELL = 6

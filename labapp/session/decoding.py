@@ -1,70 +1,15 @@
-"""Decoding for the runner: at once where a decoder is fast, in a worker where it is slow."""
+"""The worker that decodes for the runner where a decoder is slow."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from labapp.representations.distance import DISTANCES, squared_error
-from labapp.representations.space import LatentSpace
+from labapp.plugins.pictures import Job
 
 SLOW_MS = 8.0
 """A decoder whose 99th percentile is above this is moved off the GUI thread."""
-
-Array = NDArray[np.float32]
-Job = Callable[[], Callable[[], None]]
-
-
-class Decoder(Protocol):
-    """What the runner needs of a model (see representations.package)."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def space(self) -> LatentSpace: ...
-    @property
-    def latents(self) -> Array | None: ...
-    @property
-    def percentiles(self) -> Mapping[int, Array]: ...
-    @property
-    def from_prior(self) -> bool: ...
-    def decode(self, z: Array) -> Array:
-        """float32 (n, width) -> float32 (n, *shape)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """How near a picture is to the target: alignment in 0..1, error as sum and mean."""
-
-    alignment: float
-    error_sum: float
-    error_mean: float
-
-
-def decode_one(decoder: Decoder, z: tuple[float, ...]) -> Array:
-    """The picture of one dial state, shape (*shape,), float32."""
-    picture: Array = decoder.decode(decoder.space.encode(z)[None, :])[0]
-    return picture
-
-
-def decode_rows(decoder: Decoder, rows: Sequence[Sequence[tuple[float, ...]]]) -> Array:
-    """The pictures of dial states in rows of equal length, shape (rows, columns, *shape)."""
-    z = np.stack([decoder.space.encode(state) for row in rows for state in row])
-    x = decoder.decode(z)
-    return x.reshape(len(rows), len(rows[0]), *x.shape[1:])
-
-
-def compare(distance: str, x: Array, target: Array) -> Measures:
-    """Alignment and error of a picture against the target."""
-    total, mean = squared_error(x, target)
-    return Measures(1.0 - DISTANCES[distance](x, target), total, mean)
 
 
 class DecodeWorker:

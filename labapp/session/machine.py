@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,6 @@ from labapp.events.commands import (
     EndSession,
     GivePrompt,
     MovePointer,
-    Next,
     Pause,
     Reopen,
     Resume,
@@ -35,7 +34,6 @@ from labapp.events.commands import (
     Unblind,
 )
 from labapp.events.durations import Pauses
-from labapp.events.judging import PerformanceComputed
 from labapp.events.lifecycle import (
     ConsentGiven,
     DeviationNoted,
@@ -62,17 +60,14 @@ from labapp.events.undoing import (
     SkipRequested,
     SkipTakenBack,
 )
-from labapp.study import inclusion, payment, performance
+from labapp.plugins import registry
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.task_type import Words
+from labapp.study import inclusion, payment
 from labapp.study.inclusion import Achieved, Tally
-from labapp.study.judging import JudgingPart
-from labapp.study.plan import BreakPart, PlannedPart, TrialsPart, to_rows
+from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive, Inclusion
-from labapp.tasks.base import Task
-from labapp.tasks.judging import description
-from labapp.tasks.judging.state import JudgingState
-from labapp.tasks.reconstruction.state import StageState
-from labapp.tasks.single_dimension.state import SingleState
-from labapp.tasks.unmasking.state import UnmaskingState
 
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""
@@ -83,9 +78,6 @@ WHILE_ASKED = (SkipStage, TakeBackSkip, ConfirmSkip, Tick, StimulusHidden, AskQu
 """What is heard of a task while its participant is asked whether to leave."""
 REOPENED = "the end was taken back"
 """Why a session pauses that goes on after its end."""
-
-TrialsState = StageState | SingleState | JudgingState | UnmaskingState
-"""The states of the parts that consist of trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +90,12 @@ class PartRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Performed:
-    """The performance in a stage that judged explanations. part: its index; answers: number of a
-    photo -> its final answers."""
+class Result:
+    """What the last part that texts can speak of came to. index: of the part; value: see
+    `PartMachine.result`."""
 
-    part: int
-    performance: PerformanceComputed
-    answers: Mapping[int, Mapping[str, int]]
+    index: int
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +124,7 @@ class SessionState:
     of the event that says so. withdrawal: keep or delete, as a participant who withdrew wants done
     with the data. pending: a skip that can still be taken back.
     broken_off: a run of the program ended before its session did, and nobody has gone on since.
-    performed: in the last stage that judged explanations, for the texts behind it.
+    result: of the last part that texts behind it can speak of.
     agreed: whether the participant agreed to each use of the data that was asked one by one.
     noted: by the seq of its event. blind: whether the console hides what is on the screen, None
     where the journal does not say."""
@@ -149,7 +140,7 @@ class SessionState:
     withdrawal: str = ""
     pending: PendingSkip | None = None
     broken_off: bool = False
-    performed: Performed | None = None
+    result: Result | None = None
     agreed: Mapping[str, bool] = field(default_factory=dict)
     noted: Mapping[int, Noted] = field(default_factory=dict)
     blind: bool | None = None
@@ -173,7 +164,7 @@ class SessionMachine:
     def __init__(
         self,
         parts: Sequence[PlannedPart],
-        tasks: Sequence[Task[Any]],
+        tasks: Sequence[PartMachine[Any]],
         flags: dict[int, str],
         rules: Inclusion | None = None,
         incentive: Incentive | None = None,
@@ -188,7 +179,7 @@ class SessionMachine:
         self.incentive = incentive
         self.restarts = restarts
         self.takes_back = takes_back
-        self._planned = inclusion.planned(to_rows(self.parts))
+        self._planned = to_rows(self.parts)
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -270,8 +261,8 @@ class SessionMachine:
         while_asked = isinstance(command, WHILE_ASKED)
         if not state.running or (state.pauses.leaving and not while_asked):
             return ()
-        if isinstance(rest := self.part(state), BreakPart):
-            return self._rest(state, rest, command, now_ns)
+        if self.parts[state.index].rests:
+            return self._rest(state, command, now_ns)
         if state.pauses.paused:
             return ()
         pending = state.pending
@@ -296,8 +287,7 @@ class SessionMachine:
         if isinstance(command, SkipStage):
             return "part"
         part = self.parts[state.index]
-        timed = isinstance(part, TrialsPart) and part.timed
-        return "trial" if isinstance(command, Skip) and self.takes_back and not timed else ""
+        return "trial" if isinstance(command, Skip) and self.takes_back and not part.timed else ""
 
     def _pending(
         self, state: SessionState, skip: PendingSkip, command: Command, now_ns: int
@@ -328,7 +318,7 @@ class SessionMachine:
         if index == len(self.parts):
             return self._end(state, SessionCompleted())
         started = Draft(PartStarted(index), self.parts[index].id)
-        if isinstance(self.parts[index], BreakPart):
+        if self.parts[index].rests:
             # No duration counts it; its part's key tells it from a pause by the moderator.
             return (started, Draft(SessionPaused("break"), self.parts[index].id))
         return (started,)
@@ -353,23 +343,21 @@ class SessionMachine:
         paid = self.incentive
         return None if paid is None else payment.earned(paid, self._achieved(state))
 
-    def performance_values(
-        self, state: SessionState, say: Callable[[int, int], str] = performance.answered
-    ) -> dict[str, str]:
-        """What stands in a text about the performance in the last stage that judged explanations,
-        see `labapp.study.performance.values`; nothing before there was one."""
-        done = state.performed
-        part = None if done is None else self.parts[done.part]
-        if done is None or not isinstance(part, JudgingPart):
-            return {}
-        return performance.values(part, done.performance, done.answers, say)
+    def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
+        """What a text may say of how the parts before it went: every name that a task type has,
+        empty where there is nothing to say."""
+        values = dict.fromkeys(registry.value_names(), "")
+        if (result := state.result) is not None:
+            part = self.parts[result.index]
+            values |= registry.task_type_of(part).values(part, result.value, words)
+        return values
 
     def _go_on(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
         """A pause ends; with it the break that the plan asked for."""
         if not state.pauses.paused:
             return ()
         resumed = Draft(SessionResumed(reason))
-        if isinstance(rest := self.part(state), BreakPart):
+        if (rest := self.part(state)) is not None and rest.rests:
             return (resumed, Draft(PartEnded(state.index, outcome), rest.id))
         return (resumed, *self._restart(state))
 
@@ -379,26 +367,22 @@ class SessionMachine:
         Only a stage: a practice, a text and a questionnaire go on, for nothing is measured there
         that an interruption spoils.
         """
-        part, stage = self.part(state), state.part_state
+        part, task = self.part(state), self.tasks[state.index]
         if not (self.restarts and state.broken_off and isinstance(part, TrialsPart)):
             return ()
-        if part.role != "stage" or stage.trial is None:
+        if part.role != "stage" or task.trial(state.part_state) is None:
             return ()
-        opened = stage.description if isinstance(stage, JudgingState) else ""
-        bodies = (*description.closed(opened), PartRestarted(state.index, stage.attempt + 1))
+        again = PartRestarted(state.index, task.attempt(state.part_state) + 1)
+        bodies = (*task.closing(state.part_state), again)
         return tuple(Draft(body, part.id) for body in bodies)
 
-    def _rest(
-        self, state: SessionState, part: BreakPart, command: Command, now_ns: int
-    ) -> Sequence[Draft]:
-        """In a break: the participant goes on after its least time, the moderator at once."""
-        began = state.records[state.index].started_ns or 0
-        match command:
-            case Next() if now_ns - began >= round(part.at_least_s * NS):
-                return self._go_on(state, "break over", "completed")
-            case SkipStage():
-                return self._go_on(state, "break skipped", "skipped")
-        return ()
+    def _rest(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
+        """In a break the session pauses; its end is the pause's end, too."""
+        ends = self.tasks[state.index].decide(state.part_state, command, now_ns)
+        if not ends:
+            return ()
+        reason = "break skipped" if isinstance(command, SkipStage) else "break over"
+        return (Draft(SessionResumed(reason)), *ends)
 
     def _correct(self, state: SessionState, wish: CorrectNote) -> Sequence[Draft]:
         """A correction of what was noted, where it changes anything."""
@@ -416,11 +400,10 @@ class SessionMachine:
     def trial_key(self, state: SessionState) -> TrialKey:
         """The part that runs and, where it asks questions, the trial and attempt; else None."""
         part = self.part(state)
-        asks = isinstance(state.part_state, TrialsState)
-        trial = state.part_state.trial if asks else None
-        if part is None or trial is None:
-            return (part.id if part else None, None, None)
-        return (part.id, trial.number, trial.attempt)
+        if part is None:
+            return (None, None, None)
+        trial = self.tasks[state.index].trial(state.part_state)
+        return (part.id, None, None) if trial is None else (part.id, *trial)
 
     def apply(self, state: SessionState, event: Event, body: Body) -> SessionState:
         ran = state.running
@@ -459,23 +442,22 @@ class SessionMachine:
                 state = _with_note(state, body.seq, replace(noted, now=body.text))
             case PartStarted():
                 record = PartRecord(started_ns=event.t_ns)
+                task = self.tasks[body.index]
                 return replace(
                     state,
                     index=body.index,
                     records=_put(state.records, body.index, record),
-                    part_state=self.tasks[body.index].initial(state.pauses),
+                    part_state=task.apply(task.initial(state.pauses), event, body),
                 )
         if not (state.running or ran):  # the end concerns the part, too: it can be taken back
             return state
-        stage = state.part_state
-        if isinstance(body, PartRestarted) and isinstance(stage, TrialsState):
-            return replace(state, part_state=stage.again(body.attempt))
         task = self.tasks[state.index]
+        if isinstance(body, PartRestarted):
+            return replace(state, part_state=task.restarted(state.part_state, body.attempt))
         state = replace(state, part_state=task.apply(state.part_state, event, body))
-        if isinstance(body, PerformanceComputed):
-            judged = state.part_state.judged
-            state = replace(state, performed=Performed(state.index, body, judged))
         if isinstance(body, PartEnded):
+            if (result := task.result(state.part_state)) is not None:
+                state = replace(state, result=Result(state.index, result))
             record = replace(state.records[body.index], ended_ns=event.t_ns, outcome=body.outcome)
             state = replace(state, records=_put(state.records, body.index, record))
         return state

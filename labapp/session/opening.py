@@ -27,6 +27,8 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.moderation import BlindingSet
 from labapp.events.voice import AudioBlock, AudioOff
+from labapp.plugins.part import PlannedPart
+from labapp.representations.decoding import Decoder
 from labapp.session import (
     allotment,
     environment,
@@ -38,7 +40,7 @@ from labapp.session import (
     resuming,
     stimuli,
 )
-from labapp.session.decoding import SLOW_MS, Decoder
+from labapp.session.decoding import SLOW_MS
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
 from labapp.session.network import network_drive, network_warning
@@ -50,9 +52,8 @@ from labapp.session.withdrawal import withdraw
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import ConsentPart, PlannedPart, ReconstructionPart, TutorialPart
-from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
-from labapp.study.unmasking import OutputsOf
+from labapp.study.stimulus_stages import OutputsOf
+from labapp.tasks.consent.plan import ConsentPart
 
 EmitBody = Callable[[Body], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
@@ -180,7 +181,7 @@ class OpenSession:
             for part, record in zip(
                 self.runner.machine.parts, self.runner.state.records, strict=True
             )
-            if isinstance(part, ConsentPart)
+            if part.consents
         ]
         return all(record.outcome == "completed" for record in asked)
 
@@ -292,7 +293,7 @@ def _create(
         drawn=drawn,
         seed=seed,
     )
-    if any(isinstance(part, ConsentPart) for part in made.parts):
+    if any(part.consents for part in made.parts):
         private.check_private(around.private, loaded.study.id)
     clock = make_clock(0)
     planned = SessionPlanned(
@@ -356,7 +357,7 @@ def resume(
         access.refuse_wide(around.private)
         access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
         given = any(event.kind == ConsentGiven.kind for event in past)
-        if not given and any(isinstance(part, ConsentPart) for part in parts):
+        if not given and any(part.consents for part in parts):
             private.check_private(around.private, planned.study)
         resuming.check_models(past, around.warmed, accept_version)
         kept: tuple[StimuliKept, ...] = ()
@@ -390,13 +391,7 @@ def _continued(last: Event, speed: float) -> Clock:
 
 def models_of(parts: Sequence[PlannedPart]) -> tuple[str, ...]:
     """Ids of the models a plan needs, in order of first use."""
-    ids: dict[str, None] = {}
-    for part in parts:
-        if isinstance(part, ReconstructionPart | SingleDimensionPart | ExamplePart):
-            ids[part.model] = None
-        elif isinstance(part, TutorialPart):
-            ids.update((box.model, None) for box in part.boxes)
-    return tuple(ids)
+    return tuple(dict.fromkeys(model for part in parts for model in part.models()))
 
 
 def _assemble(

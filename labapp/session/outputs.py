@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import Masking
-from labapp.study.unmasking import Logits, recorded_outputs
+from labapp.study.stimulus_stages import Logits, recorded_outputs
 
 
 def outputs_of(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> Sequence[Logits]:

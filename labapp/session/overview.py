@@ -8,23 +8,16 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
 from labapp.session import folder
 from labapp.session.coverage import Coverage, coverage
 from labapp.session.stimuli import stimuli_of
 from labapp.study import conditions, loading, planner
-from labapp.study.judging import JudgingPart, WarmUpPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.study.plan import (
-    InterviewPart,
-    Plan,
-    PlannedPart,
-    QuestionnairePart,
-    QuestionsPart,
-    ReconstructionPart,
-)
-from labapp.study.single_dimension import SingleDimensionPart
-from labapp.study.unmasking import UnmaskingPart
+from labapp.study.plan import Plan
+from labapp.tasks.unmasking.plan import UnmaskingPart
 
 BEGINNING = 4
 """Sequences of masked pictures that are told of a participant."""
@@ -71,7 +64,7 @@ class Overview:
             "",
             "Flow:" if self.covered is None else "Flow, of one of the conditions:",
         ]
-        out += [f"  {_flow_line(part)}" for part in self.parts]
+        out += [f"  {registry.task_type_of(part).line(part)}" for part in self.parts]
         models = any("models" in made.assignment for made in self.plans.values())
         unmasks = any(_sequences(made) for made in self.plans.values())
         order = " and their order of models" if models else ""
@@ -104,40 +97,6 @@ def _sequences(made: Plan) -> list[str]:
         if part.role == "stage"
         for sequence in part.sequences
     ]
-
-
-def _flow_line(part: PlannedPart) -> str:
-    if isinstance(part, ReconstructionPart):
-        if part.marks:
-            return f"{part.title}: {part.trials} pairs to mark, no target{_limit(part)}"
-        what = "practice" if part.role == "practice" else "questions"
-        target = f"target {part.target_alignment * 100:g} %"
-        return f"{part.title}: {part.trials} {what}, {target}{_limit(part)}"
-    if isinstance(part, SingleDimensionPart):
-        what = "practice questions" if part.role == "practice" else "questions"
-        asked = f"{part.trials} single-dimension {what}, {part.visualisation}"
-        return f"{part.title}: {asked}{_limit(part)}"
-    if isinstance(part, JudgingPart):
-        of = f"set {part.set} of {part.explained.stimuli}"
-        return f"{part.title}: {part.trials} photos, {part.task}, {of}{_limit(part)}"
-    if isinstance(part, UnmaskingPart):
-        if part.role == "practice":
-            return f"{part.title}: {part.trials} masked pictures of one image"
-        of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
-        within = f"{len(part.sequences)} sequences of {len(part.unmasked.percents)} masks"
-        return f"{part.title}: {part.trials} masked pictures ({within}), {of}"
-    if isinstance(part, WarmUpPart):
-        return f"{part.title}: {part.trials} exercises"
-    if isinstance(part, InterviewPart):
-        guide = f"a guide of {len(part.questions)} questions" if part.questions else "no guide"
-        return f"{part.title}: {guide}, until the moderator ends it"
-    if isinstance(part, QuestionnairePart):
-        return f"Questionnaire {part.instrument}"
-    return part.title
-
-
-def _limit(part: QuestionsPart | JudgingPart) -> str:
-    return "" if part.time_limit_s is None else f", at most {part.time_limit_s / 60:g} minutes"
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:

@@ -25,13 +25,13 @@ from labapp.events.lifecycle import (
     SessionPaused,
 )
 from labapp.events.undoing import CloseRequested, SkipRequested
-from labapp.session.decoding import Array, Decoder
+from labapp.plugins.part import PlannedPart
+from labapp.representations.decoding import Decoder
 from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
-from labapp.session.pictures import Examples, Pictures, Shown
+from labapp.session.pictures import Shown
 from labapp.session.scheduling import Scheduler, Timer
 from labapp.stimuli.gallery import Gallery
-from labapp.study.plan import PlannedPart
 
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""
@@ -124,23 +124,14 @@ class Runner:
         return self.machine.part(self.state)
 
     @property
-    def pictures(self) -> Pictures | None:
-        """Own picture and target of a reconstruction question."""
+    def pictures(self) -> Any:
+        """What the part on the screen shows besides its state, of a type that its task says; None
+        where it has no pictures, or none yet."""
         return self._shown.pictures
 
     @property
-    def box_pictures(self) -> tuple[Array, ...]:
-        """The pictures of the tutorial's boxes."""
-        return self._shown.boxes
-
-    @property
-    def examples(self) -> Examples | None:
-        """The pictures of a single-dimension question; None until they are decoded."""
-        return self._shown.examples
-
-    @property
     def ready(self) -> bool:
-        """Whether there is something to show of the present part (see `pictures.Shown.ready`)."""
+        """Whether there is something to show of the present part (see `PartPictures.ready`)."""
         return self._shown.ready
 
     @property

@@ -11,19 +11,16 @@ from pathlib import Path
 from labapp.errors import LabappError, StimuliError
 from labapp.events import Event, body_of
 from labapp.events.judging import StimuliKept
+from labapp.plugins.part import PlannedPart
 from labapp.reading import files
 from labapp.session import folder
 from labapp.session.folder import SessionFolder
 from labapp.stimuli import gallery, library, pictures
 from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.library import StimulusSet
-from labapp.study.flow import StagesItem, items_of
-from labapp.study.judging import JudgingPart, MethodPart
+from labapp.study.flow import items_of
 from labapp.study.pictures import pictures_of
-from labapp.study.plan import PlannedPart
 from labapp.study.schema import Study
-from labapp.study.stages import JudgingStages, UnmaskingStages
-from labapp.study.unmasking import UnmaskingPart
 
 StimuliOf = Callable[[str], StimulusSet]
 
@@ -152,12 +149,8 @@ def _sets(
 ) -> tuple[StimulusSet, ...]:
     """The stimulus sets of a plan, as they were when it was made: by their ids, or as the study
     names them."""
-    judged = [part.explained for part in parts if isinstance(part, JudgingPart | MethodPart)]
-    unmasked = [part.unmasked for part in parts if isinstance(part, UnmaskingPart)]
-    wanted = {one.manifest_sha256: one.stimuli for one in judged}
-    wanted |= {one.manifest_sha256: one.stimuli for one in unmasked}
-    stages = [item.stages for item in items_of(study.flow) if isinstance(item, StagesItem)]
-    named = [one.stimuli for one in stages if isinstance(one, JudgingStages | UnmaskingStages)]
+    wanted = {ref.sha256: ref.name for part in parts for ref in part.stimulus_sets()}
+    named = [name for item in items_of(study.flow) for name in item.stimulus_sets()]
     found: dict[str, StimulusSet] = {}
     for reference in dict.fromkeys([*wanted.values(), *named]):
         try:

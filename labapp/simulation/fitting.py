@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from labapp.errors import UsageError
+from labapp.plugins import registry
 from labapp.simulation.mixtures import members
 from labapp.simulation.names import EXPLAINS, KNOWING, RECONSTRUCTS
-from labapp.study.flow import PracticeItem, StagesItem, TutorialItem, items_of
+from labapp.study.flow import EachItem, items_of
 from labapp.study.schema import Study
-from labapp.study.stages import JudgingStages, UnmaskingStages
 
 
 def check_fits(strategy: str, study: Study) -> None:
@@ -17,13 +17,12 @@ def check_fits(strategy: str, study: Study) -> None:
     """
     for member in members(strategy):
         for item in items_of(study.flow):
-            stages = item.stages if isinstance(item, StagesItem) else None
-            if isinstance(stages, JudgingStages | UnmaskingStages):
-                if member not in EXPLAINS:
-                    raise _unable(member, study, "turns dials", "explanations", EXPLAINS)
-                continue
-            dials = isinstance(item, StagesItem | PracticeItem | TutorialItem)
-            if dials and member not in {*RECONSTRUCTS, KNOWING}:
+            if isinstance(item, EachItem):
+                continue  # its items come by themselves
+            asks = registry.task_type_of_item(item).asks_about
+            if asks == "explanations" and member not in EXPLAINS:
+                raise _unable(member, study, "turns dials", asks, EXPLAINS)
+            if asks == "representations" and member not in {*RECONSTRUCTS, KNOWING}:
                 only, asked = "answers about explanations", "dials of representations"
                 raise _unable(member, study, only, asked, RECONSTRUCTS)
 

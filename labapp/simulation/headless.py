@@ -8,11 +8,12 @@ from pathlib import Path
 
 from labapp.clock import Clock, FakeClock
 from labapp.errors import SessionError
+from labapp.plugins.simulated import NO_OPTIONS, Options
 from labapp.session import opening
 from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.scheduling import VirtualScheduler
-from labapp.simulation.driver import HUMAN, Driver, Pace
-from labapp.simulation.unmasking import Observer
+from labapp.simulation.driver import Driver
+from labapp.simulation.pace import HUMAN, Pace
 from labapp.study.loading import LoadedStudy
 
 
@@ -26,13 +27,13 @@ def simulate(
     seed: int | None = None,
     pace: Pace = HUMAN,
     careless: bool = False,
-    observer: Observer | None = None,
+    options: Options = NO_OPTIONS,
     allotted: Sequence[str] | None = None,
     until: Callable[[OpenSession], bool] = lambda session: session.runner.finished,
 ) -> Path:
     """One simulated session, recorded like a real one; returns its folder.
 
-    careless, observer: see `Driver`; allotted: see `opening.create`; around.make_scheduler is
+    careless, options: see `Driver`; allotted: see `opening.create`; around.make_scheduler is
     replaced by the virtual one. Raises SessionError when the session stands still before `until`
     holds.
     """
@@ -61,7 +62,7 @@ def simulate(
         make_clock=lambda start: clock,
     )
     try:
-        _play(session, scheduler, strategy, pace, careless, observer, until)
+        _play(session, scheduler, strategy, pace, careless, options, until)
     except BaseException:
         session.close("interrupted")
         raise
@@ -82,7 +83,7 @@ def _play(
     strategy: str,
     pace: Pace,
     careless: bool,
-    observer: Observer | None,
+    options: Options,
     until: Callable[[OpenSession], bool],
 ) -> None:
     session.begin()
@@ -95,7 +96,7 @@ def _play(
         pace,
         careless=careless,
         paints=True,
-        observer=observer,
+        options=options,
         language=session.planned.language,
     )
     driver.start()

@@ -7,12 +7,12 @@ from itertools import count
 from pathlib import Path
 
 from labapp.errors import ExportExists, SessionError, StudyFull, UsageError
+from labapp.plugins.simulated import NO_OPTIONS, Options
 from labapp.records.journal import read_rows
 from labapp.session import allotment
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
-from labapp.simulation.unmasking import Observer
 from labapp.study import loading
 from labapp.study.assignment import generator
 from labapp.study.conditions import cells_of
@@ -31,14 +31,13 @@ def simulate_study(
     progress: Callable[[str], None] = lambda participant: None,
     *,
     careless: float = 0.0,
-    observer: Observer | None = None,
+    options: Options = NO_OPTIONS,
 ) -> list[Path]:
     """Sessions of the first participants under `out`, which must not exist; returns their folders.
 
     strategy: a name, or shares of several (see `mixtures`). participants: how many; fewer where
     the study is full before, None for until it is full. careless: share of participants who do not
-    try (see `Driver`), drawn by seed and label. observer: how those of `understanding` see masked
-    pictures.
+    try (see `Driver`), drawn by seed and label. options: see `Driver`.
     """
     loaded = checked(study, participants, strategy, out)
     decoders = Decoders()
@@ -62,7 +61,7 @@ def simulate_study(
             strategy=strategy,
             seed=seed,
             careless=bool(lot.random() < careless),
-            observer=observer,
+            options=options,
         )
         folders.append(path)
         progress(label)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Never, cast
 
 from labapp.clock import NS
 from labapp.errors import LabappError, SessionError
+from labapp.plugins.part import PlannedPart
 from labapp.session.machine import SessionState
 from labapp.session.runner import Runner
 from labapp.session.scheduling import Timer
-from labapp.study.plan import BreakPart, PlannedPart, QuestionnairePart, TrialsPart
-from labapp.tasks.questionnaire import QuestionnaireTask
 
 STILL_S = 120.0
 """Seconds of session time in which something of the session must change. What comes by itself (the
@@ -29,13 +27,12 @@ def raised(error: LabappError) -> None:
     raise error
 
 
-def unknown(part: Never) -> Stuck:
-    """The error for a part that nobody taught the driver; mypy names it before it is met."""
-    kind = getattr(part, "part", type(part).__name__)
+def unknown(part: PlannedPart) -> Stuck:
+    """The error for a part that nobody taught the driver."""
     return Stuck(
-        f"The simulated participant does not know parts of the kind {kind!r}.",
+        f"The simulated participant does not know parts of the kind {part.part!r}.",
         safe="The session is closed; what happened until then is recorded.",
-        todo="Let a person go through it, or teach labapp.simulation.driver this kind.",
+        todo="Let a person go through it, or give its task type a `simulate`.",
     )
 
 
@@ -75,13 +72,14 @@ class Watch:
         if self._over or runner.finished:
             return
         now_ns = runner.clock.now_ns()
-        rest = runner.part if isinstance(runner.part, BreakPart) else None
-        waits = state.pauses.held and rest is None and not self._alone
+        part = runner.part
+        rests = part is not None and part.rests
+        waits = state.pauses.held and not rests and not self._alone
         if self._seen is None or self._seen[0] is not state or waits or runner.stalled:
             self._seen = (state, now_ns)
         # A limit of time that is still to come changes something by itself.
         since_ns = max(self._seen[1], runner.machine.next_deadline(state) or 0)
-        still_s = STILL_S if rest is None else STILL_S + rest.at_least_s
+        still_s = STILL_S + (0.0 if part is None else part.lasts_s)
         if now_ns - since_ns >= round(still_s * NS):
             self.give_up(self._stuck())
             return
@@ -100,14 +98,8 @@ class Watch:
 
     def _item(self, part: PlannedPart | None) -> str:
         """The page, the items or the question that the driver stands at."""
-        index, state = self._runner.state.index, self._runner.state.part_state
-        if isinstance(part, TrialsPart):
-            return "" if state.trial is None else f", question {state.trial.number}"
-        number = getattr(state, "page", None)
-        page = "" if number is None else f", page {number + 1}"
-        if isinstance(part, QuestionnairePart):
-            task = cast(QuestionnaireTask, self._runner.machine.tasks[index])
-            missing = task.instrument.missing(state.answers, state.page)
-            items = ", ".join(repr(item.id) for item in missing)
-            return f"{page}: no answer to {items}" if missing else page
-        return page
+        if part is None:
+            return ""
+        state = self._runner.state
+        place = self._runner.machine.tasks[state.index].place(state.part_state)
+        return f", {place}" if place else ""

@@ -1,250 +1,104 @@
-"""What a study file may say of its course: the items of `flow`, from consent to debrief."""
+"""What a study file may say of its course: the items of `flow`, from consent to debrief.
+
+Which items there are, and which stages, the registry of task types knows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from functools import cache, partial
+from typing import Annotated, Any, ClassVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    StringConstraints,
-    Tag,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
-from labapp.documents import Strict
+from labapp.plugins import registry
+from labapp.plugins.item import Item
+from labapp.plugins.open_union import OpenUnion, one_of
+from labapp.plugins.stages import TaskStages
 from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
-from labapp.study.consent import ConsentSetting
-from labapp.study.stages import (
-    JudgingStages,
-    SingleDimensionStages,
-    Stages,
-    UnmaskingStages,
-    Visualisation,
-)
-
-Guide = Annotated[
-    tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...],
-    Field(max_length=30),
-]
-"""Questions that a moderator asks, in their order."""
 
 
-class Item(Strict):
-    """only_if: variables with the value, or the values, for which the item is shown."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    only_if: dict[str, tuple[Value, ...] | Value] = Field(default_factory=dict)
-
-    def texts(self) -> tuple[str, ...]:
-        """Names of the texts it shows, with `{language}` and variables in them."""
-        return ()
-
-    def instruments(self) -> tuple[str, ...]:
-        return ()
+@cache
+def _stages() -> TypeAdapter[TaskStages]:
+    return TypeAdapter(one_of("task", registry.stages_classes()))
 
 
-class ConsentItem(Item):
-    consent: ConsentSetting
-
-    def texts(self) -> tuple[str, ...]:
-        return (self.consent.text,)
-
-
-class TutorialItem(Item):
-    """dial: of the two of a single-dimension tutorial the one that its examples are about; by
-    default the first as published, the second where the presentation is improved (the practice
-    then asks about a dial that was not explained)."""
-
-    tutorial: Literal["reconstruction"] | Visualisation
-    dial: Literal[1, 2] | None = None
-
-    @field_validator("dial")
-    @classmethod
-    def _of_examples(cls, dial: int | None, info: ValidationInfo) -> int | None:
-        if dial is not None and info.data.get("tutorial") == "reconstruction":
-            raise ValueError("only for exemplars or traversals: here all dials can be turned")
-        return dial
-
-    def texts(self) -> tuple[str, ...]:
-        return (f"texts/{{language}}/tutorial-{self.tutorial}.md",)
-
-
-class PracticeItem(Item):
-    """intro: the text before it; None for the one that is named like the practice. feedback:
-    whether the right answer of a single-dimension question is told after each; by default not as
-    published, and told where the presentation is improved."""
-
-    practice: Literal["circles", "circles-traversals", "circles-exemplars"]
-    intro: str | None = None
-    feedback: bool | None = None
-
-    @field_validator("feedback")
-    @classmethod
-    def _of_questions(cls, feedback: bool | None, info: ValidationInfo) -> bool | None:
-        if feedback is not None and info.data.get("practice") == "circles":
-            raise ValueError("only for circles-exemplars or circles-traversals")
-        return feedback
-
-    def texts(self) -> tuple[str, ...]:
-        return (self.intro or f"texts/{{language}}/practice-{self.practice}.md",)
+AnyStages = Annotated[TaskStages, OpenUnion(registry.stages_classes, _stages)]
+"""Stages of any task, told apart by `task`."""
 
 
 class StagesItem(Item):
-    stages: Annotated[
-        Stages | SingleDimensionStages | JudgingStages | UnmaskingStages,
-        Field(discriminator="task"),
-    ]
+    """The stages of a task."""
+
+    key: ClassVar[str] = "stages"
+    stages: AnyStages
 
     def texts(self) -> tuple[str, ...]:
-        if isinstance(self.stages, JudgingStages):
-            return (self.stages.intro, self.stages.description)
-        if isinstance(self.stages, UnmaskingStages):
-            return self.stages.texts()
-        return (self.stages.intro, self.stages.between)
+        return self.stages.texts()
 
     def instruments(self) -> tuple[str, ...]:
         return self.stages.after
 
+    def stimulus_sets(self) -> tuple[str, ...]:
+        return self.stages.stimulus_sets()
 
-class QuestionnaireItem(Item):
-    """above: a text above the questions. It may hold {method}, {accuracy} and, behind a task that
-    judges explanations, what the participant achieved in it."""
-
-    questionnaire: str
-    above: str | None = None
-
-    def texts(self) -> tuple[str, ...]:
-        return () if self.above is None else (self.above,)
-
-    def instruments(self) -> tuple[str, ...]:
-        return (self.questionnaire,)
+    def task_stages(self) -> TaskStages:
+        return self.stages
 
 
-class MethodItem(Item):
-    """The introduction to the method of the study's judging stages, with their worked examples."""
-
-    method: str
-
-    def texts(self) -> tuple[str, ...]:
-        return (self.method,)
-
-
-class WarmUpItem(Item):
-    """Exercises with a decision tree over fruits, before the studies of a tree of prototypes."""
-
-    warm_up: Literal["fruits"]
-
-    def texts(self) -> tuple[str, ...]:
-        return (f"texts/{{language}}/warm-up-{self.warm_up}.md",)
+def _kinds(*, inside: bool) -> dict[str, list[type[Item]]]:
+    """The classes of items by their key; inside: of those that can stand inside `each`."""
+    kinds: dict[str, list[type[Item]]] = {}
+    for known in (*registry.item_classes(), StagesItem, *(() if inside else (EachItem,))):
+        if not (inside and (known.first_only or known.last_only)):
+            kinds.setdefault(known.key, []).append(known)
+    return kinds
 
 
-class TextItem(Item):
-    text: str
+def _union(*, inside: bool) -> TypeAdapter[Item]:
+    kinds = _kinds(inside=inside)
 
-    def texts(self) -> tuple[str, ...]:
-        return (self.text,)
+    def key_of(item: Any) -> str:
+        """The kind of an item: the one of its keys that names a kind, else a key that does not."""
+        if isinstance(item, BaseModel):
+            return str(getattr(item, "key", ""))
+        keys = [str(key) for key in item] if isinstance(item, dict) else []
+        every = _kinds(inside=False)
+        return next((key for key in ("each", *every) if key in keys), next(iter(keys), "nothing"))
 
-
-class BreakItem(Item):
-    """A break: no duration counts it. at_least_s: before that only the moderator goes on."""
-
-    break_: str = Field(alias="break")
-    at_least_s: float = Field(default=0.0, ge=0, le=3600)
-
-    def texts(self) -> tuple[str, ...]:
-        return (self.break_,)
-
-
-class InterviewItem(Item):
-    """An interview, which the moderator ends. The text is on the participant's screen meanwhile.
-
-    questions: the moderator's guide; where the study file is there in several languages, under
-    each language its own. The first nine have a key each that stamps when they were asked.
-    """
-
-    interview: str
-    questions: Guide | dict[str, Guide] = ()
-
-    def texts(self) -> tuple[str, ...]:
-        return (self.interview,)
-
-    def guide(self, language: str) -> tuple[str, ...]:
-        """The questions in one language."""
-        return self.questions[language] if isinstance(self.questions, dict) else self.questions
+    members = [Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds.items()]
+    union: Any = members[0]
+    for member in members[1:]:
+        union = union | member
+    return TypeAdapter(Annotated[union, Discriminator(key_of)])
 
 
-class DebriefItem(Item):
-    debrief: str
+def _classes(*, inside: bool) -> tuple[type[Item], ...]:
+    return tuple(known for classes in _kinds(inside=inside).values() for known in classes)
 
-    def texts(self) -> tuple[str, ...]:
-        return (self.debrief,)
+
+@cache
+def _inner() -> TypeAdapter[Item]:
+    return _union(inside=True)
+
+
+@cache
+def _outer() -> TypeAdapter[Item]:
+    return _union(inside=False)
+
+
+InnerItem = Annotated[Item, OpenUnion(partial(_classes, inside=True), _inner)]
+"""An item inside `each`."""
+FlowItem = Annotated[Item, OpenUnion(partial(_classes, inside=False), _outer)]
+"""An item of a flow."""
 
 
 class EachItem(Item):
     """A part of the flow that is gone through once for every drawn cell, with its variables."""
 
+    key: ClassVar[str] = "each"
     each: str
     flow: tuple[InnerItem, ...] = Field(min_length=1, max_length=100)
-
-
-KINDS: dict[str, type[Item]] = {
-    "consent": ConsentItem,
-    "tutorial": TutorialItem,
-    "practice": PracticeItem,
-    "stages": StagesItem,
-    "questionnaire": QuestionnaireItem,
-    "method": MethodItem,
-    "warm_up": WarmUpItem,
-    "text": TextItem,
-    "break": BreakItem,
-    "interview": InterviewItem,
-    "debrief": DebriefItem,
-    "each": EachItem,
-}
-
-
-def _flow_key(item: Any) -> str:
-    """The kind of an item: the one of its keys that names a kind, else a key that names none."""
-    if isinstance(item, BaseModel):
-        return next(key for key, kind in KINDS.items() if type(item) is kind)
-    keys = [str(key) for key in item] if isinstance(item, dict) else []
-    return next((key for key in ("each", *KINDS) if key in keys), next(iter(keys), "nothing"))
-
-
-InnerItem = Annotated[
-    Annotated[TutorialItem, Tag("tutorial")]
-    | Annotated[PracticeItem, Tag("practice")]
-    | Annotated[StagesItem, Tag("stages")]
-    | Annotated[QuestionnaireItem, Tag("questionnaire")]
-    | Annotated[MethodItem, Tag("method")]
-    | Annotated[WarmUpItem, Tag("warm_up")]
-    | Annotated[TextItem, Tag("text")]
-    | Annotated[BreakItem, Tag("break")]
-    | Annotated[InterviewItem, Tag("interview")],
-    Discriminator(_flow_key),
-]
-FlowItem = Annotated[
-    Annotated[ConsentItem, Tag("consent")]
-    | Annotated[TutorialItem, Tag("tutorial")]
-    | Annotated[PracticeItem, Tag("practice")]
-    | Annotated[StagesItem, Tag("stages")]
-    | Annotated[QuestionnaireItem, Tag("questionnaire")]
-    | Annotated[MethodItem, Tag("method")]
-    | Annotated[WarmUpItem, Tag("warm_up")]
-    | Annotated[TextItem, Tag("text")]
-    | Annotated[BreakItem, Tag("break")]
-    | Annotated[InterviewItem, Tag("interview")]
-    | Annotated[DebriefItem, Tag("debrief")]
-    | Annotated[EachItem, Tag("each")],
-    Discriminator(_flow_key),
-]
-EachItem.model_rebuild()
 
 
 Place = tuple[str | int, ...]
@@ -289,4 +143,4 @@ def unrolled(
         assert drawn is not None
         for cell in cells:
             inside = scope | of_cell(*drawn, cell)
-            yield from ((one, inside) for one in item.flow if matches(one.only_if, inside))
+            yield from ((inner, inside) for inner in item.flow if matches(inner.only_if, inside))

@@ -14,10 +14,11 @@ from pydantic import ValidationError
 from labapp import resources
 from labapp.documents import LARGEST, Located, parse_yaml, refusal
 from labapp.errors import StudyError
+from labapp.plugins.item import Item
 from labapp.reading import files as reading
 from labapp.study import conditions
 from labapp.study.conditions import Scope
-from labapp.study.flow import EachItem, Item, StagesItem, items_of, unrolled
+from labapp.study.flow import EachItem, items_of, unrolled
 from labapp.study.instruments import Instrument
 from labapp.study.schema import Study
 from labapp.study.texts import pages
@@ -168,13 +169,13 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
                 where = _place(path, located.line((*at, "flow", place, "only_if")))
                 _check_only_if(where, study, inner, inside=True)
     for item, scope in _every_item(study):
-        if isinstance(item, StagesItem):
-            for said in item.stages.names():
-                try:
-                    conditions.fill(said, scope)
-                except KeyError as error:
-                    line = located.line_of_text(said)
-                    raise _unknown_variable(path, line, said, error, scope) from error
+        stages = item.task_stages()
+        for said in () if stages is None else stages.names():
+            try:
+                conditions.fill(said, scope)
+            except KeyError as error:
+                line = located.line_of_text(said)
+                raise _unknown_variable(path, line, said, error, scope) from error
 
 
 def _check_only_if(where: str, study: Study, item: Item, *, inside: bool) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from labapp.documents import parse_yaml
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
+from labapp.plugins import registry
 from labapp.representations import card as cards
 from labapp.representations.package import find as find_model
 from labapp.representations.space import LatentSpace
@@ -16,11 +17,10 @@ from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import Masking
 from labapp.study import conditions, loading, planner, texts
-from labapp.study.flow import ConsentItem, InterviewItem, items_of
+from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
-from labapp.study.performance import ACHIEVED
-from labapp.study.plan import Plan, ReconstructionPart
-from labapp.study.unmasking import Logits, OutputsOf, recorded_outputs
+from labapp.study.plan import Plan
+from labapp.study.stimulus_stages import Logits, OutputsOf, recorded_outputs
 
 
 def space_of(model: str) -> LatentSpace:
@@ -63,8 +63,7 @@ def notices(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
 def _unheard(loaded: LoadedStudy) -> list[str]:
     """Of an interview to which nobody agrees."""
     items = list(items_of(loaded.study.flow))
-    talks = any(isinstance(item, InterviewItem) for item in items)
-    if talks and not any(isinstance(item, ConsentItem) for item in items):
+    if any(item.talks for item in items) and not any(item.consents for item in items):
         told = (
             "The study has an interview and asks for no consent: name the interview, and that the "
             "voice is recorded in it, in what participants sign."
@@ -77,10 +76,9 @@ def _unfilled(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
     """What is said of names in braces that no text of a part fills in, a line a text."""
     told: dict[str, list[str]] = {}
     for part in (part for plan in plans for part in plan.parts):
-        known = {*getattr(part, "values", {}), *_FILLED_LATER.get(part.part, ())}
-        for place in ("document", "above", "description"):
-            document = getattr(part, place, None)
-            for name in texts.names(loaded.text(document)) if document else ():
+        known = {*part.filled(), *registry.task_type_of(part).fills_in}
+        for document in part.documents():
+            for name in texts.names(loaded.text(document)):
                 if name not in known:
                     there = f" Known there: {', '.join(sorted(known))}." if known else ""
                     line = (
@@ -91,24 +89,10 @@ def _unfilled(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
     return [lines[0] for lines in told.values()]
 
 
-_FILLED_LATER: Mapping[str, Collection[str]] = {
-    "questionnaire": (*ACHIEVED, "photos"),
-    "example": ("dial",),
-}
-"""What the participant's window fills in, by the kind of part: what was achieved, and the dial."""
-
-
 def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
     """Of more questions to be solved than anybody is asked."""
     needed = loaded.study.inclusion.min_solved
-    asked = max(
-        sum(
-            part.trials
-            for part in plan.parts
-            if isinstance(part, ReconstructionPart) and part.role == "stage"
-        )
-        for plan in plans
-    )
+    asked = max(sum(part.solvable for part in plan.parts) for plan in plans)
     if needed <= asked:
         return []
     told = (

@@ -2,57 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from labapp.errors import SessionError, StudyError
 from labapp.naming import reserved
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.stages import TaskStages
+from labapp.plugins.task_type import Values
 from labapp.stimuli import library
-from labapp.study import assignment, conditions, single_dimension, warm_up
+from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
-from labapp.study.consent import ConsentForm
-from labapp.study.explained import StimuliOf
-from labapp.study.flow import (
-    BreakItem,
-    ConsentItem,
-    DebriefItem,
-    InterviewItem,
-    Item,
-    MethodItem,
-    PracticeItem,
-    QuestionnaireItem,
-    StagesItem,
-    TextItem,
-    TutorialItem,
-    WarmUpItem,
-    unrolled,
-)
+from labapp.study.flow import unrolled
 from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
-from labapp.study.plan import (
-    BreakPart,
-    ConsentPart,
-    InterviewPart,
-    PagesPart,
-    Plan,
-    PlannedPart,
-    QuestionnairePart,
-    QuestionsPart,
-)
-from labapp.study.representations import CIRCLES_PAIRS, PriorOf, Representations, SpaceOf
+from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
+from labapp.study.plan import Plan
+from labapp.study.representations import PriorOf, Representations, SpaceOf
 from labapp.study.rules import Incentive
-from labapp.study.stages import (
-    MODEL_ID,
-    VISUALISATIONS,
-    AnyStages,
-    JudgingStages,
-    SingleDimensionStages,
-    Stages,
-    UnmaskingStages,
-)
-from labapp.study.stimulus_stages import StimulusStages
-from labapp.study.unmasking import OutputsOf, recorded_outputs
+from labapp.study.stimulus_stages import OutputsOf, StimuliOf, recorded_outputs
 
 
 def participant_number(loaded: LoadedStudy, participant: str) -> int:
@@ -100,21 +69,48 @@ def realise(
         )
     used = study.seed if seed is None else seed
     shown = Representations(space_of, prior_of, str(loaded.path))
-    planner = _Planner(
+    planner = Planner(
         loaded, participant, number, used, shown, stimuli_of, outputs_of, tuple(drawn)
     )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
 
-class _Planner:
+class Planner:
+    """Makes the parts of one participant's plan; task types ask it for all that parts share.
+
+    Attributes
+    ----------
+    loaded : LoadedStudy
+        The study with its files.
+    study : Study
+        The study file's content.
+    participant : str
+        The participant's label; `number` is the number in it.
+    seed : int
+        Of every draw, with a purpose of its own for each.
+    representations : Representations
+        Latent spaces of the models.
+    stimuli_of, outputs_of
+        See `realise`.
+    flow : tuple of (Item, dict)
+        What this participant goes through, with the variables at each item.
+    choices : dict
+        What was chosen for this participant, for people and tables.
+    stage : int
+        Number of the last stage, from 1; `stages_in_all` of how many.
+    memory : dict
+        What a task worked out for a place of the flow and needs again for the texts around it; the
+        task chooses the keys, which begin with its name.
+    """
+
     def __init__(
         self,
         loaded: LoadedStudy,
         participant: str,
         number: int,
         seed: int,
-        shown: Representations,
+        representations: Representations,
         stimuli_of: StimuliOf,
         outputs_of: OutputsOf,
         drawn: tuple[str, ...],
@@ -124,7 +120,9 @@ class _Planner:
         self.participant = participant
         self.number = number
         self.seed = seed
-        self.shown = shown
+        self.representations = representations
+        self.stimuli_of = stimuli_of
+        self.outputs_of = outputs_of
         cells = conditions.cells_of(study.assignment)
         if len(drawn) != (cells[1].draw if cells else 0):
             raise ValueError(f"{study.id} does not draw {len(drawn)} cells")
@@ -133,306 +131,174 @@ class _Planner:
         self.choices: dict[str, Any] = dict(variables)
         if cells is not None:
             self.choices[cells[0]] = list(drawn)
-        self.groups = [item.stages for item, _ in self.flow if isinstance(item, StagesItem)]
-        self.stages_in_all = sum(
-            len(stages.models) if isinstance(stages, AnyStages) else 1 for stages in self.groups
-        )
-        self.stimuli = StimulusStages(
-            loaded, self.flow, participant, number, seed, stimuli_of, outputs_of
-        )
+        self.groups = [group for item, _ in self.flow if (group := item.task_stages()) is not None]
+        self.stages_in_all = sum(group.stages for group in self.groups)
         self.stage = 0
+        self.memory: dict[tuple[Any, ...], Any] = {}
         self._ids: dict[str, int] = {}
 
-    def _text(self, template: str, scope: Scope) -> str:
+    @property
+    def improved(self) -> bool:
+        """Whether the study is presented better than it was published."""
+        return self.study.presentation == "improved"
+
+    @property
+    def thinks_aloud(self) -> bool:
+        """Whether any stage asks the participant to think aloud."""
+        return any(group.think_aloud for group in self.groups)
+
+    def parts(self) -> Iterator[PlannedPart]:
+        """All parts, in their order. What is paid is told before anything is done for it: behind
+        the consent, or first of all in a study that asks for none."""
+        told = not self.flow
+        for place, (item, scope) in enumerate(self.flow):
+            if not told and not item.first_only:
+                yield from self._incentive(scope, place)
+                told = True
+            task_type = registry.task_type_of_item(item)
+            yield from task_type.plan(item.task_stages() or item, scope, place, self)
+            if not told:
+                yield from self._incentive(scope, place)
+                told = True
+
+    def text(self, template: str, scope: Scope) -> str:
+        """The name of a text with its variables and the language filled in."""
         return in_language(
             conditions.fill(template, {"language": "{language}", **scope}), self.study.language
         )
 
-    def _id(self, kind: str, *, numbered: bool = False) -> str:
+    def new_id(self, kind: str, *, numbered: bool = False) -> str:
         """An id that no other part has: numbered always, or from the second on."""
         self._ids[kind] = count = self._ids.get(kind, 0) + 1
         return f"{kind}-{count}" if numbered or count > 1 else kind
 
-    def parts(self) -> Iterator[PlannedPart]:
-        asks_consent = any(isinstance(item, ConsentItem) for item, _ in self.flow)
-        if self.flow and not asks_consent:
-            yield from self._incentive(self.flow[0][1], 0)
-        for place, (item, scope) in enumerate(self.flow):
-            match item:
-                case ConsentItem():
-                    yield self._consent(item.consent, self._text(item.consent.text, scope))
-                    yield from self._incentive(scope, place)
-                case TutorialItem():
-                    yield self._tutorial(item, scope)
-                case PracticeItem():
-                    yield from self._practice(item, scope)
-                case StagesItem(stages=JudgingStages() as stages):
-                    yield from self._judging(stages, scope, place)
-                case StagesItem(stages=UnmaskingStages() as stages):
-                    yield from self._unmasking(stages, scope, place)
-                case StagesItem(stages=Stages() | SingleDimensionStages() as stages):
-                    yield from self._stages(stages, scope)
-                case MethodItem():
-                    if (told := self.stimuli.judged_near(place, ahead=True)) is None:
-                        raise self._nothing_to_introduce(item, scope)
-                    yield told.method(self._id("method"), self._document(item, scope))
-                case WarmUpItem():
-                    yield warm_up.fruits(self._id("warm-up"), self._document(item, scope))
-                case QuestionnaireItem():
-                    part_id = self._id("questionnaire", numbered=True)
-                    yield self._ask(item.questionnaire, part_id, None, place, item.above)
-                case BreakItem():
-                    yield self._break(item.break_, item.at_least_s, scope)
-                case InterviewItem():
-                    yield InterviewPart(
-                        id=self._id("interview", numbered=True),
-                        title="Interview",
-                        document=self._document(item, scope),
-                        questions=item.guide(self.study.language),
-                    )
-                case TextItem() | DebriefItem():
-                    yield self._pages(item, scope, place)
-
-    def _break(self, document: str, at_least_s: float, scope: Scope) -> BreakPart:
-        return BreakPart(
-            id=self._id("break", numbered=True),
-            title="Break",
-            document=self._text(document, scope),
-            at_least_s=at_least_s,
-        )
-
-    def _nothing_to_introduce(self, item: MethodItem, scope: Scope) -> StudyError:
-        said = ", ".join(f"{name} = {value}" for name, value in scope.items())
-        return StudyError(
-            f"{self.loaded.path}: {item.method!r} introduces stages that judge explanations; with "
-            f"{said or 'this flow'} there are none.",
-            todo="Give the introduction the same only_if as the stages.",
-        )
-
-    def _consent(self, form: ConsentForm, name: str) -> ConsentPart:
-        digest = hashlib.sha256(self.loaded.files[name]).hexdigest()
-        return ConsentPart(
-            id="consent",
-            title="Consent",
-            document=name,
-            document_sha256=digest,
-            sign=form.sign,
-            items=form.items,
-        )
-
-    def _incentive(self, scope: Scope, place: int) -> Iterator[PagesPart]:
-        """What is paid is told before anything is done for it: behind the consent, or first of all
-        in a study that asks for none."""
-        if (paid := self.study.incentive) is not None:
-            judged = self.stimuli.judged_near(place, ahead=True)
-            guessed = {} if judged is None else {n: judged.values[n] for n in ("options", "chance")}
-            yield PagesPart(
-                part="text",
-                id="incentive",
-                title="Payment",
-                document=self._text(paid.text, scope),
-                values=self._amounts() | guessed,
-            )
-
-    def _amounts(self) -> dict[str, str]:
-        """What can be earned, in words; empty for what this study does not pay."""
-        solves = any(isinstance(one, Stages) and not one.marks for one in self.groups)
-        answers = any(isinstance(one, SingleDimensionStages) for one in self.groups)
-        judges = any(isinstance(one, JudgingStages) for one in self.groups)
-        paid = self.study.incentive or Incentive(text="-")
-        earns = {
-            "base": True,
-            "per_solved": solves and paid.per_solved > 0,
-            "per_correct": answers and paid.per_correct > 0,
-            "per_above_chance": judges and paid.per_above_chance > 0,
-        }
-        return {
-            name: paid.amount(getattr(paid, name)) if does else "" for name, does in earns.items()
-        }
-
-    def _pages(self, item: TextItem | DebriefItem, scope: Scope, place: int) -> PagesPart:
-        if isinstance(item, DebriefItem):
-            name = self._text(item.debrief, scope)
-            return PagesPart(part="debrief", id="debrief", title="Debrief", document=name)
-        name = self._text(item.text, scope)
-        part_id = self._id("text", numbered=True)
-        told = self.stimuli.told_at(place)
-        return PagesPart(part="text", id=part_id, title="Text", document=name, values=told)
-
-    def _document(self, item: Item, scope: Scope) -> str:
-        return self._text(item.texts()[0], scope)
-
-    def _tutorial(self, item: TutorialItem, scope: Scope) -> PlannedPart:
-        document, part_id = self._document(item, scope), self._id("tutorial")
-        if item.tutorial == "reconstruction":
-            return self.shown.tutorial(part_id, document)
-        space = self.shown.space_of(single_dimension.CIRCLES)
-        dial = item.dial or (2 if self._improved else 1)
-        return single_dimension.example(part_id, document, item.tutorial, space, dial - 1)
-
-    @property
-    def _improved(self) -> bool:
-        return self.study.presentation == "improved"
-
-    def _practice(self, item: PracticeItem, scope: Scope) -> Iterator[PlannedPart]:
-        kind = item.practice.partition("-")[2]
-        visualisation = next((known for known in VISUALISATIONS if known == kind), None)
-        feedback = self._improved if item.feedback is None else item.feedback
-        told = {"trials": str(len(CIRCLES_PAIRS))}
-        if visualisation is not None:
-            words = self.loaded.words
-            told["feedback"] = words.get("practice_feedback", "") if feedback else ""
-        yield PagesPart(
-            part="text",
-            id=self._id("practice-intro"),
-            title="Before practice",
-            document=self._document(item, scope),
-            values=told,
-        )
-        part_id = self._id("practice")
-        aloud = any(stages.think_aloud for stages in self.groups)
-        if visualisation is None:
-            yield self.shown.practice(part_id, think_aloud=aloud)
-            return
-        space = self.shown.space_of(single_dimension.CIRCLES)
-        yield single_dimension.practice(
-            part_id, visualisation, space, think_aloud=aloud, feedback=feedback
-        )
-
-    def _models(self, stages: Stages | SingleDimensionStages, scope: Scope) -> tuple[str, ...]:
-        """The models of the stages in the participant's order."""
-        models = conditions.fill_all(stages.models, scope)
-        for model in models:
-            if not MODEL_ID.fullmatch(model) or models.count(model) > 1:
-                raise StudyError(
-                    f"{self.loaded.path}: {', '.join(stages.models)} with "
-                    f"{', '.join(f'{k} = {v}' for k, v in scope.items())} names the model "
-                    f"{model!r}, which is no model's id or listed twice.",
-                    todo="Correct models, or the values of the variables.",
-                )
-        if stages.order == "counterbalanced":
-            return assignment.counterbalanced(models, self.seed, self.study.id, self.number)
-        if stages.order == "random":
-            return assignment.shuffled(
-                models, self.seed, self.study.id, self.participant, "order", self.stage
-            )
-        return models
-
-    def _stages(
-        self, stages: Stages | SingleDimensionStages, scope: Scope
-    ) -> Iterator[PlannedPart]:
-        models = self._models(stages, scope)
-        self.choices.setdefault("models", []).extend(models)
-        for index, model in enumerate(models):
-            self.stage += 1
-            part, values = self._stage(stages, model)
-            told = {"trials": str(part.trials), **values}
-            yield self._before_stage(stages.between if index else stages.intro, scope, told)
-            yield part
-            for instrument in stages.after:
-                yield self._ask(instrument, f"{part.id}-{instrument}", part.id)
-
-    def _judging(self, stages: JudgingStages, scope: Scope, place: int) -> Iterator[PlannedPart]:
-        judged = self.stimuli.judged_at(place)
+    def next_stage(self) -> tuple[int, int]:
+        """The number of the next stage, and of how many."""
         self.stage += 1
-        shown = judged.explained
-        self._chose(shown.stimuli, judged.set, shown.manifest_sha256)
-        description = self._text(stages.description, scope)
-        part = judged.stage(self.stage, self.stages_in_all, description)
-        limit = stages.time_limit_min
-        told = judged.values | {"per_above_chance": self._amounts()["per_above_chance"]}
-        if limit is not None:
-            told["minutes"] = f"{limit:g}"
-        yield self._before_stage(stages.intro, scope, told)
-        yield part
-        for instrument in stages.after:
-            yield self._ask(instrument, f"{part.id}-{instrument}", part.id, place)
+        return self.stage, self.stages_in_all
 
-    def _unmasking(
-        self, stages: UnmaskingStages, scope: Scope, place: int
-    ) -> Iterator[PlannedPart]:
-        """The example, and the stage in its blocks with breaks between them."""
-        self.stage += 1
-        showing, at = self.stimuli.unmasked_at(place), (self.stage, self.stages_in_all)
-        shared = showing.unmasked
-        self._chose(shared.stimuli, shared.set, shared.manifest_sha256)
-        told = self.stimuli.told_at(place)
-        if stages.example is not None and (part := showing.practice(self._id("practice"), *at)):
-            yield PagesPart(
-                part="text",
-                id=self._id("practice-intro"),
-                title="Before the example",
-                document=self._text(stages.example, scope),
-                values=told,
-            )
-            yield part
-        blocks = showing.blocks(self.stimuli.sequences_at(place), *at)
-        yield self._before_stage(stages.intro, scope, told)
-        for number, part in enumerate(blocks):
-            if number and stages.breaks is not None:
-                yield self._break(stages.breaks.text, stages.breaks.at_least_s, scope)
-            yield part
-        for instrument in stages.after:
-            asked = f"stage-{self.stage}-{instrument}"
-            yield self._ask(instrument, asked, blocks[-1].id, place)
-
-    def _before_stage(self, document: str, scope: Scope, told: dict[str, str]) -> PagesPart:
+    def before_stage(self, document: str, scope: Scope, told: Values) -> PagesPart:
         """The text before the present stage. told: what it may say besides its number."""
         return PagesPart(
             part="text",
             id=f"stage-{self.stage}-intro",
             title=f"Before stage {self.stage}",
-            document=self._text(document, scope),
+            document=self.text(document, scope),
             values={"stage": str(self.stage), "stages": str(self.stages_in_all), **told},
         )
 
-    def _chose(self, stimuli: str, number: int, manifest_sha256: str) -> None:
-        """Write down which stimuli a stage shows."""
-        for name, value in (("stimuli", stimuli), ("sets", number), ("manifests", manifest_sha256)):
+    def before_practice(self, document: str, title: str, values: Values) -> PagesPart:
+        """The text before a practice, or an example. document: its name, filled in."""
+        return PagesPart(
+            part="text",
+            id=self.new_id("practice-intro"),
+            title=title,
+            document=document,
+            values=values,
+        )
+
+    def rest(self, document: str, at_least_s: float, scope: Scope) -> BreakPart:
+        """A break; at_least_s: seconds before which only the moderator goes on."""
+        return BreakPart(
+            id=self.new_id("break", numbered=True),
+            title="Break",
+            document=self.text(document, scope),
+            at_least_s=at_least_s,
+        )
+
+    def places(self, *classes: type[TaskStages]) -> list[int]:
+        """Where in the flow stages of these classes stand, from 0."""
+        return [
+            place
+            for place, (item, _) in enumerate(self.flow)
+            if isinstance(item.task_stages(), classes)
+        ]
+
+    def nearest(self, place: int, *classes: type[TaskStages], ahead: bool) -> int | None:
+        """The place of the stages that an item tells of: those ahead of it (or it) or, for what
+        follows stages, those before it; where there are none on that side, the nearest on the
+        other."""
+        at = self.places(*classes)
+        before = [index for index in at if index < place or (index == place and not ahead)]
+        behind = [index for index in at if index not in before]
+        near = behind[:1] + before[-1:] if ahead else before[-1:] + behind[:1]
+        return near[0] if near else None
+
+    def values_near(self, place: int, *, ahead: bool) -> Values:
+        """What an item may say in braces of the stages nearest to it, see `nearest`; of every task
+        that has something to say, the nearest of all last."""
+        near = {
+            at: task_type
+            for task_type in registry.task_types()
+            if task_type.stages
+            and (at := self.nearest(place, *task_type.stages, ahead=ahead)) is not None
+        }
+        values: Values = {}
+        for at in sorted(near, key=lambda at: -abs(at - place)):
+            item, scope = self.flow[at]
+            values |= near[at].values_around(item.task_stages(), scope, at, self)
+        return values
+
+    def amounts(self) -> Values:
+        """What can be earned, in words; empty for what this study does not pay."""
+        paid = self.study.incentive or Incentive(text="-")
+        earns = frozenset({"base"}).union(*(group.earns for group in self.groups))
+        values = {}
+        for name in ("base", "per_solved", "per_correct", "per_above_chance"):
+            value = getattr(paid, name)
+            pays = name in earns and (name == "base" or value > 0)
+            values[name] = paid.amount(value) if pays else ""
+        return values
+
+    def _incentive(self, scope: Scope, place: int) -> Iterator[PagesPart]:
+        if (paid := self.study.incentive) is not None:
+            yield PagesPart(
+                part="text",
+                id="incentive",
+                title="Payment",
+                document=self.text(paid.text, scope),
+                values=self.values_near(place, ahead=True) | self.amounts(),
+            )
+
+    def chose(self, **values: Any) -> None:
+        """Write down what a stage shows, each in a list over all stages."""
+        for name, value in values.items():
             self.choices.setdefault(name, []).append(value)
 
-    def _stage(
-        self, stages: Stages | SingleDimensionStages, model: str
-    ) -> tuple[QuestionsPart, dict[str, str]]:
-        """A stage and what its introduction tells of it."""
-        if isinstance(stages, SingleDimensionStages):
-            purpose = (self.seed, self.study.id, self.participant)
-            single = self.shown.single(stages, self.stage, self.stages_in_all, model, purpose)
-            return single, {"times": str(stages.questions_per_dimension)}
-        part = self.shown.stage(stages, self.stage, self.stages_in_all, model)
-        limit = stages.time_limit_min
-        return part, {
-            "target": f"{part.target_alignment * 100:g}",
-            "skip_after_s": f"{part.skip_after_s:g}",
-            **({} if limit is None else {"minutes": f"{limit:g}"}),
-        }
+    def ask_after(
+        self, stages: TaskStages, stage_id: str, about: str, place: int
+    ) -> Iterator[QuestionnairePart]:
+        """What is asked after a stage. about: id of the part that is asked about."""
+        for instrument in stages.after:
+            yield self.ask(instrument, f"{stage_id}-{instrument}", about, place)
 
-    def _ask(
+    def ask(
         self,
         instrument: str,
         part_id: str,
         about: str | None,
-        place: int | None = None,
+        place: int,
         above: str | None = None,
     ) -> QuestionnairePart:
-        """place: where it stands in the flow; above: the text above its questions."""
-        judged = None if place is None else self.stimuli.judged_near(place, ahead=False)
-        if judged is None and self.loaded.instruments[instrument].about_accuracy:
+        """A questionnaire. place: where it stands in the flow; above: the text above its questions.
+
+        Raises StudyError for one that asks about the accuracy of a model where nothing says it.
+        """
+        values = self.values_near(place, ahead=False)
+        file = self.loaded.instruments[instrument]
+        if file.about_accuracy and "accuracy" not in values:
             raise StudyError(
                 f"{self.loaded.path}: the questionnaire {instrument!r} asks about the accuracy of "
                 "an explained model, and the study has none.",
                 todo="Leave it out, or give the study stages that judge explanations.",
             )
-        file = self.loaded.instruments[instrument]
         items = file.item_ids(self.stages_in_all)
         if file.order == "shuffled":
             items = assignment.shuffled(
                 items, self.seed, self.study.id, self.participant, "items", instrument
             )
         as_listed = items == tuple(item.id for item in file.items)
-        document = None
-        if above is not None and place is not None:
-            document = self._text(above, self.flow[place][1])
+        document = None if above is None else self.text(above, self.flow[place][1])
         return QuestionnairePart(
             id=part_id,
             title=file.title if document is None else self._heading(document) or file.title,
@@ -441,7 +307,7 @@ class _Planner:
             items=() if as_listed else items,
             scoring=file.scoring,
             above=document,
-            values={} if judged is None else judged.values,
+            values=values,
         )
 
     def _heading(self, document: str) -> str:

@@ -9,19 +9,12 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.documents import LANGUAGE, SLUG, Strict
 from labapp.naming import NotReserved, reserved
+from labapp.plugins.item import FlowOf
 from labapp.study import conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells
-from labapp.study.flow import (
-    ConsentItem,
-    DebriefItem,
-    FlowItem,
-    InterviewItem,
-    MethodItem,
-    items_of,
-)
+from labapp.study.flow import FlowItem, items_of
 from labapp.study.label import LABEL
 from labapp.study.rules import Incentive, Inclusion
-from labapp.study.stages import JudgingStages
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
@@ -172,54 +165,22 @@ class Study(Strict):
 
     @field_validator("flow")
     @classmethod
-    def _agreed_recording(
-        cls, flow: tuple[FlowItem, ...], info: ValidationInfo
-    ) -> tuple[FlowItem, ...]:
-        """What the consent form asks about sound must be what the study does with it."""
-        recording = info.data.get("recording")
-        for item in flow:
-            if not isinstance(item, ConsentItem) or recording is None:
-                continue
-            items = item.consent.items
-            if recording.audio == "required" and items.get("audio") == "optional":
-                raise ValueError(
-                    "consent.items.audio: required, because recording.audio is: nobody can take "
-                    "part without being recorded"
-                )
-            heard = [use for use in items if use in ("audio", "transcript", "share_audio")]
-            if recording.audio == "off" and heard:
-                raise ValueError(
-                    f"no {heard[0]!r} in consent.items, because recording.audio is off: there is "
-                    "no sound"
-                )
-        return flow
-
-    @field_validator("flow")
-    @classmethod
     def _order(cls, flow: tuple[FlowItem, ...]) -> tuple[FlowItem, ...]:
-        at = [index for index, item in enumerate(flow) if isinstance(item, ConsentItem)]
-        if at not in ([], [0]):
-            raise ValueError("consent once, as the first item")
-        at = [index for index, item in enumerate(flow) if isinstance(item, DebriefItem)]
-        if at not in ([], [len(flow) - 1]):
-            raise ValueError("debrief once, as the last item")
-        items = list(items_of(flow))
-        judged = [isinstance(getattr(item, "stages", None), JudgingStages) for item in items]
-        if any(isinstance(item, MethodItem) for item in items) and not any(judged):
-            raise ValueError("method only with stages that judge explanations; there are none")
+        for index, item in enumerate(flow):
+            if item.first_only and index:
+                raise ValueError(f"{item.key} once, as the first item")
+            if item.last_only and index + 1 < len(flow):
+                raise ValueError(f"{item.key} once, as the last item")
         return flow
 
     @field_validator("flow")
     @classmethod
-    def _guides(cls, flow: tuple[FlowItem, ...], info: ValidationInfo) -> tuple[FlowItem, ...]:
-        language = info.data.get("language")
-        for item in items_of(flow):
-            guides = item.questions if isinstance(item, InterviewItem) else ()
-            if isinstance(guides, dict) and language and language not in guides:
-                raise ValueError(
-                    f"an interview with questions in the study's language, {language}; they are "
-                    f"there in {', '.join(guides) or 'none'}"
-                )
+    def _fits(cls, flow: tuple[FlowItem, ...], info: ValidationInfo) -> tuple[FlowItem, ...]:
+        items = tuple(items_of(flow))
+        study = FlowOf(items, info.data.get("language"), info.data.get("recording"))
+        for item in items:
+            for problem in item.problems(study):
+                raise ValueError(problem)
         return flow
 
     @field_validator("assignment")

@@ -22,12 +22,13 @@ from PySide6.QtGui import (
 
 from labapp.errors import DataFolderError, SessionError, StudyError
 from labapp.events.lifecycle import ConsentGiven
+from labapp.plugins import registry
 from labapp.records.opening import open_record
 from labapp.records.rows import bodies
 from labapp.session import private, resuming
 from labapp.study import texts
 from labapp.study.consent import ConsentForm
-from labapp.study.flow import ConsentItem, InterviewItem, items_of
+from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.ui.participant.consent_words import announced
 from labapp.ui.strings import Strings, strings_of
@@ -77,8 +78,8 @@ class Signed:
 def form_of(loaded: LoadedStudy) -> ConsentForm:
     """The consent form of a study. Raises StudyError where it has none."""
     for item in loaded.study.flow:
-        if isinstance(item, ConsentItem):
-            return item.consent
+        if (form := item.consent_form()) is not None:
+            return form
     raise StudyError(
         f"The study {loaded.study.id!r} asks for no consent: it has no form.",
         todo="Put `consent: TEXT` first in the study's flow.",
@@ -119,7 +120,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
         name,
         drawing,
         given.uses,
-        interview=any(part["part"] == "interview" for part in planned.plan),
+        interview=any(registry.part_class(part["part"]).talks for part in planned.plan),
         sound=planned.audio == "on",
     )
     _write(out, resuming.recorded_study(session, planned), signed)
@@ -179,7 +180,7 @@ def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:
     """The text of the form as Markdown, with what it says by itself behind it."""
     form = form_of(loaded)
     if signed is None:
-        interview = any(isinstance(item, InterviewItem) for item in items_of(loaded.study.flow))
+        interview = any(item.talks for item in items_of(loaded.study.flow))
         sound = loaded.study.recording.audio != "off"
     else:
         interview, sound = signed.interview, signed.sound

@@ -20,7 +20,8 @@ from labapp.events.commands import Pause, Resume
 from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import AlarmRaised
 from labapp.session.opening import OpenSession
-from labapp.simulation.driver import FAST, Driver, Pace
+from labapp.simulation.driver import Driver
+from labapp.simulation.pace import FAST, Pace
 from labapp.ui import mistakes
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import Keyboard

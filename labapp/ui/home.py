@@ -25,12 +25,10 @@ from labapp.session.opening import models_of
 from labapp.session.outputs import outputs_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
-from labapp.study.flow import ConsentItem
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.pictures import pictures_of
 from labapp.study.schema import Study
-from labapp.study.unmasking import UnmaskingPart
 from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
@@ -187,7 +185,7 @@ class HomeController(QObject):
         study_ = self._loaded.study
         self.view.set_study(study_)
         self._show_participants(study_)
-        consent = [item.consent.text for item in study_.flow if isinstance(item, ConsentItem)]
+        consent = [item.texts()[0] for item in study_.flow if item.consents]
         self._consent = self._loaded.text(consent[0]) if consent else None
         self.view.set_consent(tr("Consent text"), self._consent)
         self._show_consent()
@@ -263,7 +261,7 @@ class HomeController(QObject):
             if self._levels.isActive():
                 self._warming.start(0)
         # Its answers are kept for the session: what takes seconds is not left to its start.
-        asks = any(isinstance(part, UnmaskingPart) for part in made.parts)
+        asks = any(part.asks_model for part in made.parts)
         ask = partial(realise, outputs_of=outputs_of, drawn=drawn) if asks else None
         self._pictures.want(pictures_of(made.parts), ask)
         self._show_decoders()

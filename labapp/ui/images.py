@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage
 
 from labapp.stimuli import colour
 from labapp.stimuli.gallery import Gallery
-from labapp.study.judging import Explained, PlannedPhoto, PlannedRow
+from labapp.tasks.judging.plan import Explained, PlannedPhoto, PlannedRow
 from labapp.ui.widgets.photo_view import cut_out, image_of
 from labapp.ui.widgets.row_view import Row
 

@@ -27,9 +27,9 @@ from labapp.events.commands import (
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
 from labapp.representations.space import LatentSpace
-from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.machine import ReconstructionTask
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState, Trial
-from labapp.tasks.reconstruction.task import ReconstructionTask
 from tests.analysis.sessions import SPACE, stage_row
 from tests.helpers.journals import Row, stamp
 from tests.helpers.skips import skip_question

@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis import load
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
-from labapp.study.judging import Question
+from labapp.tasks.judging.plan import Question
 from labapp.tasks.judging.state import PhotoTrial
 from tests.helpers.bids import errors_in, validated
 from tests.helpers.judged import Judged

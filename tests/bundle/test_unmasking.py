@@ -23,7 +23,7 @@ from labapp.records.describe import describe
 from labapp.records.opening import open_record
 from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import parts_of
-from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
 from tests.helpers.bids import errors_in, validated
 from tests.helpers.rooms import Room, make_runner

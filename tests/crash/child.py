@@ -30,7 +30,8 @@ from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal, Receipt
 from labapp.session.opening import OpenSession, Surroundings
-from labapp.simulation.driver import FAST, Driver, Pace
+from labapp.simulation.driver import Driver
+from labapp.simulation.pace import FAST, Pace
 from labapp.study.loading import load
 from tests.audio.fakes import DEVICE, Tone, Watcher
 from tests.helpers.formulas import formula_decoders

@@ -12,7 +12,7 @@ import pytest
 from labapp.events import Event, body_of
 from labapp.events.judging import PhotoJudged, StimuliKept
 from labapp.records.journal import read_rows
-from labapp.study.judging import JudgingTask
+from labapp.tasks.judging.plan import JudgingTask
 from tests.crash.kills import tell
 from tests.helpers.judging import made_for, write_judging_study
 

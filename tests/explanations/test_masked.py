@@ -22,7 +22,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import Masking, shown
 from labapp.stimuli.masking import masked as fill_masked
 from labapp.study.overview import check
-from labapp.study.unmasking import recorded_outputs
+from labapp.study.stimulus_stages import recorded_outputs
 from tests.helpers import stimuli
 from tests.helpers.unmasking import write_unmasking_study
 

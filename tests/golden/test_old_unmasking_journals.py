@@ -17,10 +17,11 @@ from labapp.analysis.rows import SessionRecords
 from labapp.records.integrity import check_rows
 from labapp.records.rows import Row, bodies
 from labapp.session.machine import SessionMachine
-from labapp.study.plan import BreakPart, parts_of
-from labapp.study.unmasking import UnmaskingPart
-from labapp.tasks.pages import PagesTask
-from labapp.tasks.unmasking.task import UnmaskingTask
+from labapp.study.parts import BreakPart
+from labapp.study.plan import parts_of
+from labapp.tasks.resting.machine import BreakMachine
+from labapp.tasks.unmasking.machine import UnmaskingTask
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals" / "unmasking").glob("*.jsonl"))
@@ -82,7 +83,7 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
     stored = list(bodies(read(path)))
     parts = parts_of(stored[0][1])  # type: ignore[arg-type]
     tasks = [
-        UnmaskingTask(part, index) if isinstance(part, UnmaskingPart) else PagesTask(part, index, 1)
+        UnmaskingTask(part, index) if isinstance(part, UnmaskingPart) else BreakMachine(part, index)
         for index, part in enumerate(parts)
         if isinstance(part, UnmaskingPart | BreakPart)
     ]
@@ -91,4 +92,4 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
     assert state.ended == "completed"
     assert [record.outcome for record in state.records] == ["completed"] * 3 + ["skipped"]
     answered = {(row[0], row[1]) for row in BY_HAND if row[7] == "answered"}
-    assert state.tally.stimuli == answered
+    assert state.tally.trials.keys() == answered

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.datasets import circles, sinelines
-from labapp.session.decoding import Decoder
+from labapp.representations.decoding import Decoder
 from labapp.study.overview import space_of
 from tests.helpers.rooms import FormulaDecoder
 

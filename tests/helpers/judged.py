@@ -19,12 +19,13 @@ from labapp.events.lifecycle import (
     SessionCompleted,
 )
 from labapp.session.machine import SessionMachine
-from labapp.study.judging import Explained, JudgingPart, JudgingTask, Question, WarmUpPart
 from labapp.study.loading import files_digest
-from labapp.study.plan import QuestionnairePart, to_rows
+from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import to_rows
+from labapp.tasks.judging.machine import JudgingTask as Machine
+from labapp.tasks.judging.machine import WarmUpTask
+from labapp.tasks.judging.plan import Explained, JudgingPart, JudgingTask, Question, WarmUpPart
 from labapp.tasks.judging.state import PhotoTrial
-from labapp.tasks.judging.task import JudgingTask as Machine
-from labapp.tasks.judging.task import WarmUpTask
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.play import NS, Play
 from tests.helpers.play_judging import explained, judging_part, photo, warm_up_part

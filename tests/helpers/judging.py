@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from labapp.stimuli.library import StimulusSet
-from labapp.study.judging import JudgingTask
+from labapp.tasks.judging.plan import JudgingTask
 from tests.helpers import stimuli
 
 SET_OF: dict[JudgingTask, str] = {

@@ -11,23 +11,20 @@ from labapp.events import Body, Draft, Event, body_of
 from labapp.events.commands import Begin, Command, Decoded, Presented, Tick
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.pages import TextMachine
+from labapp.plugins.part import PlannedPart
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.instruments import Instrument
-from labapp.study.plan import (
-    ConsentPart,
-    PagesPart,
-    PlannedPart,
-    QuestionnairePart,
-    ReconstructionPart,
-    TutorialBox,
-    TutorialPart,
-)
-from labapp.tasks.base import Task
-from labapp.tasks.pages import ConsentTask, PagesTask
-from labapp.tasks.questionnaire import QuestionnaireTask
+from labapp.study.parts import PagesPart, QuestionnairePart
+from labapp.tasks.consent.machine import ConsentTask
+from labapp.tasks.consent.plan import ConsentPart
+from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.reconstruction.machine import ReconstructionTask
+from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart
 from labapp.tasks.reconstruction.state import StageState, Trial
-from labapp.tasks.reconstruction.task import ReconstructionTask
+from labapp.tasks.reconstruction.tutorial import TutorialMachine
 
 NS = 1_000_000_000
 
@@ -100,15 +97,15 @@ def whole_machine(*stages: ReconstructionPart, restarts: bool = False) -> Sessio
         QuestionnairePart(id="questionnaire-1", title="", instrument="two", about=None),
         PagesPart(part="debrief", id="debrief", title="", **document),
     ]
-    tasks: list[Task[Any]] = []
+    tasks: list[PartMachine[Any]] = []
     for index, part in enumerate(parts):
         match part:
             case ConsentPart():
                 tasks.append(ConsentTask(part, index))
             case TutorialPart():
-                tasks.append(PagesTask(part, index, 2, (SPACE,)))
+                tasks.append(TutorialMachine(part, index, 2, (SPACE,)))
             case PagesPart():
-                tasks.append(PagesTask(part, index, 3))
+                tasks.append(TextMachine(part, index, 3))
             case QuestionnairePart():
                 tasks.append(QuestionnaireTask(part, index, INSTRUMENT))
             case ReconstructionPart():

@@ -6,7 +6,8 @@ from typing import Any
 
 from labapp.events.commands import Begin, HandIn, Judge, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
-from labapp.study.judging import (
+from labapp.tasks.judging import machine as machines
+from labapp.tasks.judging.plan import (
     KIND_OF,
     RIGHT,
     Exercise,
@@ -18,7 +19,6 @@ from labapp.study.judging import (
     PlannedRow,
     WarmUpPart,
 )
-from labapp.tasks.judging import task as machines
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from tests.helpers.play import Play
 

@@ -10,9 +10,10 @@ from labapp.events.commands import Begin, Choose, HandIn, Next, Rate, ShowQuesti
 from labapp.representations.decoders import percentiles_of
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 from labapp.session.machine import SessionMachine
-from labapp.study.single_dimension import SingleDimensionPart, asked
+from labapp.tasks.single_dimension.machine import SingleDimensionTask
+from labapp.tasks.single_dimension.plan import SingleDimensionPart
+from labapp.tasks.single_dimension.planner import asked
 from labapp.tasks.single_dimension.state import Question, SingleState
-from labapp.tasks.single_dimension.task import SingleDimensionTask
 from tests.helpers.play import Play
 
 SPACE = LatentSpace((Discrete("shape", 4), Continuous("x", -3.0, 3.0), Continuous("y", 0.0, 1.0)))

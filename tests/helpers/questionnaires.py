@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from labapp.simulation import driver
+from labapp.tasks.questionnaire import simulated
 
 ALL = (
     "seq",
@@ -85,12 +85,12 @@ def written_session(data: Path) -> Path:
 
 def leave_why_empty(patch: pytest.MonkeyPatch) -> None:
     """Let simulated participants give no answer to the required item `why` of `written_study`."""
-    answer = driver.answer
+    answer = simulated.answer
 
     def empty(item: Any, *rest: Any) -> Any:
         return "" if item.id == "why" else answer(item, *rest)
 
-    patch.setattr(driver, "answer", empty)
+    patch.setattr(simulated, "answer", empty)
 
 
 def own_study(folder: Path, instrument: str) -> Path:

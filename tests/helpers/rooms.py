@@ -19,9 +19,9 @@ from labapp.events.commands import GiveConsent, MoveDial
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioStarted
 from labapp.representations.decoders import percentiles_of
+from labapp.representations.decoding import Decoder
 from labapp.representations.package import load_package
 from labapp.representations.space import LatentSpace
-from labapp.session.decoding import Decoder
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, Surroundings, create
 from labapp.session.runner import Runner

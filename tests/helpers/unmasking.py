@@ -14,9 +14,15 @@ from labapp.events.commands import Begin, Next, Respond, StimulusPainted
 from labapp.session.machine import SessionMachine
 from labapp.stimuli import masking
 from labapp.stimuli.library import StimulusSet
-from labapp.study.unmasking import Button, PlannedMask, PlannedSequence, Unmasked, UnmaskingPart
+from labapp.tasks.unmasking.machine import UnmaskingTask
+from labapp.tasks.unmasking.plan import (
+    Button,
+    PlannedMask,
+    PlannedSequence,
+    Unmasked,
+    UnmaskingPart,
+)
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
-from labapp.tasks.unmasking.task import UnmaskingTask
 from tests.helpers import stimuli
 from tests.helpers.play import NS, Play
 

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
 from labapp.errors import StudyError
+from labapp.plugins.part import TrialsPart
 from labapp.records.integrity import check_journal
 from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.past import read_past
-from labapp.simulation.driver import FAST
 from labapp.simulation.headless import simulate
+from labapp.simulation.pace import FAST
 from labapp.study.overview import check
-from labapp.study.plan import TrialsPart
 from tests.helpers import stimuli
 from tests.helpers.judging import SET_OF
 from tests.helpers.rooms import decoder_of

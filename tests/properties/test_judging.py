@@ -19,8 +19,9 @@ from labapp.events.commands import (
     ShowQuestion,
     Tick,
 )
-from labapp.study import performance
-from labapp.study.judging import (
+from labapp.tasks.judging import performance
+from labapp.tasks.judging.machine import JudgingTask as Machine
+from labapp.tasks.judging.plan import (
     AFTER_ABSENT,
     AFTER_PRESENT,
     AGREEMENT,
@@ -36,7 +37,6 @@ from labapp.study.judging import (
     JudgingTask,
     applies,
 )
-from labapp.tasks.judging.task import JudgingTask as Machine
 from tests.helpers.play_judging import JudgingPlay
 from tests.properties.commands import UNDOING
 
@@ -144,9 +144,9 @@ def valid(play: JudgingPlay) -> None:
             photo = task.part.photos[number - 1]
             right = performance.marked(task.part.task, photo, answers)
             assert not (right.keys() - {DISTINCTION}) - set(answers)
-        done = play.state.performed
+        done = play.state.result
         assert (done is not None) == (state.outcome is not None)
         if done is not None:
-            assert done.performance.photos == len(state.judged)
+            assert done.value.performance.photos == len(state.judged)
     if state.outcome == "completed":
         assert state.outcomes == ("judged",) * task.part.trials

@@ -21,8 +21,8 @@ from labapp.events.commands import (
 from labapp.session.machine import SessionMachine
 from labapp.simulation.answers import answer
 from labapp.study.instruments import Instrument
-from labapp.study.plan import QuestionnairePart
-from labapp.tasks.questionnaire import QuestionnaireTask
+from labapp.study.parts import QuestionnairePart
+from labapp.tasks.questionnaire.machine import QuestionnaireTask
 from tests.helpers.play import Play
 from tests.properties.commands import UNDOING
 

@@ -34,7 +34,7 @@ from labapp.events.commands import (
     Tick,
     ToggleOverlay,
 )
-from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from tests.helpers.play import SPACE, Play, stage_part, whole_machine
 from tests.helpers.skips import skip_stage
 from tests.properties.commands import UNDOING

@@ -27,9 +27,10 @@ from labapp.events.commands import (
     TakeBackSkip,
     Tick,
 )
+from labapp.plugins import registry
+from labapp.plugins.part import TrialsPart
 from labapp.session.machine import TAKE_BACK_NS, SessionMachine
-from labapp.study.judging import JudgingTask
-from labapp.study.plan import TrialsPart
+from labapp.tasks.judging.plan import JudgingTask
 from tests.helpers.play import NS, Play, stage_machine, stage_part, whole_machine
 from tests.helpers.play_judging import JudgingPlay
 from tests.helpers.play_single import SinglePlay
@@ -151,7 +152,13 @@ def test_while_somebody_is_asked_whether_to_leave_nothing_moves(play: Any) -> No
 
 
 def test_every_task_is_played() -> None:
-    kinds = {part.model_fields["part"].default for part in get_args(TrialsPart)}
+    kinds = {
+        kind
+        for task_type in registry.task_types()
+        for part in task_type.parts
+        if issubclass(part, TrialsPart)
+        for kind in registry.kinds_of(part)
+    }
     played = {made().machine.parts[0].part for made in PLAYS.values()}
     assert played == kinds
 

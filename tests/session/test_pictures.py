@@ -21,7 +21,7 @@ from labapp.events.commands import (
     ShowMoreExamples,
 )
 from labapp.events.lifecycle import DecoderWarmed
-from labapp.session.decoding import Array, Decoder, decode_one, decode_rows
+from labapp.representations.decoding import Array, Decoder, decode_one, decode_rows
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.tasks.single_dimension.state import Question
@@ -145,7 +145,7 @@ def test_a_decoder_that_breaks_in_the_worker_is_noticed(begin: Callable[..., Ope
         return slow.inner.decode(z)
 
     slow._formula = broken  # type: ignore[method-assign]
-    session.runner._shown.decoders["circles/gt"] = slow.decoder()  # type: ignore[index]
+    session.runner._shown.context.decoders["circles/gt"] = slow.decoder()  # type: ignore[index]
     session.runner.send(MoveDial(0, 0.11, "mouse"))
     with pytest.raises(ArithmeticError, match="the decoder broke"):
         spin(session, lambda: False)
@@ -158,24 +158,24 @@ def test_another_attempt_at_a_question_has_its_own_pictures(
         session = begin("stage-1", study=study)
         runner = session.runner
         trial = runner.state.part_state.trial
-        before = runner.pictures or runner.examples
+        before = runner.pictures
         again = replace(trial, attempt=2, z=trial.z[::-1])
         stage = replace(runner.state.part_state, trial=again)
         runner._shown.follow(runner.part, replace(runner.state, part_state=stage))
-        after = runner.pictures or runner.examples
+        after = runner.pictures
         assert after is not before
         runner._shown.follow(runner.part, replace(runner.state, part_state=stage))
-        assert (runner.pictures or runner.examples) is after, "and they are decoded once"
+        assert runner.pictures is after, "and they are decoded once"
 
 
 def test_a_virtual_clock_never_waits_for_the_worker(tmp_path: Path) -> None:
     warmed = DecoderWarmed("circles/gt", "cpu", 1, 1, 20.0, 30.0)
     session = opened(tmp_path, warmed=(warmed,), decode_at_once=True)
-    assert not session.runner._shown.slow
+    assert not session.runner._shown.context.slow
     session.close("test over")
     patient = replace(warmed, p99_ms=1.0)
     session = opened(tmp_path, participant="P02", warmed=(patient,))
-    assert not session.runner._shown.slow
+    assert not session.runner._shown.context.slow
     session.close("test over")
 
 
@@ -204,18 +204,18 @@ def test_a_question_begins_when_its_pictures_are_there(
     session, slow = asked
     runner = session.runner
     told: list[bool] = []
-    runner.listen(lambda: told.append(runner.examples is not None))
+    runner.listen(lambda: told.append(runner.pictures is not None))
     question = question_of(session)
     assert question.started_ns is None
-    assert runner.examples is None
+    assert runner.pictures is None
     runner.send(Choose(0, "mouse"))
     assert question_of(session).choice is None, "nobody answers what is not on the screen"
     let(slow, 2)
     spin(session, lambda: question_of(session).open)
-    assert runner.examples is not None
+    assert runner.pictures is not None
     decoder = slow.inner
-    np.testing.assert_array_equal(runner.examples.rows, decode_rows(decoder, question.examples))
-    np.testing.assert_array_equal(runner.examples.question, decode_one(decoder, question.z))
+    np.testing.assert_array_equal(runner.pictures.rows, decode_rows(decoder, question.examples))
+    np.testing.assert_array_equal(runner.pictures.question, decode_one(decoder, question.z))
     assert told[-1]
     kinds = [row.kind for row in read_past(session.folder.path)]
     assert kinds.count("question.shown") == 1
@@ -228,18 +228,18 @@ def test_other_examples_come_while_the_question_goes_on(
     runner = session.runner
     let(slow, 2)
     spin(session, lambda: question_of(session).open)
-    first = runner.examples
+    first = runner.pictures
     assert first is not None
     runner.send(ShowMoreExamples())
     runner.send(Choose(1, "mouse"))
     assert question_of(session).choice == 1
-    assert runner.examples is first, "the former ones stay until the others are there"
+    assert runner.pictures is first, "the former ones stay until the others are there"
     let(slow, 1)
-    spin(session, lambda: runner.examples is not first)
-    assert runner.examples is not None
-    assert runner.examples.question is first.question
+    spin(session, lambda: runner.pictures is not first)
+    assert runner.pictures is not None
+    assert runner.pictures.question is first.question
     rows = decode_rows(slow.inner, question_of(session).examples)
-    np.testing.assert_array_equal(runner.examples.rows, rows)
+    np.testing.assert_array_equal(runner.pictures.rows, rows)
 
 
 def test_pictures_of_a_stage_that_is_over_are_dropped(asked: tuple[OpenSession, Blocking]) -> None:
@@ -250,7 +250,7 @@ def test_pictures_of_a_stage_that_is_over_are_dropped(asked: tuple[OpenSession, 
     let(slow, 2)
     wait_for(lambda: bool(scheduler_of(session)._queue))
     scheduler_of(session).run(lambda: False)
-    assert runner.examples is None
+    assert runner.pictures is None
     runner.send(Next())
     assert runner.part is not None
     assert runner.part.id == "stage-2"
@@ -264,7 +264,7 @@ def test_a_question_whose_pictures_come_in_a_pause_begins_after_it(
     runner = session.runner
     runner.send(Pause("break"), Source.MODERATOR)
     let(slow, 2)
-    spin(session, lambda: runner.examples is not None)
+    spin(session, lambda: runner.pictures is not None)
     assert question_of(session).started_ns is None
     runner.send(Resume("on"), Source.MODERATOR)
     assert question_of(session).open

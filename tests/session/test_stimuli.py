@@ -21,9 +21,9 @@ from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
-from labapp.study.judging import JudgingPart
 from labapp.study.loading import load
 from labapp.study.pictures import pictures_of
+from labapp.tasks.judging.plan import JudgingPart
 from labapp.tasks.judging.state import JudgingState
 from tests.helpers import stimuli
 from tests.helpers.judging import made_for, write_judging_study

@@ -30,7 +30,8 @@ from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import Masking
 from labapp.study.pictures import pictures_of
-from labapp.study.unmasking import Logits, UnmaskingPart
+from labapp.study.stimulus_stages import Logits
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial
 from tests.helpers.unmasking import MASKS, made, play_unmasking, write_unmasking_study
 from tests.session.sessions import surroundings
@@ -183,7 +184,7 @@ def test_a_stage_that_is_to_begin_again_does_and_a_block_before_it_stands(
         resumed.runner.send(Resume("resumed"), Source.MODERATOR)
         trial = trial_of(resumed)
         assert (part_of(resumed).id, trial.number, trial.attempt) == ("stage-1-block-2", 1, 2)
-        assert sum(part == "stage-1-block-1" for part, _ in resumed.runner.state.tally.stimuli) == 6
+        assert sum(part == "stage-1-block-1" for part, _ in resumed.runner.state.tally.trials) == 6
     finally:
         resumed.close("test over")
 

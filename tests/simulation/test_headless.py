@@ -12,13 +12,13 @@ from labapp.records.integrity import check_journal
 from labapp.session.opening import OpenSession, Surroundings
 from labapp.session.past import finished, read_past
 from labapp.session.private import consents
-from labapp.simulation.driver import FAST, HUMAN
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.names import EXPLAINS, KNOWING, MIXTURE, RECONSTRUCTS, STRATEGY_NAMES
-from labapp.simulation.reconstructing import ENDURES
+from labapp.simulation.pace import FAST, HUMAN
 from labapp.simulation.strategies import STRATEGIES
 from labapp.study.loading import load
+from labapp.tasks.reconstruction.reconstructing import ENDURES
 from tests.session.sessions import surroundings
 
 QUICK = load("quickstart")

@@ -13,7 +13,7 @@ from labapp.events.lifecycle import InclusionDecided, PaymentComputed, SessionPl
 from labapp.records.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.study import plan
-from labapp.study.judging import AGREEMENT, DISTINCTION, OUTPUT, JudgingPart
+from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT, JudgingPart
 from tests.helpers import hive
 
 

@@ -24,10 +24,11 @@ from labapp.events.judging import (
 from labapp.events.lifecycle import PaymentComputed, SessionCompleted, SessionPlanned
 from labapp.records.opening import open_record
 from labapp.simulation.jobs import simulate_study
-from labapp.simulation.judging import steps
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
-from labapp.study.judging import (
+from labapp.tasks.judging.answering import steps
+from labapp.tasks.judging.machine import JudgingTask as Machine
+from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
     FIRST_STEP,
@@ -36,7 +37,6 @@ from labapp.study.judging import (
     JudgingPart,
     JudgingTask,
 )
-from labapp.tasks.judging.task import JudgingTask as Machine
 from tests.helpers.judging import made_for, write_judging_study
 from tests.helpers.play_judging import JudgingPlay
 

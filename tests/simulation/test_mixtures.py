@@ -11,10 +11,10 @@ from labapp import analysis
 from labapp.errors import UsageError
 from labapp.records.integrity import check_journal
 from labapp.session.past import finished, read_past
-from labapp.simulation.driver import FAST
 from labapp.simulation.headless import simulate
 from labapp.simulation.mixtures import SHARES, drawn, members, parse
 from labapp.simulation.names import MIXTURE, RECONSTRUCTS
+from labapp.simulation.pace import FAST
 from labapp.simulation.person import PATIENCE_S, Person
 from labapp.study.loading import load
 from tests.session.sessions import surroundings

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.session.decoding import Decoder, decode_one
+from labapp.representations.decoding import Decoder, decode_one
 from labapp.simulation.hands import Hands
 from labapp.simulation.learning import Learning
 from labapp.simulation.mind import Mind
@@ -44,7 +44,7 @@ from labapp.simulation.vocabulary import (
     vocabulary,
     words_of,
 )
-from labapp.tasks.reconstruction.task import LABEL_LIMIT
+from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from tests.helpers.formulas import formula_decoder
 from tests.simulation.test_strategies import Screen
 

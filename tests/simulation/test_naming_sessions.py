@@ -13,14 +13,16 @@ from labapp.events import Event
 from labapp.records.integrity import check_journal
 from labapp.representations.space import LatentSpace
 from labapp.session.past import finished, read_past
-from labapp.simulation import reconstructing, watch
-from labapp.simulation.driver import FAST, HUMAN, Driver, Pace
+from labapp.simulation import watch
 from labapp.simulation.headless import simulate
 from labapp.simulation.learning import Learning
+from labapp.simulation.pace import FAST, HUMAN, Pace
 from labapp.simulation.person import STRIDE_S, Person
 from labapp.simulation.vocabulary import ENGLISH, GERMAN, typing_s, vocabulary
 from labapp.study.assignment import generator
 from labapp.study.loading import load
+from labapp.tasks.reconstruction import reconstructing
+from labapp.tasks.reconstruction.simulated import Reconstructor
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.rooms import FormulaDecoder
 from tests.session.sessions import surroundings
@@ -201,7 +203,7 @@ def test_what_is_still_being_typed_when_the_stage_is_over_names_no_other_dial(
 def test_what_was_decided_when_the_stage_ended_is_not_done_in_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Driver, "_takes", lambda driver, before: 400.0)
+    monkeypatch.setattr(Reconstructor, "_takes", lambda actor, before: 400.0)
     monkeypatch.setattr(watch, "STILL_S", 7200.0)
     events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
     shown_ns = {e.key: e.t_ns for e in events if e.kind == "trial.started"}

@@ -15,7 +15,7 @@ from labapp.records.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.stimuli import importing, library
 from labapp.study import loading, plan
-from labapp.study.judging import JudgingPart
+from labapp.tasks.judging.plan import JudgingPart
 from tests.stimuli.test_readme import written
 
 

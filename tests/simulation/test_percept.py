@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from labapp.datasets import circles, sinelines
-from labapp.session.pictures import Examples
 from labapp.simulation.effects import Effects
 from labapp.simulation.experience import LEANINGS, Experience, leaning
-from labapp.simulation.matching import Match, match
 from labapp.simulation.percept import (
     FORM,
     PLACE,
@@ -22,6 +20,8 @@ from labapp.simulation.percept import (
     properties,
 )
 from labapp.simulation.view import Array, Dial
+from labapp.tasks.single_dimension.matching import Match, match
+from labapp.tasks.single_dimension.pictures import Examples
 
 
 def disc(x: float, y: float, radius: float, side: int = 64) -> Array:

@@ -154,7 +154,7 @@ def test_a_session_killed_inside_a_question_goes_on_there(tmp_path: Path) -> Non
         skip_stage(killed.runner)
     for command in (ShowMoreExamples(), Choose(1, "mouse"), Rate("confidence", 2, "mouse")):
         killed.runner.send(command)
-    before, shown = killed.runner.state.part_state.trial, killed.runner.examples
+    before, shown = killed.runner.state.part_state.trial, killed.runner.pictures
     killed.runner._closed = True  # as a kill leaves it: no last event
     killed.runner.journal.close()
     killed._lock.release()
@@ -163,10 +163,10 @@ def test_a_session_killed_inside_a_question_goes_on_there(tmp_path: Path) -> Non
     session.begin()
     runner = session.runner
     assert runner.state.part_state.trial == before
-    assert runner.examples is not None
+    assert runner.pictures is not None
     assert shown is not None
-    np.testing.assert_array_equal(runner.examples.rows, shown.rows)
-    np.testing.assert_array_equal(runner.examples.question, shown.question)
+    np.testing.assert_array_equal(runner.pictures.rows, shown.rows)
+    np.testing.assert_array_equal(runner.pictures.question, shown.question)
     assert runner.state.pauses.paused
     runner.send(Resume("on"), Source.MODERATOR)
     runner.send(Rate("understanding", 4, "mouse"))

@@ -7,8 +7,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from labapp.representations.decoding import Decoder, compare, decode_one
 from labapp.representations.space import Continuous, Discrete, LatentSpace
-from labapp.session.decoding import Decoder, compare, decode_one
 from labapp.simulation.hands import OVERSHOOT, Hands
 from labapp.simulation.person import Person
 from labapp.simulation.strategies import STRATEGIES, in_practice

@@ -9,13 +9,15 @@ import pytest
 
 from labapp.events import Source
 from labapp.events.commands import Pause
+from labapp.plugins.task_type import TaskType
 from labapp.records.integrity import check_journal
 from labapp.session.past import finished, read_past
-from labapp.simulation import driver
-from labapp.simulation.driver import FAST, Driver
+from labapp.simulation.driver import Driver
 from labapp.simulation.headless import simulate
+from labapp.simulation.pace import FAST
 from labapp.simulation.watch import STILL_S, Stuck
 from labapp.study.loading import load
+from labapp.tasks.pages.task import TASK
 from tests.helpers.questionnaires import leave_why_empty, written_session, written_study
 from tests.session.sessions import opened, scheduler_of, surroundings
 
@@ -43,11 +45,7 @@ def test_an_item_that_takes_no_answer_is_named(
 def test_a_part_of_an_unknown_kind_is_named_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Unheard:
-        """No part is one of these."""
-
-    for known in ("PagesPart", "TutorialPart"):
-        monkeypatch.setattr(driver, known, Unheard)
+    monkeypatch.setattr(type(TASK), "simulate", TaskType.simulate)
     with pytest.raises(Stuck, match="parts of the kind 'text'"):
         play(tmp_path, written_study(tmp_path / "study"))
     assert not finished(read_past(written_session(tmp_path / "data")))
@@ -56,7 +54,7 @@ def test_a_part_of_an_unknown_kind_is_named_at_once(
 def test_a_driver_that_lost_its_thread_is_told_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Driver, "_send", lambda *_: None)
+    monkeypatch.setattr(Driver, "send", lambda *_: None)
     with pytest.raises(Stuck, match="did not get on for 120 s"):
         play(tmp_path, written_study(tmp_path / "study"))
 

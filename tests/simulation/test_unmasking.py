@@ -11,9 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from labapp.simulation.unmasking import THRESHOLDS, Annotator, Observer, difficulties, modelled
 from labapp.stimuli.masking import sizes
-from labapp.study.unmasking import Button, PlannedMask, PlannedSequence, Unmasked, UnmaskingPart
+from labapp.tasks.unmasking.observer import THRESHOLDS, Annotator, Observer, difficulties, modelled
+from labapp.tasks.unmasking.plan import (
+    Button,
+    PlannedMask,
+    PlannedSequence,
+    Unmasked,
+    UnmaskingPart,
+)
 
 CLASSES = ("anger", "happiness")
 METHODS = tuple(THRESHOLDS)

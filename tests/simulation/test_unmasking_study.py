@@ -21,9 +21,9 @@ from labapp.bundle.verify import verify
 from labapp.records.opening import open_record
 from labapp.session.past import read_past
 from labapp.simulation.jobs import simulate_study
-from labapp.simulation.unmasking import Observer
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import sizes
+from labapp.tasks.unmasking.observer import Observer
 from tests.helpers import stimuli
 from tests.helpers.unmasking import made, write_unmasking_study
 
@@ -71,7 +71,12 @@ def run(tmp_path_factory: pytest.TempPathFactory, found: StimulusSet) -> Run:
                 breaks={"every": 4, "text": "rest.md"},
             )
             known[strategy] = simulate_study(
-                str(study), PEOPLE, strategy, folder / "out", seed=11, observer=OBSERVER
+                str(study),
+                PEOPLE,
+                strategy,
+                folder / "out",
+                seed=11,
+                options={"unmasking": OBSERVER},
             )
         return known[strategy]
 

@@ -19,10 +19,10 @@ from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Fill, Sign
 from labapp.stimuli.masking import MaskedRef
-from labapp.study.explained import Judged, Showing
-from labapp.study.judging import JudgingTask
 from labapp.study.pictures import pictures_of
-from labapp.study.stages import JudgingStages
+from labapp.tasks.judging.plan import JudgingTask
+from labapp.tasks.judging.planner import Judged, Showing
+from labapp.tasks.judging.study import JudgingStages
 from tests.helpers import stimuli
 
 BIRDS = ("bird:7:test:3:2", "bird:7:train:3:2")

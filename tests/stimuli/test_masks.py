@@ -12,7 +12,7 @@ import pytest
 from labapp.errors import StimuliError
 from labapp.stimuli import importing, library, masked, masking, masks, pictures
 from labapp.stimuli.masking import MaskedRef, Masking
-from labapp.study.unmasking import recorded_outputs
+from labapp.study.stimulus_stages import recorded_outputs
 from tests.helpers import stimuli
 from tests.stimuli.test_sources import as_tables
 

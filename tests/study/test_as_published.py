@@ -16,12 +16,14 @@ from labapp import resources
 from labapp.errors import StudyError
 from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
-from labapp.study.flow import MethodItem, QuestionnaireItem, StagesItem, items_of
-from labapp.study.judging import JudgingPart
+from labapp.study.flow import StagesItem, items_of
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.plan import PagesPart, Plan
-from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
-from labapp.study.stages import JudgingStages
+from labapp.study.parts import PagesPart
+from labapp.study.plan import Plan
+from labapp.tasks.judging.plan import JudgingPart
+from labapp.tasks.judging.study import JudgingStages, MethodItem
+from labapp.tasks.questionnaire.study import QuestionnaireItem
+from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
 from tests.helpers import hive
 from tests.helpers.single import write_single_study
 
@@ -147,7 +149,7 @@ def test_what_a_study_does_not_say_follows_from_its_presentation(
 def test_what_only_single_dimensions_have_is_refused_elsewhere(tmp_path: Path, line: str) -> None:
     path = write_single_study(tmp_path)
     path.write_text(path.read_text().replace("flow:\n", f"flow:\n  {line}\n"))
-    with pytest.raises(StudyError, match="only for"):
+    with pytest.raises(StudyError, match="unknown key"):
         load(path)
 
 

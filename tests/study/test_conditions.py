@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from labapp.errors import StudyError
+from labapp.plugins.part import RepresentationPart
 from labapp.study import conditions, loading, planner
 from labapp.study.overview import check, prior_of, space_of
-from labapp.study.plan import BreakPart, Plan, QuestionsPart
-from labapp.study.single_dimension import SingleDimensionPart
+from labapp.study.parts import BreakPart
+from labapp.study.plan import Plan
+from labapp.tasks.single_dimension.plan import SingleDimensionPart
 
 STUDY = """
 id: mine
@@ -54,8 +56,8 @@ def planned(path: Path, participant: str, *drawn: str) -> Plan:
     )
 
 
-def stages(made: Plan) -> list[QuestionsPart]:
-    return [part for part in made.parts if isinstance(part, QuestionsPart)]
+def stages(made: Plan) -> list[RepresentationPart]:
+    return [part for part in made.parts if isinstance(part, RepresentationPart)]
 
 
 def test_each_drawn_cell_is_gone_through_with_its_variables(tmp_path: Path) -> None:

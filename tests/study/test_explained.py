@@ -16,9 +16,10 @@ from labapp.errors import StudyError
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.study import inclusion, overview, planner, texts
-from labapp.study.judging import JudgingPart, MethodPart, PlannedPhoto
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.plan import PagesPart, Plan, QuestionnairePart, to_rows
+from labapp.study.parts import PagesPart, QuestionnairePart
+from labapp.study.plan import Plan, to_rows
+from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto
 from tests.helpers import stimuli
 
 SMALL = {

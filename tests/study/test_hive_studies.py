@@ -17,16 +17,17 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.study import overview, planner, texts
 from labapp.study.conditions import cells_of
-from labapp.study.judging import (
+from labapp.study.loading import LoadedStudy, decoded, load
+from labapp.study.parts import PagesPart, QuestionnairePart
+from labapp.study.plan import Plan
+from labapp.tasks.judging.performance import compute, values
+from labapp.tasks.judging.plan import (
     JudgingPart,
     MethodPart,
     WarmUpPart,
     exercise_questions,
     questions,
 )
-from labapp.study.loading import LoadedStudy, decoded, load
-from labapp.study.performance import compute, values
-from labapp.study.plan import PagesPart, Plan, QuestionnairePart
 from tests.helpers import hive
 
 VALUE = re.compile(r"\{(\w+)\}")

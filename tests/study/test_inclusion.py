@@ -11,21 +11,19 @@ from labapp.events.judging import PhotoJudged
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.single_dimension import AnswerGiven
 from labapp.events.trials import TrialEnded, TrialSolved
-from labapp.study.inclusion import Achieved, Tally, achieved, decide, planned
+from labapp.study.inclusion import Achieved, Tally, achieved, decide
 from labapp.study.rules import Inclusion
 
-PLAN = planned(
-    [
-        {"part": "consent", "id": "consent"},
-        {"part": "text", "id": "practice-intro"},
-        {"part": "single_dimension", "id": "practice", "role": "practice", "asked": [0, 0, 0]},
-        {"part": "single_dimension", "id": "stage-1", "role": "stage", "asked": [1, 1, 0, 0]},
-        {"part": "break", "id": "break-1"},
-        {"part": "reconstruction", "id": "practice-2", "role": "practice", "trials": 3},
-        {"part": "reconstruction", "id": "stage-2", "role": "stage", "trials": 7},
-        {"part": "questionnaire", "id": "stage-2-seq"},
-    ]
-)
+PLAN: list[dict[str, Any]] = [
+    {"part": "consent", "id": "consent"},
+    {"part": "text", "id": "practice-intro"},
+    {"part": "single_dimension", "id": "practice", "role": "practice", "asked": [0, 0, 0]},
+    {"part": "single_dimension", "id": "stage-1", "role": "stage", "asked": [1, 1, 0, 0]},
+    {"part": "break", "id": "break-1"},
+    {"part": "reconstruction", "id": "practice-2", "role": "practice", "trials": 3},
+    {"part": "reconstruction", "id": "stage-2", "role": "stage", "trials": 7},
+    {"part": "questionnaire", "id": "stage-2-seq"},
+]
 ALL_DONE = Achieved(7, 4, 3, 3, 0)
 
 
@@ -52,12 +50,10 @@ def answered(part: str, trial: int, *, right: bool) -> tuple[str, int, Body]:
 
 def test_photos_count_in_stages_and_a_stage_that_begins_again_counts_anew() -> None:
     options = [{"options": ["a", "b", "c"]}] * 6
-    plan = planned(
-        [
-            {"part": "warm_up", "id": "warm-up", "role": "practice", "exercises": [{}, {}]},
-            {"part": "judging", "id": "stage-1", "role": "stage", "photos": options},
-        ]
-    )
+    plan: list[dict[str, Any]] = [
+        {"part": "warm_up", "id": "warm-up", "role": "practice", "exercises": [{}, {}]},
+        {"part": "judging", "id": "stage-1", "role": "stage", "photos": options},
+    ]
     right = {"output": True, "distinction": False, "step_1": True}
     photos = [("stage-1", n, PhotoJudged({}, right)) for n in range(1, 7)]
     exercise = ("warm-up", 1, PhotoJudged({}, {"verdict": True, "mistake": True}))

@@ -14,7 +14,7 @@ from labapp.errors import StudyError
 from labapp.study import loading
 from labapp.study.instruments import Choice, Choices, Instrument, Written
 from labapp.study.instruments.scoring import RATED, TLX_PAIRS
-from labapp.study.plan import QuestionnairePart
+from labapp.study.parts import QuestionnairePart
 from labapp.study.planner import realise
 from tests.helpers.questionnaires import ABOUT_A_MODEL, ALL, questionnaire_study
 from tests.helpers.rooms import decoder_of

@@ -15,8 +15,8 @@ from labapp.cli import app
 from labapp.errors import StudyError
 from labapp.records.integrity import check_journal
 from labapp.session.past import finished, read_past
-from labapp.simulation.driver import FAST
 from labapp.simulation.headless import simulate
+from labapp.simulation.pace import FAST
 from labapp.study import texts
 from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check

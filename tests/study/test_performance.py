@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from labapp import resources
 from labapp.study import texts
-from labapp.study.judging import (
+from labapp.tasks.judging.performance import compute, expected_hits, marked, split, values
+from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
     DISTINCTION_CONFIDENCE,
     OUTPUT,
     OUTPUT_CONFIDENCE,
 )
-from labapp.study.performance import compute, expected_hits, marked, split, values
 from tests.helpers.play_judging import judging_part, photo
 
 ratings = st.lists(st.integers(1, 4), min_size=1, max_size=10)

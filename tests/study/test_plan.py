@@ -12,9 +12,10 @@ from labapp.session.overview import next_free, overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
-from labapp.study.plan import QuestionnairePart, ReconstructionPart
+from labapp.study.parts import QuestionnairePart
 from labapp.study.schema import Participants
 from labapp.study.texts import fill, pages, placeholders
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from tests.study.test_refusals import GOOD, write
 
 
@@ -57,11 +58,12 @@ def test_a_plan_comes_back_from_its_first_event() -> None:
         "quickstart", 1, "0", "P01", "1", made.seed, made.assignment, "improved", "en", "on", rows
     )
     assert plan.parts_of(planned) == made.parts
-    broken = SessionPlanned(
-        "quickstart", 1, "0", "P01", "1", 0, {}, "improved", "en", "on", ({"part": "dance"},)
-    )
-    with pytest.raises(SessionError, match="cannot be read"):
-        plan.parts_of(broken)
+    for row, why in (({"part": "dance"}, "kind 'dance'"), ({"part": "text"}, "cannot be read")):
+        broken = SessionPlanned(
+            "quickstart", 1, "0", "P01", "1", 0, {}, "improved", "en", "on", (row,)
+        )
+        with pytest.raises(SessionError, match=why):
+            plan.parts_of(broken)
 
 
 @pytest.mark.parametrize("label", ["P1", "p01", "P00", "Q01", "P-01", "P01 ", "../P01", "P٠١", ""])

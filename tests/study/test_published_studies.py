@@ -15,20 +15,16 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
+from labapp.plugins.part import RepresentationPart
 from labapp.representations.space import LatentSpace
 from labapp.session.overview import overview as overview_of
 from labapp.study import inclusion, overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
-from labapp.study.plan import (
-    PagesPart,
-    Plan,
-    QuestionnairePart,
-    QuestionsPart,
-    ReconstructionPart,
-    to_rows,
-)
-from labapp.study.single_dimension import SingleDimensionPart
+from labapp.study.parts import PagesPart, QuestionnairePart
+from labapp.study.plan import Plan, to_rows
+from labapp.tasks.reconstruction.plan import ReconstructionPart
+from labapp.tasks.single_dimension.plan import SingleDimensionPart
 
 PUBLISHED = ("mnist-think-aloud", "mnist-crowd", "synthetic-think-aloud", "synthetic-crowd")
 SHIPPED = (*PUBLISHED, "calibration")
@@ -76,8 +72,8 @@ def plans(name: str) -> tuple[Plan, ...]:
     )
 
 
-def stages(made: Plan) -> list[QuestionsPart]:
-    found = [part for part in made.parts if isinstance(part, QuestionsPart)]
+def stages(made: Plan) -> list[RepresentationPart]:
+    found = [part for part in made.parts if isinstance(part, RepresentationPart)]
     return [part for part in found if part.role == "stage"]
 
 
@@ -128,7 +124,7 @@ def test_the_synthetic_studies_are_as_published() -> None:
         assert len(orders) == 6, "every order comes about"
 
 
-def check_synthetic(stage: QuestionsPart, task: str, aloud: bool) -> None:
+def check_synthetic(stage: RepresentationPart, task: str, aloud: bool) -> None:
     assert stage.think_aloud == aloud
     assert stage.time_limit_s is None
     if isinstance(stage, SingleDimensionPart):
@@ -215,7 +211,7 @@ def test_mnist_crowd_is_as_published() -> None:
     assert crowd.incentive.amount(crowd.incentive.base) == "$3.75"
 
 
-def check_mnist(stage: QuestionsPart, *, aloud: bool) -> None:
+def check_mnist(stage: RepresentationPart, *, aloud: bool) -> None:
     assert isinstance(stage, ReconstructionPart)
     assert stage.think_aloud == aloud
     assert stage.trials == 7
@@ -236,7 +232,9 @@ def test_a_calibration_shows_no_target() -> None:
         found = stages(made)
         assert all(isinstance(stage, ReconstructionPart) and stage.marks for stage in found)
         assert {stage.model.split("/")[0] for stage in found} == {"mnist8k", "dsprites"}
-        assert not [p for p in made.parts if isinstance(p, QuestionsPart) and p.role == "practice"]
+        assert not [
+            p for p in made.parts if isinstance(p, RepresentationPart) and p.role == "practice"
+        ]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -246,7 +244,7 @@ def test_only_who_thinks_aloud_is_heard_and_asked_to(name: str) -> None:
     assert loaded.study.recording.audio == ("off" if crowd else "required")
     for made in plans(name):
         for part in made.parts:
-            if isinstance(part, QuestionsPart):
+            if isinstance(part, RepresentationPart):
                 assert part.think_aloud == (not crowd)
     for text in documents(loaded):
         assert not (crowd and re.search(r"\b(aloud|voice)\b", text))

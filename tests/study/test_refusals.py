@@ -113,7 +113,7 @@ def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
         ("sinelines/gt,", "sinelines/ae,", 9, ["models", "once"]),
         ("[seq]", "[seq, seq]", 11, ["after", "once"]),
         ("task: reconstruction", "task: guessing", 8, ["task", "'guessing'", "'reconstruction'"]),
-        ("  - debrief", "  - farewell", 12, ["'farewell'", "one of consent, tutorial"]),
+        ("  - debrief", "  - farewell", 12, ["'farewell'", "one of consent, text"]),
         ("  - debrief: texts/{language}/debrief.md", "  - debrief", 12, ["'debrief'", "one of"]),
         ('"P{:02d}"', '"P{:02d}-{:d}"', 4, ["pattern", "Python format for one number"]),
         ('"P{:02d}"', '"P{.real.imag.nothing}"', 4, ["pattern", "Python format for one number"]),

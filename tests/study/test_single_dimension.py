@@ -13,8 +13,9 @@ from labapp.session.overview import overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
-from labapp.study.single_dimension import ExamplePart, SingleDimensionPart
-from labapp.study.stages import SingleDimensionStages, Stages
+from labapp.tasks.reconstruction.study import Stages
+from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
+from labapp.tasks.single_dimension.study import SingleDimensionStages
 from tests.helpers.single import write_single_study
 
 ONLY_RECONSTRUCTION = (

@@ -22,9 +22,11 @@ from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study import inclusion, overview, planner
 from labapp.study.loading import LoadedStudy, load
+from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.pictures import pictures_of
-from labapp.study.plan import BreakPart, PagesPart, Plan, QuestionnairePart, to_rows
-from labapp.study.unmasking import Logits, OutputsOf, UnmaskingPart, recorded_outputs
+from labapp.study.plan import Plan, to_rows
+from labapp.study.stimulus_stages import Logits, OutputsOf, recorded_outputs
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
 from tests.helpers.unmasking import MASKS, install_faces, made, write_unmasking_study
 

@@ -18,7 +18,8 @@ from labapp.events.commands import (
     Resume,
 )
 from labapp.events.judging import JudgementMade, PerformanceComputed, PhotoJudged
-from labapp.study.judging import (
+from labapp.tasks.judging.machine import JudgingTask as Task
+from labapp.tasks.judging.plan import (
     ABSENT,
     AFTER_ABSENT,
     AFTER_PRESENT,
@@ -35,7 +36,6 @@ from labapp.study.judging import (
     WRONG,
     JudgingTask,
 )
-from labapp.tasks.judging.task import JudgingTask as Task
 from tests.helpers.play_judging import JudgingPlay
 from tests.helpers.skips import skip_stage
 
@@ -98,9 +98,9 @@ def test_every_task_is_gone_through_to_its_end(task: JudgingTask) -> None:
     if DISTINCTION in body.right:
         assert body.right[DISTINCTION] == 4
     assert (body.hits is not None) == (AGREEMENT in body.right)
-    assert play.state.performed is not None
-    assert play.state.performed.performance == body
-    assert set(play.state.performed.answers) == {1, 2, 3, 4}
+    assert play.state.result is not None
+    assert play.state.result.value.performance == body
+    assert set(play.state.result.value.answers) == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize(

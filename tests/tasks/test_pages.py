@@ -16,8 +16,8 @@ from labapp.events.commands import (
     OpenDescription,
 )
 from labapp.session.machine import SessionMachine
-from labapp.study.judging import JudgingTask, MethodPart
-from labapp.tasks.pages import PagesTask
+from labapp.tasks.judging.method import MethodMachine
+from labapp.tasks.judging.plan import JudgingTask, MethodPart
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_judging import explained
 from tests.helpers.skips import skip_stage
@@ -77,7 +77,7 @@ def test_the_whole_tree_is_opened_from_the_introduction_to_a_method() -> None:
             incorrect=None,
             values={},
         )
-        return Play(SessionMachine((part,), (PagesTask(part, 0, 2),), {})).start()
+        return Play(SessionMachine((part,), (MethodMachine(part, 0, 2),), {})).start()
 
     play = method("path-agreement")
     assert not play.send(OpenDescription("method")), "it is on the screen already"

@@ -10,8 +10,8 @@ from labapp.events.commands import Answer, Back, Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.event import Event, Source
 from labapp.study.instruments import Instrument
-from labapp.study.plan import QuestionnairePart
-from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
+from labapp.study.parts import QuestionnairePart
+from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 
 FILE: dict[str, Any] = {
     "id": "paged",

@@ -20,8 +20,8 @@ from labapp.events.commands import (
 from labapp.events.single_dimension import QuestionDrawn
 from labapp.representations.package import load_package
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.study.single_dimension import CIRCLES_QUESTIONS, asked, practice
-from labapp.tasks.single_dimension.task import SingleDimensionTask
+from labapp.tasks.single_dimension.machine import SingleDimensionTask
+from labapp.tasks.single_dimension.planner import CIRCLES_QUESTIONS, asked, practice_part
 from tests.helpers.play import NS
 from tests.helpers.play_single import SPACE, SinglePlay
 from tests.helpers.skips import skip_stage
@@ -135,7 +135,9 @@ def test_regimes_are_the_percentiles_of_the_sample() -> None:
 @pytest.mark.parametrize("feedback", [False, True])
 def test_practice_asks_low_high_medium_of_dial_1_as_published(*, feedback: bool) -> None:
     circles = load_package("circles/gt", device="cpu")
-    part = practice("Practice", "exemplars", circles.space, think_aloud=True, feedback=feedback)
+    part = practice_part(
+        "Practice", "exemplars", circles.space, think_aloud=True, feedback=feedback
+    )
     play = SinglePlay.of(**part.model_dump())
     task = SingleDimensionTask(
         part, 0, circles.space, circles.latents, circles.percentiles, 1, "P01"

@@ -32,6 +32,7 @@ from labapp.events.commands import (
     TakeBackSkip,
     Unblind,
 )
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.records.journal import read_rows
 from labapp.records.layout import JOURNAL, LOCK
 from labapp.session import allotment
@@ -40,12 +41,12 @@ from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.simulation.decoders import Decoders
-from labapp.simulation.driver import FAST
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
 from labapp.simulation.names import KNOWING
+from labapp.simulation.pace import FAST
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.plan import PlannedPart, TrialsPart, parts_of
+from labapp.study.plan import parts_of
 
 WITHIN = 5
 """A part with questions is looked at so many timers after it came up: a question is on by then."""

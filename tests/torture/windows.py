@@ -32,8 +32,8 @@ from labapp.records.journal import read_rows
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
-from labapp.simulation.driver import Pace
-from labapp.study.plan import BreakPart
+from labapp.simulation.pace import Pace
+from labapp.study.parts import BreakPart
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_again
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labapp.events.commands import Judge
-from labapp.study.judging import questions
+from labapp.tasks.judging.plan import questions
 from labapp.ui.moderator.console import ConsoleWindow
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to

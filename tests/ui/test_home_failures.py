@@ -24,7 +24,7 @@ from labapp.resources import log_root
 from labapp.session.folder import SessionFolder
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
-from labapp.study.plan import TutorialPart
+from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.ui import app, controller, home
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.console import ConsoleWindow

@@ -14,8 +14,8 @@ from labapp.clock import FakeClock
 from labapp.events import Event, Source
 from labapp.events.commands import Pause, Resume
 from labapp.study.loading import load
-from labapp.study.plan import InterviewPart
-from labapp.tasks.interview import InterviewState
+from labapp.tasks.interview.machine import InterviewState
+from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui import theme
 from labapp.ui.consent_pdf import text_of
 from labapp.ui.moderator import style

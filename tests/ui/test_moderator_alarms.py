@@ -18,7 +18,7 @@ from labapp.audio.capture import Packet
 from labapp.audio.recorder import Recorder
 from labapp.clock import Clock, FakeClock
 from labapp.events.commands import GiveConsent, MoveDial
-from labapp.session.decoding import Array
+from labapp.representations.decoding import Array
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody
 from labapp.ui.moderator import watch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labapp.events.commands import HandIn, Judge, Next, OpenSpecies, ShowQuestion
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     AFTER_PRESENT,
     AGREEMENT,
     FIRST,

@@ -22,8 +22,8 @@ from labapp.events.commands import Judge, OpenDescription
 from labapp.records.withdrawn import Withdrawal
 from labapp.representations import catalog
 from labapp.session.withdrawal import Withdrawn
-from labapp.study.judging import questions
 from labapp.study.loading import find
+from labapp.tasks.judging.plan import questions
 from labapp.ui import language
 from labapp.ui.language import counted, number, speak, told, tr
 from labapp.ui.moderator import reports, wording
@@ -113,10 +113,10 @@ def literals(call: ast.Call) -> list[ast.expr]:
 def sentences() -> dict[str, str]:
     """Every sentence of the windows' code that can be translated, and where it stands."""
     found = {}
-    for path in sorted(UI.rglob("*.py")):
+    for path in (*sorted(UI.rglob("*.py")), *sorted((UI.parent / "tasks").rglob("moderator.py"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             for said in literals(node) if isinstance(node, ast.Call) else ():
-                where = f"{path.relative_to(UI)}, line {said.lineno}"
+                where = f"{path.relative_to(UI.parent)}, line {said.lineno}"
                 assert not isinstance(said, ast.JoinedStr | ast.BinOp), f"{where}: not one sentence"
                 if isinstance(said, ast.Constant):
                     found[said.value] = where
@@ -133,7 +133,8 @@ SHOWN = {
 
 def test_no_words_go_to_the_screen_untranslated() -> None:
     loose = set()
-    for path in sorted((UI / "moderator").rglob("*.py")):
+    tasks = sorted((UI.parent / "tasks").rglob("moderator.py"))
+    for path in (*sorted((UI / "moderator").rglob("*.py")), *tasks):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, ast.Call):
                 continue

@@ -40,7 +40,7 @@ from labapp.events.voice import (
     AudioState,
 )
 from labapp.study.loading import load
-from labapp.study.plan import PagesPart
+from labapp.study.parts import PagesPart
 from labapp.study.planner import realise
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.alarms import Alarms

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.clock import NS
-from labapp.study.plan import PagesPart
+from labapp.study.parts import PagesPart
 from labapp.ui import language, theme
 from labapp.ui.moderator import style
 from labapp.ui.moderator.curve_view import CurveView

@@ -12,7 +12,8 @@ from labapp.clock import FakeClock
 from labapp.events import Event
 from labapp.events.commands import Next, Pause, Respond, Resume, StimulusPainted
 from labapp.study import loading, planner
-from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.moderator import facts_unmasked, numbers_of
+from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
@@ -22,7 +23,7 @@ from labapp.ui.moderator.state.plan import rows_of
 from labapp.ui.moderator.state.stimuli import LATE_NS, Given, Stimuli
 from labapp.ui.moderator.state.timeline import Timeline
 from labapp.ui.moderator.state.worktime import WorkTime
-from labapp.ui.moderator.study_page import facts_unmasked, unmasked_of
+from labapp.ui.moderator.study_page import stages_of
 from labapp.ui.moderator.timeline_view import TimelineView
 from labapp.ui.moderator.unmasking_mirror import packed
 from labapp.ui.theme import LIGHT
@@ -377,7 +378,7 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
     breaks = {"every": 3, "text": "rest.md"}
     study = write_unmasking_study(tmp_path / "study", made(tmp_path), breaks=breaks, blank_ms=500)
     plan = planner.realise(loading.load(study), "P01", space_of=lambda model: pytest.fail(model))
-    ((title, facts),) = unmasked_of(plan.parts)
+    ((title, facts),) = stages_of(plan.parts)
     assert title == "tiny-scores, set 1: Middle, Edge"
     assert facts.split("  ·  ") == [
         "4 images × 2 methods × 3 masks = 24 pictures",
@@ -415,7 +416,7 @@ def test_every_way_of_masking_is_told(changes, said):
 
 def test_one_block_needs_no_numbers():
     part = unmasking_part()
-    assert wording.numbers_of(part) == ""
+    assert numbers_of(part) == ""
     (row,) = rows_of((part,))
     assert (row.title, row.detail) == ("Stage 1", "")
 

@@ -11,7 +11,7 @@ from labapp import resources
 from labapp.events.commands import Judge, Next
 from labapp.study import texts
 from labapp.study.instruments import Instrument
-from labapp.study.judging import AGREEMENT, questions
+from labapp.tasks.judging.plan import AGREEMENT, questions
 from labapp.ui import theme
 from labapp.ui.participant.questionnaire_page import Page, TextAbove, halves
 from labapp.ui.strings import Strings

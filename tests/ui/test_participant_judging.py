@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from labapp.events.commands import Judge, Next, OpenSpecies
 from labapp.stimuli import colour
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
     DISTINCTION_CONFIDENCE,

@@ -10,8 +10,9 @@ import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from labapp.events.commands import Choose, HandIn, Next, Pause, Rate, Resume
-from labapp.study.plan import PagesPart, TutorialPart
-from labapp.study.single_dimension import ExamplePart
+from labapp.study.parts import PagesPart
+from labapp.tasks.reconstruction.plan import TutorialPart
+from labapp.tasks.single_dimension.plan import ExamplePart
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.single_dimension import SingleDimensionScreen

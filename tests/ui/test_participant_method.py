@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.events.commands import OpenDescription, Pause, Resume
-from labapp.study.judging import FIRST, SIMILARITY
+from labapp.tasks.judging.plan import FIRST, SIMILARITY
 from labapp.ui import theme
 from labapp.ui.participant.description import Pages, WholeTree
 from labapp.ui.participant.method import MethodScreen, PreviewPage, TextPage, shown_of

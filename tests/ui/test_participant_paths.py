@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     AFTER_ABSENT,
     AFTER_PRESENT,
     AGREEMENT,

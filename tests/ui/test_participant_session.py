@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from labapp.events import Source
 from labapp.events.commands import ConfirmSkip, EndSession, Next, Pause, Reopen, Resume
-from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.tutorial import TutorialScreen

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import Choose, HandIn, Next, Pause, Rate, Resume, ShowMoreExamples
 from labapp.events.lifecycle import DecoderWarmed
-from labapp.session.decoding import decode_one
+from labapp.representations.decoding import decode_one
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import QUESTION, QUIET
 from labapp.ui.moderator.question_mirror import over
@@ -156,7 +156,7 @@ def test_the_pictures_are_those_of_the_journal(stage):
     room, _ = stage
     drawn = room.last("question.drawn")
     decoder = decoder_of("sinelines/gt")
-    shown = room.runner.examples
+    shown = room.runner.pictures
     assert shown is not None
     assert shown.rows.shape == (5, 7, 64)
     np.testing.assert_allclose(shown.question, decode_one(decoder, tuple(drawn["z"])), atol=1e-6)
@@ -164,7 +164,7 @@ def test_the_pictures_are_those_of_the_journal(stage):
         z = tuple(drawn["examples"][row][column])
         np.testing.assert_allclose(shown.rows[row, column], decode_one(decoder, z), atol=1e-6)
     room.runner.send(ShowMoreExamples())
-    other = room.runner.examples
+    other = room.runner.pictures
     assert other is not None
     assert other.question is shown.question
     z = tuple(room.last("examples.redrawn")["examples"][1][1])
@@ -174,12 +174,12 @@ def test_the_pictures_are_those_of_the_journal(stage):
 def test_a_pause_hides_the_question_and_it_is_the_same_afterwards(stage, qapp):
     room, window = stage
     room.runner.send(Choose(1, "mouse"))
-    shown = room.runner.examples
+    shown = room.runner.pictures
     room.runner.send(Pause("a break"))
     assert window.covered
     room.runner.send(Resume("back"))
     assert not window.covered
-    assert room.runner.examples is shown
+    assert room.runner.pictures is shown
     assert screen_of(window).answers.index == 1
 
 
@@ -209,7 +209,7 @@ def test_a_discrete_dial_is_asked_by_letters(rings, qapp):
         answer(room)
         room.runner.send(Next())
     screen = screen_of(window)
-    assert room.runner.examples.rows.shape == (10, 8, 28, 28)
+    assert room.runner.pictures.rows.shape == (10, 8, 28, 28)
     assert screen.answers.accessibleName() == "A / B / C / D / E / F / G / H / I / J"
     press(Qt.Key.Key_J)
     assert question_of(room).choice == 9

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.events.commands import Pause, Resume
-from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui import presentation
 from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow

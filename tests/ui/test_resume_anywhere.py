@@ -10,9 +10,9 @@ from typing import get_args
 import pytest
 from pytestqt.qtbot import QtBot
 
+from labapp.plugins.part import PlannedPart
 from labapp.session.past import read_past
 from labapp.simulation.decoders import Decoders
-from labapp.study.plan import PlannedPart
 from tests.torture import studies
 from tests.torture.rehearsal import Place, Rehearsal, cut, places, rehearse
 from tests.torture.windows import go_on

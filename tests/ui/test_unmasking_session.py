@@ -9,7 +9,7 @@ from labapp.analysis.tables import load
 from labapp.bundle.verify import verify
 from labapp.events.commands import Next, Respond
 from labapp.session.past import finished, read_past
-from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_again, open_new
 from tests.helpers.unmasking import MASKS, made, write_unmasking_study

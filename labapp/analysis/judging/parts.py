@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.study.judging import Exercise
+from labapp.tasks.judging.plan import Exercise
 
 PART, WARM_UP_PART = "judging", "warm_up"
 WARM_UP = "warm-up"

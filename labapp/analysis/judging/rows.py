@@ -16,7 +16,7 @@ from labapp.analysis.judging.photos import PhotoRecord
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events.judging import PerformanceComputed
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     ABSENT,
     AFTER_ABSENT,
     AFTER_PRESENT,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from labapp.events import Body, Event
 from labapp.events.judging import (
     JudgementMade,
+    PerformanceComputed,
     PhotoDrawn,
     PhotoJudged,
     PhotoShown,
@@ -30,6 +31,8 @@ def apply_event(stage: str, state: JudgingState, event: Event, body: Body) -> Ju
     match body:
         case PhotoDrawn():
             return replace(state, trial=PhotoTrial(event.trial or 1, event.attempt or 1))
+        case PerformanceComputed():
+            return replace(state, performance=body)
         case PartEnded():
             return replace(state, outcome=body.outcome)
     trial = state.trial

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from labapp.events.durations import Pauses
+from labapp.events.judging import PerformanceComputed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,18 @@ class PhotoTrial:
         return self.right is not None and self.outcome is None
 
 
+class Judged(NamedTuple):
+    """How a stage went. answers: number of a photo -> its final answers."""
+
+    performance: PerformanceComputed
+    answers: Mapping[int, Mapping[str, int]]
+
+
 @dataclass(frozen=True, slots=True)
 class JudgingState:
     """trial: the present photo, None before the first; judged: number of a photo -> its final
     answers; description: what is open of the description, empty for nothing, else method or tree;
-    attempt: at the stage."""
+    attempt: at the stage; performance: computed at its end."""
 
     pauses: Pauses
     trial: PhotoTrial | None = None
@@ -51,6 +60,7 @@ class JudgingState:
     stage_started_ns: int | None = None
     outcome: str | None = None
     attempt: int = 1
+    performance: PerformanceComputed | None = None
 
     def again(self, attempt: int) -> JudgingState:
         """The stage from its beginning."""

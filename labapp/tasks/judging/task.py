@@ -1,271 +1,157 @@
-"""Decisions of the tasks that judge explanations, and of the warm-up before them.
-
-All of them are one machine: a photo (or exercise) is drawn and shown, its questions are answered in
-any order and as often as wanted, and then it is left for good. In a stage, Next hands the answers
-in and leads to the next photo at once; in the warm-up they are handed in, told about, and left.
-"""
+"""The tasks that judge explanations as a task type: the introduction to a method, the warm-up with
+fruits, and the stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
 
-from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Command,
-    HandIn,
-    Judge,
-    Next,
-    OpenSpecies,
-    ShowQuestion,
-    SkipStage,
-    Tick,
-)
-from labapp.events.durations import Pauses
-from labapp.events.judging import (
-    JudgementMade,
-    PhotoDrawn,
-    PhotoJudged,
-    PhotoShown,
-    SpeciesOpened,
-)
-from labapp.events.lifecycle import PartEnded
-from labapp.study import performance
-from labapp.study.judging import (
-    Exercise,
-    JudgingPart,
-    PlannedPhoto,
-    Question,
-    WarmUpPart,
-    applies,
-    exercise_questions,
-    questions,
-)
-from labapp.tasks import stage
-from labapp.tasks.judging import description
-from labapp.tasks.judging.fold import apply_event
-from labapp.tasks.judging.state import JudgingState, PhotoTrial
+from labapp.events.judging import PhotoJudged
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.pictures import PartPictures, PictureContext
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.stage import limit_words
+from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.tasks.judging import machine, performance, warm_up
+from labapp.tasks.judging.method import MethodMachine
+from labapp.tasks.judging.pictures import PhotoPictures
+from labapp.tasks.judging.plan import JudgingPart, JudgingTask, MethodPart, WarmUpPart
+from labapp.tasks.judging.planner import judged_at, method_near
+from labapp.tasks.judging.study import JudgingStages, MethodItem, WarmUpItem
 
-JUDGED = "judged"
+SCREENS: dict[JudgingTask, str] = {
+    "heatmap-distinction": "labapp.ui.participant.heatmaps:HeatmapScreen",
+    "prototype-distinction": "labapp.ui.participant.prototypes:PrototypeDistinctionScreen",
+    "prototype-agreement": "labapp.ui.participant.prototypes:PrototypeAgreementScreen",
+    "path-distinction": "labapp.ui.participant.paths:PathDistinctionScreen",
+    "path-agreement": "labapp.ui.participant.paths:PathAgreementScreen",
+    "path-first-step": "labapp.ui.participant.paths:FirstStepScreen",
+}
+"""The screen of a stage; the introduction to its method previews it."""
+MARKS_OF_TEXT = re.compile(r"</?[a-z]+>")
+AnyPart = JudgingPart | MethodPart | WarmUpPart
 
 
-def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...]:
-    """The questions that are still to be answered."""
-    return tuple(
-        question
-        for question in asked
-        if applies(question, trial.answers) and question.id not in trial.answers
-    )
+class Judging(TaskType[AnyPart]):
+    name = "judging"
+    parts = (MethodPart, WarmUpPart, JudgingPart)
+    moderator = "labapp.tasks.judging.moderator:JudgingWords"
+    shown = ("photo.shown",)
+    items = (MethodItem, WarmUpItem)
+    stages = (JudgingStages,)
+    asks_about = "explanations"
 
+    scored = ("photo.judged",)
 
-def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Sequence[Body]:
-    """What an answer leads to: nothing where it is none of the question, or the same again. It
-    takes back the answers to questions that no longer apply."""
-    question = next((one for one in asked if one.id == command.question), None)
-    if question is None or not applies(question, trial.answers):
-        return ()
-    if not question.first <= command.value <= question.last:
-        return ()
-    if trial.answers.get(question.id) == command.value:
-        return ()
-    now = {**trial.answers, question.id: command.value}
-    left = [one.id for one in asked if one.id in now and not applies(one, now)]
-    return (
-        JudgementMade(question.id, command.value, command.device),
-        *(JudgementMade(name, None, command.device) for name in left),
-    )
+    def score(self, body: PhotoJudged) -> Mapping[str, bool]:
+        return performance.scores(body)
 
+    def achieved(
+        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+    ) -> Mapping[str, Fraction | int]:
+        if row.get("role") != "stage":
+            return {}
+        above = performance.above_chance(row, list(trials.values()))
+        return {"photos": len(trials), "above_chance": above}
 
-@dataclass(frozen=True)
-class JudgingTask:
-    """A stage of photos. index: the part's place in the plan; seed, study and participant: for the
-    coin among the ties of the performance."""
+    def plan(
+        self,
+        item: MethodItem | WarmUpItem | JudgingStages,
+        scope: Scope,
+        place: int,
+        planner: Planner,
+    ) -> Iterator[PlannedPart]:
+        match item:
+            case MethodItem():
+                judged = method_near(item, scope, place, planner)
+                document = planner.text(item.method, scope)
+                yield judged.method(planner.new_id("method"), document)
+            case WarmUpItem():
+                document = planner.text(item.texts()[0], scope)
+                yield warm_up.fruits(planner.new_id("warm-up"), document)
+            case JudgingStages():
+                yield from self._stage(item, scope, place, planner)
 
-    part: JudgingPart
-    index: int
-    seed: int
-    study: str
-    participant: str
+    def _stage(
+        self, stages: JudgingStages, scope: Scope, place: int, planner: Planner
+    ) -> Iterator[PlannedPart]:
+        judged = judged_at(place, planner)
+        number, of = planner.next_stage()
+        shown = judged.explained
+        planner.chose(stimuli=shown.stimuli, sets=judged.set, manifests=shown.manifest_sha256)
+        part = judged.stage(number, of, planner.text(stages.description, scope))
+        limit = stages.time_limit_min
+        told = judged.values | {"per_above_chance": planner.amounts()["per_above_chance"]}
+        if limit is not None:
+            told["minutes"] = f"{limit:g}"
+        yield planner.before_stage(stages.intro, scope, told)
+        yield part
+        yield from planner.ask_after(stages, part.id, part.id, place)
 
-    def initial(self, pauses: Pauses) -> JudgingState:
-        return JudgingState(pauses)
+    def values_around(
+        self, stages: JudgingStages, scope: Scope, place: int, planner: Planner
+    ) -> Values:
+        return judged_at(place, planner).values
 
-    def wants_begin(self, state: JudgingState) -> bool:
-        return _wants_begin(state)
+    value_names = (*performance.ACHIEVED, "photos")
 
-    def next_deadline(self, state: JudgingState) -> int | None:
-        return stage.next_deadline(state, stage.limit_ns(self.part, state))
-
-    def photo(self, trial: PhotoTrial) -> PlannedPhoto:
-        """The photo of a trial, as planned."""
-        return self.part.photos[trial.number - 1]
-
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """The questions about it, whether or not they apply."""
-        return questions(self.part.task, self.photo(trial))
-
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """Those still to be answered before Next leads on."""
-        return missing(self.questions(trial), trial)
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """What can be opened at any time: the method's description, and the whole tree."""
-        tree = (description.TREE,) if self.part.explained.tree else ()
-        return (description.METHOD, *tree)
-
-    def decide(self, state: JudgingState, command: Command, now_ns: int) -> Sequence[Draft]:
-        if state.outcome is not None:
-            return ()
-        match command:
-            case SkipStage():
-                return self._end(state, stage.skip_stage(self.part, self.index, state, None))
-            case Tick():
-                working = state.pauses.working_ns(now_ns)
-                return self._end(
-                    state, stage.time_is_up(self.part, self.index, state, None, working)
+    def machine(self, part: AnyPart, index: int, context: MachineContext) -> PartMachine[Any]:
+        planned = context.planned
+        match part:
+            case MethodPart():
+                return MethodMachine(part, index, context.pages(part.document))
+            case WarmUpPart():
+                return machine.WarmUpTask(part, index)
+            case JudgingPart():
+                return machine.JudgingTask(
+                    part, index, planned.seed, planned.study, planned.participant
                 )
-            case Begin():
-                return self._begin(state)
-        if bodies := description.toggled(self.offered, state.description, command):
-            return [self._keyed(state, body) for body in bodies]
-        trial = state.trial
-        if trial is None:
-            return ()
-        if isinstance(command, ShowQuestion):
-            return _show(self.part, trial)
-        return self._open(state, trial, command) if trial.open else ()
 
-    def _open(self, state: JudgingState, trial: PhotoTrial, command: Command) -> Sequence[Draft]:
-        """While the photo is judged."""
-        bodies: Sequence[Body] = ()
-        match command:
-            case Judge():
-                bodies = answered(self.questions(trial), trial, command)
-            case OpenSpecies(option) if option != trial.option:
-                if self.part.task == "prototype-distinction":
-                    known = 1 <= option <= len(self.photo(trial).options)
-                    bodies = (SpeciesOpened(option),) if known else ()
-            case Next() if not self.missing(trial):
-                return self._judged(state, trial)
-        return [stage.draft(self.part, trial, body) for body in bodies]
+    def pictures(self, part: AnyPart, context: PictureContext) -> PartPictures[Any]:
+        if isinstance(part, MethodPart):
+            return super().pictures(part, context)
+        return PhotoPictures(part, context)
 
-    def _judged(self, state: JudgingState, trial: PhotoTrial) -> Sequence[Draft]:
-        """The answers are final, and the next photo follows."""
-        right = performance.marked(self.part.task, self.photo(trial), trial.answers)
-        left = stage.leave_question(self.part, self.index, state, trial, JUDGED)
-        final = PhotoJudged(dict(trial.answers), right)
-        state = replace(state, judged={**state.judged, trial.number: trial.answers})
-        return (stage.draft(self.part, trial, final), *self._end(state, left))
+    def screen(self, part: AnyPart) -> str:
+        match part:
+            case MethodPart():
+                return "labapp.ui.participant.method:MethodScreen"
+            case WarmUpPart():
+                return "labapp.ui.participant.warm_up:WarmUpScreen"
+            case JudgingPart():
+                return SCREENS[part.task]
 
-    def _end(self, state: JudgingState, drafts: Sequence[Draft]) -> Sequence[Draft]:
-        """Before a stage ends, however it does, the description is closed and the performance
-        computed."""
-        if not drafts or not isinstance(drafts[-1].body, PartEnded):
-            return drafts
-        computed = performance.compute(
-            self.part, state.judged, self.seed, self.study, self.participant, state.attempt
-        )
-        closing = [*description.closed(state.description), computed]
-        return [*drafts[:-1], *(Draft(body, self.part.id) for body in closing), drafts[-1]]
+    def summary(self, part: AnyPart) -> str:
+        match part:
+            case MethodPart():
+                return ""
+            case WarmUpPart():
+                return f"{part.trials} exercises"
+            case JudgingPart():
+                of = f"set {part.set} of {part.explained.stimuli}"
+                return f"{part.trials} photos, {part.task}, {of}{limit_words(part)}"
 
-    def _keyed(self, state: JudgingState, body: Body) -> Draft:
-        """What happens beside the photos carries the photo that is on the screen, if there is."""
-        trial = state.trial
-        if trial is None or trial.outcome is not None:
-            return Draft(body, self.part.id)
-        return stage.draft(self.part, trial, body)
+    def values(self, part: AnyPart, result: Any, words: Words) -> dict[str, str]:
+        if not isinstance(part, JudgingPart) or not result.performance.photos:
+            return {}
 
-    def _begin(self, state: JudgingState) -> Sequence[Draft]:
-        number = len(state.outcomes) + 1
-        if not _wants_begin(state) or number > len(self.part.photos):
-            return ()
-        photo = self.part.photos[number - 1]
-        drawn = PhotoDrawn(photo.id, self.part.set, photo.truth, photo.prediction)
-        return (Draft(drawn, self.part.id, number, state.attempt),)
+        def say(number: int, rating: int) -> str:
+            answer = MARKS_OF_TEXT.sub("", words(f"judging_agreement_{rating}"))
+            return words("judging_own_answer", number=number, answer=answer)
 
-    def apply(self, state: JudgingState, event: Event, body: Body) -> JudgingState:
-        return apply_event(self.part.id, state, event, body)
+        return performance.values(part, result.performance, result.answers, say)
+
+    def simulate(self, part: AnyPart, participant: SimulatedParticipant) -> Actor[Any]:
+        from labapp.tasks.judging.simulated import Judge, MethodReader
+
+        if isinstance(part, MethodPart):
+            return MethodReader(part, participant)
+        return Judge(part, participant)
 
 
-@dataclass(frozen=True)
-class WarmUpTask:
-    """The exercises before a task. index: the part's place in the plan."""
-
-    part: WarmUpPart
-    index: int
-
-    def initial(self, pauses: Pauses) -> JudgingState:
-        return JudgingState(pauses)
-
-    def wants_begin(self, state: JudgingState) -> bool:
-        return _wants_begin(state)
-
-    def next_deadline(self, state: JudgingState) -> int | None:
-        return None
-
-    def exercise(self, trial: PhotoTrial) -> Exercise:
-        """The exercise of a trial, as planned."""
-        return self.part.exercises[trial.number - 1]
-
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        return exercise_questions(self.exercise(trial))
-
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """Those still to be answered before it can be handed in."""
-        return missing(self.questions(trial), trial)
-
-    def decide(self, state: JudgingState, command: Command, now_ns: int) -> Sequence[Draft]:
-        if state.outcome is not None:
-            return ()
-        trial = state.trial
-        match command:
-            case SkipStage():
-                achieved = JUDGED if trial is not None and trial.judged else None
-                return stage.skip_stage(self.part, self.index, state, achieved)
-            case Begin():
-                return self._begin(state)
-        if trial is None:
-            return ()
-        match command:
-            case ShowQuestion():
-                return _show(self.part, trial)
-            case Judge() if trial.open:
-                asked = self.questions(trial)
-                bodies = answered(asked, trial, command)
-                return [stage.draft(self.part, trial, body) for body in bodies]
-            case HandIn() if trial.open and not self.missing(trial):
-                right = {
-                    question.id: trial.answers[question.id] == question.right
-                    for question in self.questions(trial)
-                    if question.right is not None
-                }
-                return (stage.draft(self.part, trial, PhotoJudged(dict(trial.answers), right)),)
-            case Next() if trial.judged:
-                return stage.leave_question(self.part, self.index, state, trial, JUDGED)
-        return ()
-
-    def _begin(self, state: JudgingState) -> Sequence[Draft]:
-        number = len(state.outcomes) + 1
-        if not _wants_begin(state) or number > len(self.part.exercises):
-            return ()
-        exercise = self.part.exercises[number - 1]
-        drawn = PhotoDrawn(exercise.id, 0, exercise.truth, exercise.prediction)
-        return (Draft(drawn, self.part.id, number, state.attempt),)
-
-    def apply(self, state: JudgingState, event: Event, body: Body) -> JudgingState:
-        return apply_event(self.part.id, state, event, body)
-
-
-def _wants_begin(state: JudgingState) -> bool:
-    if state.outcome is not None or state.pauses.held:
-        return False
-    return state.trial is None or state.trial.outcome is not None
-
-
-def _show(part: JudgingPart | WarmUpPart, trial: PhotoTrial) -> Sequence[Draft]:
-    """The pictures are on the screen."""
-    if trial.started_ns is not None or trial.outcome is not None:
-        return ()
-    return (stage.draft(part, trial, PhotoShown()),)
+TASK = Judging()

@@ -22,7 +22,7 @@ from labapp.events.trials import (
     TrialStarted,
 )
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import Mark, StageState, Trial
 
 NS = 1_000_000_000

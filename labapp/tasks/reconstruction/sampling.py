@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.space import Continuous, Discrete, LatentSpace
+from labapp.representations.space import LatentSpace
 from labapp.study.assignment import attempt_at, generator
-from labapp.study.plan import ReconstructionPart
-from labapp.study.representations import SINELINES_GT
+from labapp.study.sampling import draw_state, sample_of
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 
 
 def draw_pair(
@@ -34,34 +32,10 @@ def draw_pair(
     stage = attempt_at(part.id, attempt)
     if part.sampling == "shuffled_pass":
         order = generator(seed, participant, stage, "pass")
-        return _shuffled_pass(space, _needed(part.model, sample), order, trial)
+        return _shuffled_pass(space, sample_of(part.model, sample), order, trial)
     rng = generator(seed, participant, stage, trial, "pair")
     start, target = (draw_state(part.sampling, part.model, space, sample, rng) for _ in range(2))
     return start, target
-
-
-def draw_state(
-    sampling: Literal["held_out", "prior", "uniform"],
-    model: str,
-    space: LatentSpace,
-    sample: NDArray[np.float32] | None,
-    rng: np.random.Generator,
-) -> tuple[float, ...]:
-    """One dial state, on the dials' steps and inside their limits. Raises as `draw_pair`."""
-    if sampling == "held_out":
-        rows = _needed(model, sample)
-        return space.snap(rows[int(rng.integers(len(rows)))].tolist())
-    if sampling == "prior":
-        if model != SINELINES_GT:
-            raise ValueError(f"{model} has no prior to draw from")
-        return space.snap(sinelines_prior(rng))
-    return space.snap(_uniform(space, rng))
-
-
-def _needed(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.float32]:
-    if sample is None or len(sample) == 0:
-        raise ValueError(f"{model} has no held-out sample to draw from")
-    return sample
 
 
 def _shuffled_pass(
@@ -75,25 +49,3 @@ def _shuffled_pass(
         space.snap(rows[int(order[first])].tolist()),
         space.snap(rows[int(order[second])].tolist()),
     )
-
-
-def sinelines_prior(rng: np.random.Generator) -> tuple[float, ...]:
-    """Slope U(-1, 1), intercept N(0, 1), amplitude Exp(1), frequency Exp(1), phase U(0, 2 pi)."""
-    return (
-        float(rng.uniform(-1, 1)),
-        float(rng.normal()),
-        float(rng.exponential()),
-        float(rng.exponential()),
-        float(rng.uniform(0, 2 * np.pi)),
-    )
-
-
-def _uniform(space: LatentSpace, rng: np.random.Generator) -> tuple[float, ...]:
-    """Uniform within the limits; for representations without a sample (InfoGAN)."""
-    return tuple(_uniform_value(dimension, rng) for dimension in space.dimensions)
-
-
-def _uniform_value(dimension: Continuous | Discrete, rng: np.random.Generator) -> float:
-    if isinstance(dimension, Discrete):
-        return float(rng.integers(dimension.k))
-    return float(rng.uniform(dimension.low, dimension.high))

@@ -1,229 +1,121 @@
-"""Decisions and folds of the reconstruction task."""
+"""Interactive reconstruction as a task type: its tutorial, practice, stages and calibration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Command,
-    Decoded,
-    EditLabel,
-    MarkAlignment,
-    MoveDial,
-    Next,
-    Presented,
-    SelectDial,
-    Skip,
-    SkipStage,
-    Tick,
-    ToggleOverlay,
-)
-from labapp.events.durations import Pauses
-from labapp.events.trials import (
-    AlignmentMarked,
-    DialMoved,
-    DialSelected,
-    LabelEdited,
-    OverlayToggled,
-    PictureDecoded,
-    SkipOffered,
-    TrialDrawn,
-    TrialSolved,
-    TrialStarted,
-)
-from labapp.representations.distance import reached
+from labapp.events.trials import TrialSolved
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.pictures import PartPictures, PictureContext
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.stage import limit_words
+from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.representations.space import LatentSpace
-from labapp.study.plan import ReconstructionPart
-from labapp.tasks import stage
-from labapp.tasks.reconstruction.fold import apply_event, apply_trial
-from labapp.tasks.reconstruction.sampling import draw_pair
-from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
-from labapp.tasks.stage import NS
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.study.representations import stage_models
+from labapp.tasks.reconstruction import planner as planning
+from labapp.tasks.reconstruction.machine import ReconstructionTask
+from labapp.tasks.reconstruction.pictures import BoxPictures, TrialPictures
+from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
+from labapp.tasks.reconstruction.study import ReconstructionPractice, ReconstructionTutorial, Stages
+from labapp.tasks.reconstruction.tutorial import TutorialMachine
 
-LABEL_LIMIT = 60
-"""Characters of a dial's name for which there is room beside it. The field takes no more and says
-so; what is asked for here is kept whole."""
 
+class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
+    name = "reconstruction"
+    parts = (TutorialPart, ReconstructionPart)
+    moderator = "labapp.tasks.reconstruction.moderator:ReconstructionWords"
+    shown = ("trial.started",)
+    items = (ReconstructionTutorial, ReconstructionPractice)
+    stages = (Stages,)
+    asks_about = "representations"
 
-@dataclass(frozen=True)
-class ReconstructionTask:
-    """A stage of questions on one representation.
+    scored = ("trial.solved",)
 
-    sample: held-out representation, shape (m, dimensions), or None; seed and participant: for the
-    draws; index: the part's place in the plan.
-    """
+    def score(self, body: TrialSolved) -> Mapping[str, bool]:
+        return {"solved": True}
 
-    part: ReconstructionPart
-    index: int
-    space: LatentSpace
-    sample: NDArray[np.float32] | None
-    seed: int
-    participant: str
+    def achieved(
+        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+    ) -> Mapping[str, int]:
+        return {"solved": len(trials)} if row.get("role") == "stage" else {}
 
-    @property
-    def inactivity_ns(self) -> int:
-        return round(self.part.inactivity_s * NS)
+    def plan(
+        self,
+        item: ReconstructionTutorial | ReconstructionPractice | Stages,
+        scope: Scope,
+        place: int,
+        planner: Planner,
+    ) -> Iterator[PlannedPart]:
+        match item:
+            case ReconstructionTutorial():
+                document = planner.text(item.texts()[0], scope)
+                yield planning.tutorial(planner, planner.new_id("tutorial"), document)
+            case ReconstructionPractice():
+                document = planner.text(item.texts()[0], scope)
+                trials = {"trials": str(len(planning.CIRCLES_PAIRS))}
+                yield planner.before_practice(document, "Before practice", trials)
+                yield planning.practice(planner, planner.new_id("practice"))
+            case Stages():
+                for index, model in enumerate(stage_models(item, scope, planner)):
+                    number, of = planner.next_stage()
+                    part = planning.stage(planner, item, number, of, model)
+                    told = {"trials": str(part.trials), **planning.told(part, item)}
+                    text = item.between if index else item.intro
+                    yield planner.before_stage(text, scope, told)
+                    yield part
+                    yield from planner.ask_after(item, part.id, part.id, place)
 
-    @property
-    def as_published(self) -> bool:
-        return self.part.active_time == "as_published"
-
-    def initial(self, pauses: Pauses) -> StageState:
-        return StageState(pauses, (None,) * len(self.space))
-
-    def wants_begin(self, state: StageState) -> bool:
-        if state.outcome is not None or state.pauses.held:
-            return False
-        return state.trial is None or (
-            state.trial.outcome is not None and len(state.outcomes) < self.part.trials
+    def machine(
+        self, part: ReconstructionPart | TutorialPart, index: int, context: MachineContext
+    ) -> PartMachine[Any]:
+        if isinstance(part, TutorialPart):
+            spaces = tuple(LatentSpace.from_json(box.dimensions) for box in part.boxes)
+            return TutorialMachine(part, index, context.pages(part.document), spaces)
+        decoder = context.decoders.get(part.model)
+        return ReconstructionTask(
+            part,
+            index,
+            LatentSpace.from_json(part.dimensions),
+            None if decoder is None else decoder.latents,
+            context.planned.seed,
+            context.planned.participant,
         )
 
-    def next_deadline(self, state: StageState) -> int | None:
-        return stage.next_deadline(state, stage.limit_ns(self.part, state), self._offer_ns(state))
+    def pictures(
+        self, part: ReconstructionPart | TutorialPart, context: PictureContext
+    ) -> PartPictures[Any]:
+        if isinstance(part, TutorialPart):
+            return BoxPictures(part, context)
+        return TrialPictures(part, context)
 
-    def _offer_ns(self, state: StageState) -> int | None:
-        """Working time at which skip is offered, if the participant does nothing until then."""
-        trial = state.trial
-        if (
-            self.part.skip != "after"
-            or self.as_published  # there, time counts only when a snapshot closes a gap
-            or trial is None
-            or not trial.running
-            or trial.skip_offered
-        ):
-            return None
-        missing = round(self.part.skip_after_s * NS) - trial.active_ns
-        if missing > self.inactivity_ns:
-            return None
-        return trial.last_activity_ns + max(missing, 0)
+    def screen(self, part: ReconstructionPart | TutorialPart) -> str:
+        if isinstance(part, TutorialPart):
+            return "labapp.ui.participant.tutorial:TutorialScreen"
+        if part.marks:
+            return "labapp.ui.participant.calibration:CalibrationScreen"
+        return "labapp.ui.participant.reconstruction:ReconstructionScreen"
 
-    def decide(self, state: StageState, command: Command, now_ns: int) -> Sequence[Draft]:
-        if state.outcome is not None:
-            return ()
-        if isinstance(command, SkipStage):
-            return stage.skip_stage(self.part, self.index, state, self._achieved(state))
-        if isinstance(command, Begin):
-            return self._begin(state)
-        if state.trial is None:
-            return ()
-        working = state.pauses.working_ns(now_ns)
-        trial = state.trial
-        match command:
-            case Presented() if trial.started_ns is None:
-                return self._presented(trial, command)
-            case Decoded() if trial.running and command.z_seq > trial.decoded_seq:
-                return self._decoded(trial, command, working)
-            case MoveDial() if trial.running:
-                return self._move(state, trial, command, working)
-            case SelectDial(dimension, device) if trial.running and self._is_dial(dimension):
-                return self._active(state, trial, working, DialSelected(dimension, device))
-            case ToggleOverlay(on) if trial.on_screen and on != trial.overlay:
-                return self._active(state, trial, working, OverlayToggled(on))
-            case EditLabel(dimension, text) if trial.on_screen and self.part.labels_editable:
-                text = " ".join(text.split())
-                if not self._is_dial(dimension) or text == (state.labels[dimension] or ""):
-                    return ()
-                return self._active(state, trial, working, LabelEdited(dimension, text))
-            case MarkAlignment(mark) if trial.running and self.part.marks and mark in MARKS:
-                body = AlignmentMarked(mark, trial.decoded_seq, trial.alignment)
-                return self._active(state, trial, working, body)
-            case Skip() if trial.running and self.may_skip(trial):
-                return self._leave(state, trial, "skipped")
-            case Next() if trial.on_screen and (achieved := self._achieved(state)) is not None:
-                return self._leave(state, trial, achieved)
-            case Tick():
-                return self._tick(state, trial, working)
-        return ()
+    def summary(self, part: ReconstructionPart | TutorialPart) -> str:
+        if isinstance(part, TutorialPart):
+            return ""
+        if part.marks:
+            return f"{part.trials} pairs to mark, no target{limit_words(part)}"
+        what = "practice" if part.role == "practice" else "questions"
+        target = f"target {part.target_alignment * 100:g} %"
+        return f"{part.trials} {what}, {target}{limit_words(part)}"
 
-    def may_skip(self, trial: Trial) -> bool:
-        """Whether Skip is on the screen."""
-        return self.part.skip == "always" or (self.part.skip == "after" and trial.skip_offered)
+    def simulate(
+        self, part: ReconstructionPart | TutorialPart, participant: SimulatedParticipant
+    ) -> Actor[Any]:
+        from labapp.tasks.reconstruction.simulated import Player, Reconstructor
 
-    def _is_dial(self, dimension: int) -> bool:
-        return 0 <= dimension < len(self.space)
+        if isinstance(part, TutorialPart):
+            return Player(part, participant)
+        return Reconstructor(part, participant)
 
-    def _begin(self, state: StageState) -> Sequence[Draft]:
-        if not self.wants_begin(state):
-            return ()
-        number = len(state.outcomes) + 1
-        attempt = state.attempt
-        start, target = draw_pair(
-            self.part, self.space, self.sample, self.seed, self.participant, number, attempt
-        )
-        return (Draft(TrialDrawn(start, target), self.part.id, number, attempt),)
 
-    def _presented(self, trial: Trial, shown: Presented) -> Sequence[Draft]:
-        aligned = self._reached(shown.alignment)
-        measures = (shown.alignment, shown.error_sum, shown.error_mean)
-        drafts = [stage.draft(self.part, trial, TrialStarted(*measures, aligned))]
-        if aligned:
-            drafts.append(stage.draft(self.part, trial, TrialSolved(0, trial.z, shown.alignment)))
-        return drafts
-
-    def _reached(self, alignment: float) -> bool:
-        """Whether the pictures match; in a calibration there is nothing to reach."""
-        return not self.part.marks and reached(alignment, self.part.target_alignment)
-
-    def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[Draft]:
-        body = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
-        drafts = [stage.draft(self.part, trial, body)]
-        if self._reached(done.alignment):
-            drafts.append(
-                stage.draft(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
-            )
-        elif self.as_published:
-            # There, active time grows with the snapshot that this picture may bring.
-            seen = apply_trial(self.part, self.space, trial, body, working)
-            drafts += self._offer(seen, working)
-        return drafts
-
-    def _move(
-        self, state: StageState, trial: Trial, move: MoveDial, working: int
-    ) -> Sequence[Draft]:
-        if not self._is_dial(move.dimension) or not isfinite(move.value):
-            return ()
-        value = self.space.dimensions[move.dimension].snap(move.value)
-        if value == trial.z[move.dimension]:
-            return ()
-        body = DialMoved(trial.z_seq + 1, move.dimension, value, move.device)
-        return self._active(state, trial, working, body)
-
-    def _active(self, state: StageState, trial: Trial, working: int, body: Body) -> Sequence[Draft]:
-        """Something the participant did, and the skip offer it may bring."""
-        return (stage.draft(self.part, trial, body), *self._offer(trial, working))
-
-    def _offer(self, trial: Trial, working: int) -> Sequence[Draft]:
-        if self.part.skip != "after" or trial.skip_offered or not trial.running:
-            return ()
-        active = trial.active_at(working, self.inactivity_ns, self.as_published)
-        if active < round(self.part.skip_after_s * NS):
-            return ()
-        return (stage.draft(self.part, trial, SkipOffered(active / NS)),)
-
-    def _tick(self, state: StageState, trial: Trial, working: int) -> Sequence[Draft]:
-        if state.pauses.held:
-            return ()
-        expired = stage.time_is_up(self.part, self.index, state, self._achieved(state), working)
-        return expired or self._offer(trial, working)
-
-    def _achieved(self, state: StageState) -> str | None:
-        """The outcome that the question on the screen has earned, with which Next leaves it."""
-        trial = state.trial
-        if trial is None:
-            return None
-        if self.part.marks:
-            return None if trial.unmarked else "marked"
-        return "solved" if trial.solved else None
-
-    def _leave(self, state: StageState, trial: Trial, outcome: str) -> Sequence[Draft]:
-        return stage.leave_question(self.part, self.index, state, trial, outcome)
-
-    def apply(self, state: StageState, event: Event, body: Body) -> StageState:
-        return apply_event(self.part, self.space, state, event, body)
+TASK = Reconstruction()

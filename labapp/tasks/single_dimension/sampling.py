@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from labapp.events.single_dimension import QuestionDrawn
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.assignment import attempt_at, generator
-from labapp.study.single_dimension import (
+from labapp.study.sampling import draw_state
+from labapp.tasks.single_dimension.plan import (
     REGIMES,
     Bounds,
     Rows,
@@ -21,7 +22,6 @@ from labapp.study.single_dimension import (
     lay_out,
     put,
 )
-from labapp.tasks.reconstruction.sampling import draw_state
 
 Percentiles = Mapping[int, NDArray[np.float32]]
 LIMITS = ((1, 5), (48, 52), (95, 99))

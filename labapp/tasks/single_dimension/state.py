@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from labapp.events.durations import Pauses
-from labapp.study.single_dimension import Bounds, Rows, Z
+from labapp.tasks.single_dimension.plan import Bounds, Rows, Z
 
 RATINGS = ("confidence", "understanding")
 POINTS = 5

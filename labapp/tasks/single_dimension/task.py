@@ -1,161 +1,124 @@
-"""Decisions of the single-dimension task.
-
-A question is answered by a choice and two ratings; handing them in tells the right choice, and Next
-leads on. Without feedback handing in leads on itself. Nothing can be changed once it was handed in.
-"""
+"""The single-dimension task as a task type: its tutorial, practice and stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Choose,
-    Command,
-    HandIn,
-    Next,
-    Rate,
-    ShowMoreExamples,
-    ShowQuestion,
-    SkipStage,
-    Tick,
-)
-from labapp.events.durations import Pauses
-from labapp.events.single_dimension import (
-    AnswerGiven,
-    ChoiceMade,
-    ExamplesRedrawn,
-    QuestionShown,
-    RatingMade,
-)
+from labapp.events.single_dimension import AnswerGiven
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.pages import TextMachine
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.pictures import PictureContext
+from labapp.plugins.simulated import Actor, Reader, SimulatedParticipant
+from labapp.plugins.stage import limit_words
+from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.representations.space import LatentSpace
-from labapp.study.single_dimension import SingleDimensionPart, choices
-from labapp.tasks import stage
-from labapp.tasks.single_dimension.fold import apply_event
-from labapp.tasks.single_dimension.sampling import Percentiles, draw_examples, draw_question
-from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.study.representations import stage_models
+from labapp.tasks.single_dimension import planner as planning
+from labapp.tasks.single_dimension.machine import SingleDimensionTask
+from labapp.tasks.single_dimension.pictures import ExamplePictures
+from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
+from labapp.tasks.single_dimension.study import (
+    SingleDimensionPractice,
+    SingleDimensionStages,
+    SingleDimensionTutorial,
+)
 
-ANSWERED = "answered"
 
+class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
+    name = "single-dimension"
+    parts = (ExamplePart, SingleDimensionPart)
+    moderator = "labapp.tasks.single_dimension.moderator:SingleDimensionWords"
+    shown = ("question.shown",)
+    items = (SingleDimensionTutorial, SingleDimensionPractice)
+    stages = (SingleDimensionStages,)
+    asks_about = "representations"
+    fills_in = ("dial",)
 
-@dataclass(frozen=True)
-class SingleDimensionTask:
-    """A stage of questions about the dials of one representation.
+    scored = ("answer.given",)
 
-    sample, percentiles: see `sampling.draw_question`; seed and participant: for the draws; index:
-    the part's place in the plan.
-    """
+    def score(self, body: AnswerGiven) -> Mapping[str, bool] | None:
+        return {"correct": True} if body.correct else None
 
-    part: SingleDimensionPart
-    index: int
-    space: LatentSpace
-    sample: NDArray[np.float32] | None
-    percentiles: Percentiles
-    seed: int
-    participant: str
+    def achieved(
+        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+    ) -> Mapping[str, int]:
+        if row.get("role") == "stage":
+            return {"correct": len(trials)}
+        if row.get("role") == "practice":
+            return {"practice_asked": len(row["asked"]), "practice_correct": len(trials)}
+        return {}
 
-    def initial(self, pauses: Pauses) -> SingleState:
-        return SingleState(pauses)
+    def plan(
+        self,
+        item: SingleDimensionTutorial | SingleDimensionPractice | SingleDimensionStages,
+        scope: Scope,
+        place: int,
+        planner: Planner,
+    ) -> Iterator[PlannedPart]:
+        match item:
+            case SingleDimensionTutorial():
+                document = planner.text(item.texts()[0], scope)
+                yield planning.tutorial(planner, planner.new_id("tutorial"), document, item)
+            case SingleDimensionPractice():
+                yield from planning.practice(planner, item, scope)
+            case SingleDimensionStages():
+                for index, model in enumerate(stage_models(item, scope, planner)):
+                    number, of = planner.next_stage()
+                    part = planning.stage(planner, item, number, of, model)
+                    told = {
+                        "trials": str(part.trials),
+                        "times": str(item.questions_per_dimension),
+                    }
+                    text = item.between if index else item.intro
+                    yield planner.before_stage(text, scope, told)
+                    yield part
+                    yield from planner.ask_after(item, part.id, part.id, place)
 
-    def wants_begin(self, state: SingleState) -> bool:
-        if state.outcome is not None or state.pauses.held:
-            return False
-        return state.trial is None or state.trial.outcome is not None
-
-    def next_deadline(self, state: SingleState) -> int | None:
-        return stage.next_deadline(state, stage.limit_ns(self.part, state))
-
-    def choices(self, question: Question) -> int:
-        """How many choices a question has."""
-        return choices(self.space, question.dimension)
-
-    def decide(self, state: SingleState, command: Command, now_ns: int) -> Sequence[Draft]:
-        if state.outcome is not None:
-            return ()
-        if isinstance(command, SkipStage):
-            return stage.skip_stage(self.part, self.index, state, self._achieved(state))
-        if isinstance(command, Begin):
-            return self._begin(state)
-        question = state.trial
-        if question is None:
-            return ()
-        match command:
-            case Tick():
-                working = state.pauses.working_ns(now_ns)
-                achieved = self._achieved(state)
-                return stage.time_is_up(self.part, self.index, state, achieved, working)
-            case ShowQuestion() if question.started_ns is None and question.outcome is None:
-                return (stage.draft(self.part, question, QuestionShown()),)
-            case Next() if question.answered:
-                return stage.leave_question(self.part, self.index, state, question, ANSWERED)
-        if not question.open:
-            return ()
-        drafts = self._answer(question, command)
-        if isinstance(command, HandIn) and drafts and not self.part.feedback:
-            left = stage.leave_question(self.part, self.index, state, question, ANSWERED)
-            return (*drafts, *left)
-        return drafts
-
-    def _answer(self, question: Question, command: Command) -> Sequence[Draft]:
-        """What an open question is answered with."""
-        body: Body
-        match command:
-            case Choose(choice, device) if choice != question.choice:
-                if not 0 <= choice < self.choices(question):
-                    return ()
-                body = ChoiceMade(choice, device)
-            case Rate(item, value, device) if value != question.ratings.get(item):
-                if item not in RATINGS or not 1 <= value <= POINTS:
-                    return ()
-                body = RatingMade(item, value, device)
-            case ShowMoreExamples():
-                body = self._other_examples(question)
-            case HandIn() if question.choice is not None and not question.missing:
-                confidence, understanding = (question.ratings[item] for item in RATINGS)
-                right = question.choice == question.correct
-                body = AnswerGiven(question.choice, right, confidence, understanding)
-            case _:
-                return ()
-        return (stage.draft(self.part, question, body),)
-
-    def _other_examples(self, question: Question) -> ExamplesRedrawn:
-        number = question.resamples + 1
-        rows = draw_examples(
-            self.part,
-            self.space,
-            self.sample,
-            question.bounds,
-            self.seed,
-            self.participant,
-            question.number,
-            number,
-            question.attempt,
+    def machine(
+        self, part: SingleDimensionPart | ExamplePart, index: int, context: MachineContext
+    ) -> PartMachine[Any]:
+        if isinstance(part, ExamplePart):
+            return TextMachine(part, index, context.pages(part.document))
+        decoder = context.decoders.get(part.model)
+        return SingleDimensionTask(
+            part,
+            index,
+            LatentSpace.from_json(part.dimensions),
+            None if decoder is None else decoder.latents,
+            {} if decoder is None else decoder.percentiles,
+            context.planned.seed,
+            context.planned.participant,
         )
-        return ExamplesRedrawn(number, rows)
 
-    def _begin(self, state: SingleState) -> Sequence[Draft]:
-        if not self.wants_begin(state):
-            return ()
-        number = len(state.outcomes) + 1
-        drawn = draw_question(
-            self.part,
-            self.space,
-            self.sample,
-            self.percentiles,
-            self.seed,
-            self.participant,
-            number,
-            state.attempt,
-        )
-        return (Draft(drawn, self.part.id, number, state.attempt),)
+    def pictures(
+        self, part: SingleDimensionPart | ExamplePart, context: PictureContext
+    ) -> ExamplePictures:
+        return ExamplePictures(part, context)
 
-    def _achieved(self, state: SingleState) -> str | None:
-        return ANSWERED if state.trial is not None and state.trial.answered else None
+    def screen(self, part: SingleDimensionPart | ExamplePart) -> str:
+        if isinstance(part, ExamplePart):
+            return "labapp.ui.participant.example:ExampleScreen"
+        return "labapp.ui.participant.single_dimension:SingleDimensionScreen"
 
-    def apply(self, state: SingleState, event: Event, body: Body) -> SingleState:
-        return apply_event(self.part.id, state, event, body)
+    def summary(self, part: SingleDimensionPart | ExamplePart) -> str:
+        if isinstance(part, ExamplePart):
+            return ""
+        what = "practice questions" if part.role == "practice" else "questions"
+        asked = f"{part.trials} single-dimension {what}, {part.visualisation}"
+        return f"{asked}{limit_words(part)}"
+
+    def simulate(
+        self, part: SingleDimensionPart | ExamplePart, participant: SimulatedParticipant
+    ) -> Actor[Any]:
+        from labapp.tasks.single_dimension.simulated import Matcher
+
+        if isinstance(part, ExamplePart):
+            return Reader(part, participant)
+        return Matcher(part, participant)
+
+
+TASK = SingleDimension()

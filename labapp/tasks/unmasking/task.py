@@ -1,120 +1,85 @@
-"""Decisions of the unmasking task (paper 004, section 3.5).
-
-A stimulus is drawn, the screen says when it painted it, one response answers it for good, and the
-next one is drawn at once: it is due after the blank. Nothing runs out of time. What a pause, the
-end of the program or another window interrupts is shown again from its beginning, as a further
-attempt at the same stimulus: its reaction time would be none.
-"""
+"""Unmasking as a task type: the example and the blocks of its stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Command,
-    Respond,
-    SkipStage,
-    StimulusHidden,
-    StimulusPainted,
-)
-from labapp.events.durations import Pauses
-from labapp.events.trials import TrialEnded
-from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.study.unmasking import UnmaskingPart
-from labapp.tasks import stage
-from labapp.tasks.unmasking.fold import apply_event
-from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED, StimulusTrial, UnmaskingState
-
-MS = 1_000_000
+from labapp.events.unmasking import ResponseGiven
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.task_type import MachineContext, TaskType, Values
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.tasks.unmasking.machine import UnmaskingTask
+from labapp.tasks.unmasking.plan import UnmaskingPart
+from labapp.tasks.unmasking.planner import sequences_at, unmasked_at
+from labapp.tasks.unmasking.study import UnmaskingStages
 
 
-@dataclass(frozen=True)
-class UnmaskingTask:
-    """A block of stimuli, or the example. index: the part's place in the plan."""
+class Unmasking(TaskType[UnmaskingPart]):
+    name = "unmasking"
+    parts = (UnmaskingPart,)
+    moderator = "labapp.tasks.unmasking.moderator:UnmaskingWords"
+    shown = ("stimulus.shown",)
+    stages = (UnmaskingStages,)
+    asks_about = "explanations"
 
-    part: UnmaskingPart
-    index: int
+    scored = ("response.given",)
 
-    def initial(self, pauses: Pauses) -> UnmaskingState:
-        return UnmaskingState(pauses)
+    def score(self, body: ResponseGiven) -> Mapping[str, bool]:
+        return {"answered": True}
 
-    def wants_begin(self, state: UnmaskingState) -> bool:
-        if state.outcome is not None or state.pauses.held:
-            return False
-        trial = state.trial
-        return trial is None or trial.interrupted or trial.outcome is not None
+    def achieved(
+        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+    ) -> Mapping[str, int]:
+        return {"stimuli": len(trials)} if row.get("role") == "stage" else {}
 
-    def next_deadline(self, state: UnmaskingState) -> int | None:
-        """Never: the screen itself shows a stimulus when it is due."""
-        return None
+    def plan(
+        self, item: UnmaskingStages, scope: Scope, place: int, planner: Planner
+    ) -> Iterator[PlannedPart]:
+        """The example, and the stage in its blocks with breaks between them."""
+        at = planner.next_stage()
+        showing = unmasked_at(place, planner)
+        shared = showing.unmasked
+        planner.chose(stimuli=shared.stimuli, sets=shared.set, manifests=shared.manifest_sha256)
+        told = self.values_around(item, scope, place, planner)
+        if item.example is not None:
+            part = showing.practice(planner.new_id("practice"), *at)
+            if part is not None:
+                document = planner.text(item.example, scope)
+                yield planner.before_practice(document, "Before the example", told)
+                yield part
+        blocks = showing.blocks(sequences_at(place, planner), *at)
+        yield planner.before_stage(item.intro, scope, told)
+        for number, part in enumerate(blocks):
+            if number and item.breaks is not None:
+                yield planner.rest(item.breaks.text, item.breaks.at_least_s, scope)
+            yield part
+        yield from planner.ask_after(item, f"stage-{at[0]}", blocks[-1].id, place)
 
-    def decide(self, state: UnmaskingState, command: Command, now_ns: int) -> Sequence[Draft]:
-        if state.outcome is not None:
-            return ()
-        match command:
-            case SkipStage():
-                return stage.skip_stage(self.part, self.index, state, None)
-            case Begin():
-                return self._begin(state, now_ns)
-        trial = state.trial
-        match command:
-            case StimulusPainted() if trial is not None and trial.due:
-                return self._shown(trial, command, now_ns)
-            case StimulusHidden() if trial is not None and trial.outcome is None:
-                return (stage.draft(self.part, trial, TrialEnded(INTERRUPTED)),)
-            case Respond() if trial is not None and trial.open:
-                return self._respond(state, trial, command, now_ns)
-        return ()
+    def values_around(
+        self, stages: UnmaskingStages, scope: Scope, place: int, planner: Planner
+    ) -> Values:
+        return unmasked_at(place, planner).values(planner.loaded.words)
 
-    def _begin(self, state: UnmaskingState, now_ns: int) -> Sequence[Draft]:
-        if not self.wants_begin(state):
-            return ()
-        trial, drafts = state.trial, []
-        again = trial is not None and (trial.interrupted or trial.outcome == INTERRUPTED)
-        if trial is not None and trial.outcome is None:
-            drafts.append(stage.draft(self.part, trial, TrialEnded(INTERRUPTED)))
-        number = len(state.outcomes) + 1
-        at, mask = self.part.at(number)
-        sequence, planned = self.part.stimulus(number)
-        drawn = StimulusDrawn(
-            sequence=at,
-            mask=mask,
-            image=sequence.image,
-            method=sequence.method,
-            percent=planned.percent,
-            truth=sequence.truth,
-            prediction=sequence.prediction,
-            # There is nothing before the first stimulus that a blank would part it from.
-            due_ns=now_ns + (0 if trial is None else self.part.blank_ms * MS),
-        )
-        attempt = state.highest + 1 if again else state.base
-        return (*drafts, Draft(drawn, self.part.id, number, attempt))
+    def machine(self, part: UnmaskingPart, index: int, context: MachineContext) -> UnmaskingTask:
+        return UnmaskingTask(part, index)
 
-    def _shown(
-        self, trial: StimulusTrial, command: StimulusPainted, now_ns: int
-    ) -> Sequence[Draft]:
-        """The screen says when it painted the stimulus. A frame from before it was drawn is of the
-        stimulus before: what the window system confirms can come late."""
-        painted = min(command.painted_ns, now_ns)
-        if painted < trial.due_ns - self.part.blank_ms * MS:
-            return ()
-        shown = StimulusShown(painted, command.shown_by, command.refresh_ms, command.side_px)
-        return (stage.draft(self.part, trial, shown),)
+    def screen(self, part: UnmaskingPart) -> str:
+        return "labapp.ui.participant.unmasking:UnmaskingScreen"
 
-    def _respond(
-        self, state: UnmaskingState, trial: StimulusTrial, command: Respond, now_ns: int
-    ) -> Sequence[Draft]:
-        """A press from before the stimulus was painted was meant for the one before."""
-        input_ns = min(command.input_ns, now_ns)
-        known = 0 <= command.response < len(self.part.buttons)
-        if trial.painted_ns is None or input_ns < trial.painted_ns or not known:
-            return ()
-        given = ResponseGiven(command.response, command.device, input_ns, command.timed_by)
-        left = stage.leave_question(self.part, self.index, state, trial, ANSWERED)
-        return (stage.draft(self.part, trial, given), *left)
+    def summary(self, part: UnmaskingPart) -> str:
+        if part.role == "practice":
+            return f"{part.trials} masked pictures of one image"
+        of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
+        within = f"{len(part.sequences)} sequences of {len(part.unmasked.percents)} masks"
+        return f"{part.trials} masked pictures ({within}), {of}"
 
-    def apply(self, state: UnmaskingState, event: Event, body: Body) -> UnmaskingState:
-        return apply_event(self.part.id, state, event, body)
+    def simulate(self, part: UnmaskingPart, participant: SimulatedParticipant) -> Actor[Any]:
+        from labapp.tasks.unmasking.simulated import Observing
+
+        return Observing(part, participant)
+
+
+TASK = Unmasking()

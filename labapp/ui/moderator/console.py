@@ -34,12 +34,9 @@ from labapp.events.commands import (
     EndInterview,
     GivePrompt,
 )
+from labapp.plugins.part import TrialsPart
 from labapp.session.opening import models_of
-from labapp.study.judging import JudgingPart
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import InterviewPart, QuestionsPart
-from labapp.study.unmasking import UnmaskingPart
-from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import leave_focus_to_fields
@@ -220,11 +217,7 @@ class ConsoleWindow(QMainWindow):
             self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
         self.mirror.interview.asked.connect(self.ask_question)
         self.mirror.interview.ended.connect(self.end_interview)
-        guides = [
-            len(part.questions)
-            for part in self._runner.machine.parts
-            if isinstance(part, InterviewPart)
-        ]
+        guides = [len(part.guide()) for part in self._runner.machine.parts]
         for number in range(1, min(interview_mirror.KEYS, max(guides, default=0)) + 1):
             key = interview_mirror.key_of(number)
             self._shortcut(key, partial(self.ask_question, number), anywhere)
@@ -306,7 +299,7 @@ class ConsoleWindow(QMainWindow):
     def _talking(self) -> bool:
         """Whether the participant is to think aloud now."""
         part = self._runner.part
-        thinks = isinstance(part, QuestionsPart | JudgingPart | UnmaskingPart) and part.think_aloud
+        thinks = isinstance(part, TrialsPart) and part.think_aloud
         return thinks and not self._runner.state.pauses.held
 
     def _take(self, event: Event) -> None:
@@ -321,11 +314,13 @@ class ConsoleWindow(QMainWindow):
 
     def stands_aside(self) -> bool:
         """Whether a masked picture is to appear right now, which drawing here would delay."""
-        now = self._runner.state.part_state
-        trial = now.trial if isinstance(now, UnmaskingState) else None
-        if trial is None or not trial.due or self._runner.state.pauses.held:
+        state = self._runner.state
+        if not state.running or state.pauses.held:
             return False
-        ahead_ns = trial.due_ns - self._runner.clock.now_ns()
+        due_ns = self._runner.machine.tasks[state.index].due_ns(state.part_state)
+        if due_ns is None:
+            return False
+        ahead_ns = due_ns - self._runner.clock.now_ns()
         return -LATE_NS < ahead_ns < AHEAD_NS
 
     def refresh(self) -> None:
@@ -348,7 +343,7 @@ class ConsoleWindow(QMainWindow):
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
         dirty, self._dirty = self._dirty, False
-        if dirty or (second and isinstance(runner.part, UnmaskingPart)):
+        if dirty or (second and runner.part is not None and runner.part.timed):
             self.mirror.show_session(runner)
         self.mirror.trial.show_curve(state, now_ns, changed="curve" in changed)
         if dirty or "alarms" in changed:

@@ -16,7 +16,6 @@ from labapp.clock import NS
 from labapp.events import Source
 from labapp.events.commands import Command, Pause, Reopen, Resume, TakeBackSkip
 from labapp.session.runner import Runner
-from labapp.study.plan import BreakPart
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
@@ -206,8 +205,7 @@ class ConsoleHeader(QFrame):
             self._back()  # the part that the question is about is over
         # A part that cannot be skipped (consent) is left by its own buttons, or by End.
         part = runner.part
-        rests = isinstance(part, BreakPart)
-        skippable = part is not None and part.part != "consent" and (rests or not paused)
+        skippable = part is not None and not part.consents and (part.rests or not paused)
         self.skip.setEnabled(skippable)
         self._show_skipping(now_ns)
         if ended == self.done.isHidden():
@@ -268,8 +266,8 @@ class ConsoleHeader(QFrame):
         name = pause_reason(state.pause_reason) or tr("paused")
         text = f"‖ {name}, {wording.short_time(now_ns - since_ns)}"
         part = self._runner.part
-        if isinstance(part, BreakPart) and part.at_least_s:
-            least = wording.short_time(round(part.at_least_s * NS))
+        if part is not None and part.rests and part.lasts_s:
+            least = wording.short_time(round(part.lasts_s * NS))
             text = tr("{time} of {least}", time=text, least=least)
         heard = bool(state.sound.device) and not state.sound.lost
         return tr("{paused}, sound goes on", paused=text) if heard else text

@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import LabappError
+from labapp.plugins.part import PlannedPart
 from labapp.records.sessions import SessionSummary
 from labapp.representations.sheets import Sheet
-from labapp.study.plan import PlannedPart
 from labapp.study.schema import Participants, Study
 from labapp.ui import theme
 from labapp.ui.language import N_, tr

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.study.plan import InterviewPart
-from labapp.tasks.interview import InterviewState
+from labapp.tasks.interview.machine import InterviewState
+from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording

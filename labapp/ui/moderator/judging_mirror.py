@@ -10,8 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.session.runner import Runner
-from labapp.study import judging
-from labapp.study.judging import JudgingPart, PlannedPhoto, Question
+from labapp.tasks.judging import plan as judging
+from labapp.tasks.judging.plan import JudgingPart, PlannedPhoto, Question
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
 from labapp.ui.images import Images

@@ -10,24 +10,20 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.clock import NS
+from labapp.representations.decoding import Array
 from labapp.representations.space import LatentSpace
-from labapp.session.decoding import Array
 from labapp.session.runner import Runner
-from labapp.study.judging import JudgingPart, WarmUpPart
-from labapp.study.plan import (
-    BreakPart,
-    InterviewPart,
-    QuestionnairePart,
-    ReconstructionPart,
-    TutorialPart,
-)
-from labapp.study.single_dimension import SingleDimensionPart
-from labapp.study.unmasking import UnmaskingPart
-from labapp.tasks.interview import InterviewState
+from labapp.study.parts import BreakPart, QuestionnairePart
+from labapp.tasks.interview.machine import InterviewState
+from labapp.tasks.interview.plan import InterviewPart
+from labapp.tasks.judging.plan import JudgingPart, WarmUpPart
 from labapp.tasks.judging.state import JudgingState
-from labapp.tasks.questionnaire import QuestionnaireState, QuestionnaireTask
+from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
+from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
+from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from labapp.tasks.single_dimension.state import SingleState
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
@@ -222,7 +218,7 @@ class QuietMirror(QWidget):
         bits.set_text(self.headline, headline)
         bits.set_text(self.text, text)
         part = runner.part
-        boxes = runner.box_pictures
+        boxes = (runner.pictures or ()) if isinstance(part, TutorialPart) else ()
         if part is not self._of or len(boxes) != len(self._boxes):
             self._begin(part, boxes)
         for view, picture in zip(self._boxes, boxes, strict=True):

@@ -7,9 +7,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.session.pictures import Examples
 from labapp.session.runner import Runner
-from labapp.study.single_dimension import REGIMES, SingleDimensionPart
+from labapp.tasks.single_dimension.pictures import Examples
+from labapp.tasks.single_dimension.plan import REGIMES, SingleDimensionPart
 from labapp.tasks.single_dimension.state import Question
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
@@ -52,7 +52,7 @@ class QuestionMirror(QWidget):
 
     def show_question(self, part: SingleDimensionPart, question: Question, runner: Runner) -> None:
         """Bring what changed up to date."""
-        examples = runner.examples
+        examples = runner.pictures
         if examples is None or examples.question is None:
             return
         if part is not self._part or self.picture is None or self.sheet is None:

@@ -11,8 +11,8 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from labapp.study import judging
-from labapp.study.judging import JudgingPart, PlannedPhoto, PlannedRow
+from labapp.tasks.judging import plan as judging
+from labapp.tasks.judging.plan import JudgingPart, PlannedPhoto, PlannedRow
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
 from labapp.ui.images import Images

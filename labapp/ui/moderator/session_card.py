@@ -17,16 +17,15 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from labapp.study.judging import JudgingPart
-from labapp.study.plan import PlannedPart, QuestionsPart
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.study.schema import Participants
-from labapp.study.unmasking import UnmaskingPart
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
-from labapp.ui.moderator import bits, checklist, wording
+from labapp.ui.moderator import bits, checklist
 from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.choices import StudyChoice
 from labapp.ui.moderator.combo import Combo
+from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
@@ -193,25 +192,19 @@ class SessionCard(QFrame):
         stages = {
             part.number: part
             for part in self._parts
-            if isinstance(part, QuestionsPart | JudgingPart | UnmaskingPart)
-            and part.role == "stage"
+            if isinstance(part, TrialsPart) and part.role == "stage"
         }
         if self.blind.isChecked():
             text = counted(
                 len(stages), "{n} stage, hidden while blind", "{n} stages, hidden while blind"
             )
         else:
-            text = "  →  ".join(f"{part.number} {_shows(part)}" for part in stages.values())
+            text = "  →  ".join(
+                f"{part.number} {words_of(part).subject(part)}" for part in stages.values()
+            )
             if self._drawn:
                 text += "\n" + tr(
                     "Drawn now: {conditions}. A session that starts meanwhile may change that.",
                     conditions=", ".join(self._drawn),
                 )
         bits.set_text(self.order, text or tr("No stages"))
-
-
-def _shows(part: QuestionsPart | JudgingPart | UnmaskingPart) -> str:
-    """What a stage is about."""
-    if isinstance(part, UnmaskingPart):
-        return wording.set_and_methods(part)
-    return wording.method_and_set(part) if isinstance(part, JudgingPart) else part.model

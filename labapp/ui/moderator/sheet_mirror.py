@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.study.instruments import Instrument, Item, Rating
-from labapp.tasks.questionnaire import QuestionnaireState
+from labapp.tasks.questionnaire.machine import QuestionnaireState
 from labapp.ui.language import tr
 
 SAID_CHARACTERS = 60

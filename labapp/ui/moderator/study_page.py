@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from labapp.plugins.part import PlannedPart, RepresentationPart, TrialsPart
 from labapp.representations.card import ModelCard
 from labapp.representations.sheets import Sheet
-from labapp.study.judging import JudgingPart
-from labapp.study.plan import PagesPart, PlannedPart, QuestionsPart
 from labapp.study.schema import Study
-from labapp.study.unmasking import UnmaskingPart
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.traversals import TraversalView
 
@@ -28,13 +27,12 @@ BLIND = N_(
     "Hidden while the session is blind: the pictures would tell which representation is on the "
     "participant’s screen."
 )
-MS = 1_000_000
 SOURCES = {"prior": N_("the prior"), "sample": N_("the held-out sample")}
 
 
 def models_shown(parts: Sequence[PlannedPart]) -> list[str]:
     """The models of a plan in an order that tells nothing of it: stages' first, by name."""
-    stages = [part for part in parts if isinstance(part, QuestionsPart)]
+    stages = [part for part in parts if isinstance(part, RepresentationPart)]
     compared = {part.model for part in stages if part.role == "stage"}
     return [*sorted(compared), *sorted({part.model for part in stages} - compared)]
 
@@ -45,7 +43,7 @@ def flow_of(parts: Sequence[PlannedPart]) -> str:
         # Lines break between parts, not in one.
         wording.part_title(part.title).replace(" ", "\N{NO-BREAK SPACE}")
         for part in parts
-        if not isinstance(part, PagesPart) or part.part == "debrief"
+        if not part.introduces
     ]
     return "  →  ".join(titles)
 
@@ -113,87 +111,19 @@ class SheetCard(QFrame):
             bits.set_text(self.note, about(self.sheet.sheet, self.sheet.layout_shown.states))
 
 
-def facts_judged(part: JudgingPart) -> str:
-    """What is known of a stage that judges explanations, in one line."""
-    explained = part.explained
-    facts = [
-        tr("stimulus set {id}", id=explained.stimuli),
-        tr("{n} photos", n=len(part.photos)),
-        tr("the model is right in {percent}", percent=wording.percent(explained.accuracy / 100)),
-    ]
-    if explained.colour_map:
-        facts.append(tr("colours: {name}", name=explained.colour_map))
-    if part.labels:
-        facts.append(tr("the true class is told"))
-    return "  ·  ".join(facts)
-
-
-def judged_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
-    """Title and facts of each stage that judges explanations."""
-    judged = [part for part in parts if isinstance(part, JudgingPart)]
-    return [(wording.method_and_set(part), facts_judged(part)) for part in judged]
-
-
-FILLS = {
-    "mean": N_("the rest as light as the pictures on average"),
-    "black": N_("the rest black"),
-    "grey": N_("the rest grey"),
-    "white": N_("the rest white"),
-}
-RANKED = {
-    "signed": N_("pixels ranked by their score"),
-    "absolute": N_("pixels ranked by the size of their score, whatever its sign"),
-}
-
-
-KEYS = (N_("Space"), N_("Left"), N_("Right"), N_("Up"), N_("Down"))
-"""Keys of response buttons that have a name; the others are letters and digits."""
-
-
-def facts_unmasked(blocks: Sequence[UnmaskingPart]) -> str:
-    """What is known of a stage of masked pictures, in one line; blocks: all of it."""
-    first = blocks[0]
-    shared = first.unmasked
-    sequences = [one for block in blocks for one in block.sequences]
-    made = {
-        "n": len({one.image for one in sequences}),
-        "methods": len({one.method for one in sequences}),
-        "masks": len(shared.percents),
-        "all": first.total,
-    }
-    percents = ", ".join(number(f"{one:g}") for one in shared.percents)
-    facts = [
-        tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
-        tr("{percents} % of the pixels shown", percents=percents),
-        tr(FILLS[shared.fill]),
-        tr(RANKED[shared.sign]),
-        tr("the model is right in {percent}", percent=wording.percent(shared.accuracy / 100)),
-    ]
-    if first.blank_ms:
-        time = wording.milliseconds(first.blank_ms * MS)
-        facts.append(tr("{time} of blank between two pictures", time=time))
-    if len(blocks) > 1:
-        facts.append(tr("in {n} blocks", n=len(blocks)))
-    facts.append(tr("keys: {keys}", keys=", ".join(_keys(first))))
-    return "  ·  ".join(facts)
-
-
-def unmasked_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
-    """Title and facts of each stage of masked pictures, whose blocks are one."""
-    stages: dict[int, list[UnmaskingPart]] = {}
+def stages_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
+    """What each stage is about, with its facts, for stages of which anything is known before a
+    session; the blocks of one are one."""
+    stages: dict[int, list[TrialsPart]] = {}
     for part in parts:
-        if isinstance(part, UnmaskingPart) and part.role == "stage":
+        if isinstance(part, TrialsPart) and part.role == "stage":
             stages.setdefault(part.number, []).append(part)
-    return [(wording.set_and_methods(one[0]), facts_unmasked(one)) for one in stages.values()]
-
-
-def _keys(part: UnmaskingPart) -> list[str]:
-    """The keys of a stage's buttons, with what they answer."""
-    responses = [0 if button.of is None else n for n, button in enumerate(part.buttons, start=1)]
-    return [
-        f"{tr(button.key) if button.key in KEYS else button.key} {wording.answered(part, response)}"
-        for button, response in zip(part.buttons, responses, strict=True)
-    ]
+    told = []
+    for blocks in stages.values():
+        words = words_of(blocks[0])
+        if facts := words.facts(blocks):
+            told.append((words.subject(blocks[0]), facts))
+    return told
 
 
 class StudyPage(QScrollArea):
@@ -249,7 +179,7 @@ class StudyPage(QScrollArea):
         none."""
         bits.set_property(self.flow, "tone", "alarm" if problem else "")
         bits.set_text(self.flow, problem or flow_of(parts))
-        self._set_stages([*judged_of(parts), *unmasked_of(parts)])
+        self._set_stages(stages_of(parts))
         models = models_shown(parts)
         if models == self._models:
             return

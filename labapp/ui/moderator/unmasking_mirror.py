@@ -12,7 +12,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.session.runner import Runner
-from labapp.study.unmasking import DONT_KNOW, PlannedSequence, UnmaskingPart
+from labapp.tasks.unmasking.moderator import answered
+from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial
 from labapp.ui import theme
 from labapp.ui.language import number, tr
@@ -182,6 +183,6 @@ def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
         mark = " ✓" if part.class_of(given.response) == sequence.truth else " ✗"
     return tr(
         "Last answer: {answer}, after {time}",
-        answer=wording.answered(part, given.response) + mark,
+        answer=answered(part, given.response) + mark,
         time=wording.milliseconds(given.reaction_ns),
     )

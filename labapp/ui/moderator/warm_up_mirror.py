@@ -8,8 +8,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from labapp.study import judging
-from labapp.study.judging import Exercise, Question, WarmUpPart
+from labapp.tasks.judging import plan as judging
+from labapp.tasks.judging.plan import Exercise, Question, WarmUpPart
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
 from labapp.ui.language import N_, tr

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from labapp.clock import NS
-from labapp.study.judging import JudgingPart
-from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import N_, number, told, tr
 
 OUTCOMES = {
@@ -61,34 +59,6 @@ PART_TITLES = (
 def part_title(title: str) -> str:
     """The title of a part of the plan, which the journal keeps in English."""
     return told(title, PART_TITLES)
-
-
-def method_and_set(part: JudgingPart) -> str:
-    """What a stage that judges explanations is about."""
-    return tr("{method}, set {number}", method=part.explained.method, number=part.set)
-
-
-def set_and_methods(part: UnmaskingPart) -> str:
-    """What an unmasking stage is about."""
-    shared = part.unmasked
-    methods = ", ".join(shared.methods.values())
-    named = {"set": shared.stimuli, "number": shared.set, "methods": methods}
-    return tr("{set}, set {number}: {methods}", **named)
-
-
-def numbers_of(part: UnmaskingPart) -> str:
-    """Which of the stage's pictures a block has: 101–200; nothing where it has all of them."""
-    if part.trials == part.total:
-        return ""
-    return f"{part.first + 1}–{part.first + part.trials}"
-
-
-def answered(part: UnmaskingPart, response: int) -> str:
-    """What a response button says."""
-    if response == DONT_KNOW:
-        return tr("don’t know")
-    button = part.buttons[response - 1]
-    return button.name or str(button.of)
 
 
 def milliseconds(t_ns: int) -> str:

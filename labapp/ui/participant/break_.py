@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.clock import NS
 from labapp.events.commands import Next
-from labapp.study.plan import BreakPart
+from labapp.study.parts import BreakPart
 from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from labapp.events.commands import DeclineConsent
 from labapp.study.consent import Sign
-from labapp.study.plan import ConsentPart, InterviewPart
+from labapp.tasks.consent.plan import ConsentPart
 from labapp.ui import theme
 from labapp.ui.participant.consent_words import announced
 from labapp.ui.participant.focus import InView
@@ -63,7 +63,7 @@ class ConsentScreen(Screen):
         behind = announced(
             words,
             part.items,
-            interview=any(isinstance(other, InterviewPart) for other in runner.machine.parts),
+            interview=any(other.talks for other in runner.machine.parts),
             sound=runner.recorder is not None,
         )
         self.text.show_text("\n\n".join([*setting.pages(part.document, {}), *behind]))

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from labapp.study.judging import JudgingPart, MethodPart
-from labapp.study.plan import PlannedPart
+from labapp.plugins.part import PlannedPart
 from labapp.tasks.judging.description import TREE
+from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.ui import theme
 from labapp.ui.participant.judging import WIDEST
 from labapp.ui.participant.method import Enterable, TextPage, shown_of

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.tasks.reconstruction.task import LABEL_LIMIT
+from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from labapp.ui import theme
 from labapp.ui.widgets.choices import ChoiceRow, Look
 from labapp.ui.widgets.dial import DialSlider

@@ -6,8 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 
 from labapp.representations.space import LatentSpace
-from labapp.session.pictures import Examples
-from labapp.study.single_dimension import ExamplePart
+from labapp.tasks.single_dimension.plan import ExamplePart
 from labapp.ui import theme
 from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.screen import Setting
@@ -17,7 +16,9 @@ from labapp.ui.widgets.markdown import text_width
 
 
 class ExampleScreen(PagedScreen):
-    def __init__(self, setting: Setting, part: ExamplePart, examples: Examples) -> None:
+    def __init__(self, setting: Setting, part: ExamplePart) -> None:
+        examples = setting.runner.pictures
+        assert examples is not None  # the window makes a screen when they are there
         values = {"dial": str(part.dimension + 1)}
         super().__init__(setting, part, setting.pages(part.document, values))
         words = setting.words

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.stimuli import colour
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     DISTINCTION,
     DISTINCTION_CONFIDENCE,
     OUTPUT,

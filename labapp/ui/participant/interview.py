@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.study.plan import InterviewPart
+from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen, Setting
 from labapp.ui.widgets.bars import Foot, Head, RecordingMark

@@ -10,8 +10,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import CloseDescription, Judge, Next, OpenDescription
-from labapp.study.judging import JudgingPart, PlannedPhoto, Question, applies, questions
 from labapp.tasks.judging.description import METHOD
+from labapp.tasks.judging.plan import JudgingPart, PlannedPhoto, Question, applies, questions
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui.images import Images
 from labapp.ui.participant.screen import Screen, Setting, stage_words

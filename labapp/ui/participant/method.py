@@ -13,9 +13,11 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from labapp import discovery
 from labapp.events.commands import OpenDescription
-from labapp.study.judging import JudgingPart, MethodPart
 from labapp.tasks.judging.description import TREE
+from labapp.tasks.judging.plan import JudgingPart, MethodPart
+from labapp.tasks.judging.task import SCREENS
 from labapp.ui import theme
 from labapp.ui.participant.judging import WIDEST, JudgingScreen
 from labapp.ui.participant.pages import PagedScreen
@@ -81,16 +83,11 @@ class PreviewPage(QWidget):
 
 
 class MethodScreen(PagedScreen):
-    """screen: the class of the screen of the part's task, for its preview."""
-
-    def __init__(
-        self,
-        setting: Setting,
-        part: MethodPart,
-        screen: Callable[[Setting, JudgingPart], JudgingScreen],
-    ) -> None:
+    def __init__(self, setting: Setting, part: MethodPart) -> None:
         super().__init__(setting, part, setting.pages(part.document, part.values))
-        self._part, self._screen_of = part, screen
+        self._part = part
+        self._screen_of: Callable[[Setting, JudgingPart], JudgingScreen]
+        self._screen_of = discovery.load(SCREENS[part.task])
         self._made: dict[int, QWidget] = {}
         self.stack = QStackedWidget()
         self.column(WIDEST).addWidget(self.stack)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Back, Next
-from labapp.study.plan import PagesPart, PlannedPart
+from labapp.plugins.part import PlannedPart
+from labapp.study.parts import PagesPart
 from labapp.study.rules import amount
 from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.widgets.bars import Foot, Head

@@ -9,7 +9,7 @@ from math import ceil
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     ABSENT,
     AFTER_ABSENT,
     AFTER_PRESENT,

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 from labapp.events.commands import MovePointer
 from labapp.session.machine import TrialKey
 from labapp.session.runner import Runner
-from labapp.study.plan import ConsentPart
 
 INTERVAL_MS = 33
 LONGEST_NS = 1_000_000_000
@@ -62,7 +61,7 @@ class PointerPath(QObject):
             self._key = key
         away = not self._window.isVisible() or not self._window.rect().contains(place)
         # Before consent nothing is recorded of the hand, its drawn signature least of all.
-        idle = runner.part is None or isinstance(runner.part, ConsentPart)
+        idle = runner.part is None or runner.part.consents
         if away or idle or runner.state.pauses.held or place == self._last:
             self._last = place
             self.flush()

@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.events.commands import OpenSpecies
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
     DISTINCTION_CONFIDENCE,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from labapp.events.commands import Answer, Back, Command, Next
-from labapp.study.performance import ACHIEVED
-from labapp.study.plan import QuestionnairePart
+from labapp.study.parts import QuestionnairePart
 from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.participant.screen import Screen, Setting, stage_words
 from labapp.ui.widgets.bars import Foot, Head
 
-MARKS_OF_TEXT = re.compile(r"</?[a-z]+>")
 MISSING_CHARACTERS = 40
 MOST_NAMED, NAMED_CHARACTERS = 3, 84
 """So many items, in so many characters, are named beside Next: that is one line of the bar."""
@@ -128,15 +125,9 @@ def above(setting: Setting, part: QuestionnairePart) -> str:
     if part.above is None:
         return ""
     runner = setting.runner
-
-    def say(number: int, rating: int) -> str:
-        answer = MARKS_OF_TEXT.sub("", setting.words(f"judging_agreement_{rating}"))
-        return setting.words("judging_own_answer", number=number, answer=answer)
-
-    achieved = runner.machine.performance_values(runner.state, say)
-    if achieved.get("photos") == "0":
-        achieved = {}
-    values = dict.fromkeys(ACHIEVED, "") | part.values | achieved
+    said = runner.machine.result_values(runner.state, setting.words)
+    # What tells of a stage that was done says more than what tells of it as planned.
+    values = said | part.values | {name: value for name, value in said.items() if value}
     text = "\n\n".join(setting.pages(part.above, values))
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 

@@ -17,10 +17,9 @@ from labapp.events.commands import (
     ToggleOverlay,
 )
 from labapp.representations.space import LatentSpace
-from labapp.session.pictures import Pictures
-from labapp.study.plan import ReconstructionPart
+from labapp.tasks.reconstruction.machine import LABEL_LIMIT, ReconstructionTask
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState, Trial
-from labapp.tasks.reconstruction.task import LABEL_LIMIT, ReconstructionTask
 from labapp.ui import theme
 from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
@@ -37,8 +36,10 @@ left of the content column."""
 class ReconstructionScreen(Screen):
     """One stage (or the practice); questions come and go in it without anything being rebuilt."""
 
-    def __init__(self, setting: Setting, part: ReconstructionPart, pictures: Pictures) -> None:
+    def __init__(self, setting: Setting, part: ReconstructionPart) -> None:
         super().__init__(setting, part)
+        pictures = setting.runner.pictures
+        assert pictures is not None  # the window makes a screen when they are there
         self.part = part
         self._space = LatentSpace.from_json(part.dimensions)
         words, palette = setting.words, setting.palette

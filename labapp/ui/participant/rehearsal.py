@@ -8,9 +8,9 @@ from dataclasses import replace
 from labapp.events.commands import Command, Judge, OpenSpecies
 from labapp.events.durations import Pauses
 from labapp.events.judging import JudgementMade
-from labapp.study.judging import JudgingPart, MethodPart, PlannedPhoto, questions
+from labapp.tasks.judging.machine import answered
+from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto, questions
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
-from labapp.tasks.judging.task import answered
 from labapp.ui.participant.judging import JudgingScreen
 from labapp.ui.participant.screen import Setting
 

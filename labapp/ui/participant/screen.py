@@ -11,10 +11,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.events.commands import Command
+from labapp.plugins.part import PlannedPart, RepresentationPart
 from labapp.session.runner import Runner
 from labapp.study import texts
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import PagesPart, PlannedPart, QuestionnairePart, QuestionsPart
 from labapp.study.schema import Presentation
 from labapp.ui import theme
 from labapp.ui.images import Images
@@ -142,14 +142,14 @@ class Screen(QWidget):
 def stage_words(setting: Setting, part: PlannedPart) -> str:
     """The top bar's words for the stage that a part is, asks about or leads to; else empty."""
     parts = setting.runner.machine.parts
-    if isinstance(part, QuestionnairePart):
-        stage = next((p for p in parts if p.id == part.about), None)
-    elif isinstance(part, PagesPart):
+    if (about := part.belongs_to()) is not None:
+        stage = next((other for other in parts if other.id == about), None)
+    elif part.introduces:
         after = parts.index(part) + 1
         stage = parts[after] if after < len(parts) else None
     else:
         stage = part
-    if not isinstance(stage, QuestionsPart):
+    if not isinstance(stage, RepresentationPart):
         return ""
     if stage.role == "practice":
         return setting.words("practice")

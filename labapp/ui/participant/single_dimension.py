@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.events.commands import Choose, HandIn, Next, Rate, ShowMoreExamples
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.session.pictures import Examples
-from labapp.study.single_dimension import STEPS, SingleDimensionPart, choices, shape_of
 from labapp.study.stages import Visualisation
+from labapp.tasks.single_dimension.pictures import Examples
+from labapp.tasks.single_dimension.plan import STEPS, SingleDimensionPart, choices, shape_of
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
 from labapp.ui import theme
 from labapp.ui.participant.picture_panel import view_of
@@ -88,8 +88,10 @@ class Rating(QWidget):
 class SingleDimensionScreen(Screen):
     """One stage (or the practice); questions come and go in it without anything being rebuilt."""
 
-    def __init__(self, setting: Setting, part: SingleDimensionPart, examples: Examples) -> None:
+    def __init__(self, setting: Setting, part: SingleDimensionPart) -> None:
         super().__init__(setting, part)
+        examples = setting.runner.pictures
+        assert examples is not None  # the window makes a screen when they are there
         assert examples.question is not None
         self._part = part
         self._space = LatentSpace.from_json(part.dimensions)
@@ -212,7 +214,7 @@ class SingleDimensionScreen(Screen):
         return choice_words(self.setting.words, self._space, question.dimension)
 
     def render_state(self) -> None:
-        question, examples = self._trial(), self.setting.runner.examples
+        question, examples = self._trial(), self.setting.runner.pictures
         if question is None or examples is None or examples.question is None:
             return
         words, texts = self.setting.words, self._words_of(question)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
 from labapp.events.commands import Command, MoveTutorialDial
 from labapp.representations.space import LatentSpace
-from labapp.study.plan import TutorialBox, TutorialPart
+from labapp.tasks.reconstruction.plan import TutorialBox, TutorialPart
 from labapp.ui import theme
 from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
@@ -81,7 +81,7 @@ class TutorialScreen(PagedScreen):
         self.boxes = [
             Box(setting, number, box, picture, self.send)
             for number, (box, picture) in enumerate(
-                zip(part.boxes, setting.runner.box_pictures, strict=True)
+                zip(part.boxes, setting.runner.pictures, strict=True)
             )
         ]
         self._play = QWidget()
@@ -110,7 +110,7 @@ class TutorialScreen(PagedScreen):
 
     def render_state(self) -> None:
         super().render_state()
-        pictures = self.setting.runner.box_pictures
+        pictures = self.setting.runner.pictures
         for box, dials, picture in zip(self.boxes, self.state.dials, pictures, strict=True):
             box.show_box(dials, picture)
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from labapp.clock import NS
 from labapp.events.commands import Respond, StimulusHidden, StimulusPainted
-from labapp.study.unmasking import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
 from labapp.ui import input_time, theme
 from labapp.ui.participant.screen import Screen, Setting

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.events.commands import HandIn, Judge, Next, ShowQuestion
-from labapp.study.judging import (
+from labapp.tasks.judging.plan import (
     AGREEMENT,
     MISTAKE,
     VERDICT,

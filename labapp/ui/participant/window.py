@@ -29,15 +29,11 @@ from labapp.events.commands import (
     TakeBackSkip,
 )
 from labapp.events.lifecycle import WindowFocus
-from labapp.study.judging import JudgingPart, MethodPart
+from labapp.plugins.part import PlannedPart
 from labapp.study.loading import LoadedStudy
-from labapp.study.plan import (
-    BreakPart,
-    PlannedPart,
-)
 from labapp.study.schema import Presentation
-from labapp.study.unmasking import UnmaskingPart
 from labapp.tasks.judging.description import TREE
+from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.images import Images
@@ -231,7 +227,7 @@ class ParticipantWindow(QWidget):
                 return words("ended_title"), words("ended_deleted")
             declined = any(record.outcome == "declined" for record in runner.state.records)
             return words("ended_title"), words("ended_declined" if declined else "ended_text")
-        if runner.state.pauses.paused and not isinstance(part, BreakPart):
+        if runner.state.pauses.paused and not (part is not None and part.rests):
             return words("paused_title"), words("paused_text")
         if runner.state.pending is not None:
             if self._takes_back:
@@ -448,8 +444,7 @@ class ParticipantWindow(QWidget):
         """Tell the screen whether the participant is with it."""
         if self._screen is not None and not self._covered:
             planned = self._screen.planned
-            repeats = isinstance(planned, UnmaskingPart) and planned.keyboard_away == "repeat"
-            without_keys = self._without_keys and repeats
+            without_keys = self._without_keys and planned.without_keyboard
             self._screen.left_alone(self.leave.isVisible() or self._elsewhere or without_keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

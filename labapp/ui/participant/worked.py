@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from labapp.study.judging import Explained, JudgingTask, PlannedPhoto
+from labapp.tasks.judging.plan import Explained, JudgingTask, PlannedPhoto
 from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.participant.heatmaps import ACROSS, Captioned, colour_bar

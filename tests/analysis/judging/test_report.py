@@ -26,7 +26,7 @@ from labapp.analysis.judging.statistics import chance, first_wrong_steps, of_gro
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
-from labapp.study.judging import JudgingTask, Question
+from labapp.tasks.judging.plan import JudgingTask, Question
 from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page

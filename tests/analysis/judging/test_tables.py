@@ -23,7 +23,7 @@ from labapp.events.commands import (
     Pause,
     Resume,
 )
-from labapp.study.judging import JudgingTask, Question
+from labapp.tasks.judging.plan import JudgingTask, Question
 from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.helpers.journals import SessionBuilder

@@ -24,7 +24,7 @@ from labapp.analysis.unmasking.results import Found
 from labapp.analysis.unmasking.sections import ALONE, NO_MODEL, of_study, told
 from labapp.analysis.unmasking.sentences import NO_RANKS, ONE_METHOD, main_results
 from labapp.analysis.unmasking.timing import timing
-from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, session

@@ -17,7 +17,7 @@ from labapp.errors import RecordError
 from labapp.events.commands import Pause, Resume
 from labapp.events.unmasking import ResponseGiven, StimulusDrawn
 from labapp.stimuli.manifest import Confusion
-from labapp.study.unmasking import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.analysis.sessions import paired
 from tests.helpers.judged import of_play
 from tests.helpers.skips import skip_stage

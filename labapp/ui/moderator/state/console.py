@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from labapp.events import Event
-from labapp.study.plan import PlannedPart
+from labapp.plugins.part import PlannedPart
 from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.deviations import DeviationLog

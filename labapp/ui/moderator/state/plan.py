@@ -6,26 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from labapp.plugins.part import PlannedPart, RepresentationPart, TrialsPart
 from labapp.session.machine import SessionMachine, SessionState
-from labapp.study.judging import JudgingPart
-from labapp.study.plan import (
-    BreakPart,
-    InterviewPart,
-    PagesPart,
-    PlannedPart,
-    QuestionnairePart,
-    QuestionsPart,
-    TrialsPart,
-)
-from labapp.study.unmasking import UnmaskingPart
-from labapp.tasks.interview import InterviewState
-from labapp.tasks.judging.state import JudgingState
-from labapp.tasks.pages import PagesState, PagesTask
-from labapp.tasks.reconstruction.state import StageState
-from labapp.tasks.single_dimension.state import SingleState
-from labapp.tasks.unmasking.state import UnmaskingState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
+from labapp.ui.moderator.part_words import words_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
 RowState = Literal["todo", "current", "done", "skipped"]
@@ -58,25 +43,24 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
     """
     rows: list[PlanRow] = []
     waiting: list[int] = []
-    stages = [p for p in parts if isinstance(p, QuestionsPart) and p.role == "stage"]
+    stages = [p for p in parts if isinstance(p, RepresentationPart) and p.role == "stage"]
     one_dataset = len({part.model.partition("/")[0] for part in stages}) == 1
     owner: dict[str, int] = {}
     for index, part in enumerate(parts):
-        if isinstance(part, QuestionnairePart) and part.about in owner:
-            row = rows[owner[part.about]]
-            rows[owner[part.about]] = PlanRow(row.title, row.detail, (*row.parts, index))
+        if (about := part.belongs_to()) is not None and about in owner:
+            row = rows[owner[about]]
+            rows[owner[about]] = PlanRow(row.title, row.detail, (*row.parts, index))
         elif _introduces(parts, index):
             waiting.append(index)
         else:
-            detail = ""
+            words = words_of(part)
+            detail = words.detail(part)
             if isinstance(part, TrialsPart):
                 owner[part.id] = len(rows)
-            if isinstance(part, QuestionsPart) and part.role == "stage" and not blind:
-                detail = part.model.partition("/")[2] if one_dataset else part.model
-            if isinstance(part, JudgingPart) and not blind:
-                detail = wording.method_and_set(part)
-            if isinstance(part, UnmaskingPart):
-                detail = wording.numbers_of(part)
+                if part.role == "stage" and not (blind or detail):
+                    detail = words.subject(part)
+                if isinstance(part, RepresentationPart) and one_dataset:
+                    detail = detail.partition("/")[2]
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)
@@ -85,12 +69,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
 def _introduces(parts: Sequence[PlannedPart], index: int) -> bool:
     """Whether this is a text right before a stage or the practice."""
     part = parts[index]
-    return (
-        isinstance(part, PagesPart)
-        and part.part == "text"
-        and index + 1 < len(parts)
-        and isinstance(parts[index + 1], TrialsPart)
-    )
+    return part.introduces and index + 1 < len(parts) and isinstance(parts[index + 1], TrialsPart)
 
 
 def view_of(
@@ -134,17 +113,5 @@ def progress_of(machine: SessionMachine, state: SessionState) -> str:
     """How far the part on the screen is, in a word or two."""
     if not state.running:
         return ""
-    part, task, now = machine.parts[state.index], machine.tasks[state.index], state.part_state
-    if isinstance(part, TrialsPart) and isinstance(now, StageState | SingleState | JudgingState):
-        number = now.trial.number if now.trial else 1
-        return f"{number} / {part.trials}"
-    if isinstance(part, UnmaskingPart) and isinstance(now, UnmaskingState):
-        number = now.trial.number if now.trial else 1
-        return f"{part.first + number} / {part.total}"
-    if isinstance(part, InterviewPart) and isinstance(now, InterviewState):
-        return f"{len(set(now.asked))} / {len(part.questions)}" if part.questions else ""
-    if isinstance(part, QuestionnairePart):
-        return part.instrument.upper() if len(part.instrument) <= 4 else tr("asked")
-    if isinstance(task, PagesTask) and isinstance(now, PagesState) and task.pages > 1:
-        return tr("page {number} / {all}", number=now.page + 1, all=task.pages)
-    return "" if isinstance(part, BreakPart) else tr("reading")
+    part, task = machine.parts[state.index], machine.tasks[state.index]
+    return words_of(part).progress(part, task, state.part_state)

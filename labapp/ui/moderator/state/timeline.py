@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 from labapp.events import Event
-from labapp.study.judging import JudgingPart, WarmUpPart
-from labapp.study.plan import InterviewPart, PlannedPart, ReconstructionPart, TrialsPart
-from labapp.study.unmasking import UnmaskingPart
-from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED
-from labapp.ui.language import N_, counted, tr
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
+from labapp.ui.language import counted, tr
 from labapp.ui.moderator import wording
+from labapp.ui.moderator.part_words import every_mark, words_of
 from labapp.ui.moderator.reports import gap, pause_reason, reported
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
@@ -24,9 +23,6 @@ from labapp.ui.moderator.state.worktime import WorkTime
 MarkKind = Literal[
     "note", "flag", "prompt", "question", "answer", "deviation", "alarm", "pause", "gap"
 ]
-
-ANSWERS = {"far": N_("Far away"), "close": N_("Close enough")}
-"""Words for the marks of a calibration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +63,9 @@ class Timeline:
 
     def __init__(self, parts: Sequence[PlannedPart]) -> None:
         self._plan = parts
-        self.answers = any(isinstance(p, ReconstructionPart) and p.marks for p in parts)
-        self.asks = any(isinstance(p, InterviewPart) for p in parts)
+        lanes = frozenset().union(*(words_of(part).lanes(part) for part in parts))
+        self.answers, self.asks = "answer" in lanes, "question" in lanes
+        self._shown = registry.shown_kinds()
         self.parts: list[Block] = []
         self.trials: list[Block] = []
         self.marks: list[Mark] = []
@@ -91,16 +88,8 @@ class Timeline:
             case "part.ended":
                 _close(self.parts, at, str(p["outcome"]))
                 _close(self.trials, at, None)
-            case "trial.started" | "question.shown" | "photo.shown" if self.parts:
-                _close(self.trials, at, None)  # an attempt that a crash cut off has no end
-                index = self.parts[-1].of
-                part = self._plan[index]
-                label = _trial(part, event.trial)
-                if isinstance(part, TrialsPart):
-                    label = tr("{question} of {all}", question=label, all=part.trials)
-                self.trials.append(Block(at, label, index))
-            case "stimulus.shown" if self.parts:
-                return self._stimulus(event.trial or 1, at)
+            case kind if kind in self._shown and self.parts:
+                return self._trial(event.trial or 1, at)
             case "trial.ended":
                 return self._ended(event.trial or 1, at, str(p["outcome"]))
             case "part.restarted":
@@ -126,10 +115,8 @@ class Timeline:
                 self.marks.append(Mark(at, "alarm", tr("The end was taken back")))
             case "skip.taken_back":
                 self.marks.append(Mark(at, "deviation", tr("A skip was taken back")))
-            case "alignment.marked":
-                words = tr(ANSWERS.get(str(p["mark"]), str(p["mark"])))
-                text = f"{words}: {wording.percent(float(p['alignment']))}"
-                self.marks.append(Mark(at, "answer", text))
+            case kind if (words := every_mark().get(kind)) is not None:
+                self.marks.append(Mark(at, cast(MarkKind, words.marks[kind]), words.mark(p)))
             case "deviation.noted":
                 since = work.working_ns(int(p["typing_began_ns"]))
                 self._noted(Mark(since, "deviation", p["text"], event.seq))
@@ -147,27 +134,24 @@ class Timeline:
                 return self._note(event, work)
         return True
 
-    def _stimulus(self, trial: int, at: int) -> bool:
-        """A masked picture is shown: its sequence begins, or goes on."""
+    def _trial(self, trial: int, at: int) -> bool:
+        """A trial is on the screen: its block begins, or goes on."""
         index = self.parts[-1].of
         part = self._plan[index]
-        assert isinstance(part, UnmaskingPart)
-        number, _ = part.at(trial)
-        label = tr("Sequence {number} of {all}", number=number, all=len(part.sequences))
+        words = words_of(part)
+        label = words.trial(part, trial)
         last = self.trials[-1] if self.trials else None
-        if last is not None and last.end_ns is None and (last.of, last.label) == (index, label):
+        open_ = last is not None and last.end_ns is None
+        if open_ and words.joins and last is not None and (last.of, last.label) == (index, label):
             return False
-        _close(self.trials, at, None)
+        _close(self.trials, at, None)  # an attempt that a crash cut off has no end
         self.trials.append(Block(at, label, index))
         return True
 
     def _ended(self, trial: int, at: int, outcome: str) -> bool:
         part = self._plan[self.parts[-1].of] if self.parts else None
-        if isinstance(part, UnmaskingPart):
-            sequence, mask = part.at(trial)
-            whole = mask == len(part.sequences[sequence - 1].masks)
-            if outcome == INTERRUPTED or (outcome == ANSWERED and not whole):
-                return False  # more of the sequence follows
+        if part is not None and words_of(part).goes_on(part, trial, outcome):
+            return False
         _close(self.trials, at, outcome)
         return True
 
@@ -218,15 +202,6 @@ def _worded(mark: Mark) -> Mark:
     if mark.kind != "deviation":
         return mark
     return replace(mark, text=tr("Deviation: {said}", said=mark.text))
-
-
-def _trial(part: PlannedPart, number: int | None) -> str:
-    match part:
-        case JudgingPart():
-            return tr("Photo {number}", number=number)
-        case WarmUpPart():
-            return tr("Exercise {number}", number=number)
-    return tr("Question {number}", number=number)
 
 
 def _pause(reason: str) -> str:

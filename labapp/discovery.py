@@ -1,0 +1,106 @@
+"""What installed packages add to labapp, by their entry points.
+
+It knows names of groups and of the shipped tasks, and nothing else of labapp, so that even the
+vocabulary of events can ask it. Reading entry points takes 26 ms: nothing asks at a start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+GROUPS = (
+    "labapp.tasks",
+    "labapp.metrics",
+    "labapp.exporters",
+    "labapp.decoders",
+    "labapp.explanations",
+    "labapp.instruments",
+)
+"""The groups of entry points that are read."""
+TASKS = (
+    "consent",
+    "pages",
+    "resting",
+    "interview",
+    "questionnaire",
+    "reconstruction",
+    "single_dimension",
+    "judging",
+    "unmasking",
+)
+"""The shipped tasks: folders of `labapp.tasks`, in the order in which lists name them."""
+TASK_GROUP = "labapp.tasks"
+READY = "ready"
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What one entry point adds.
+
+    Attributes
+    ----------
+    name : str
+        Of the entry point.
+    group : str
+        One of `GROUPS`.
+    package, version : str
+        The distribution that brings it; empty where it does not say.
+    state : str
+        `ready`, or why it cannot be used.
+    value
+        What the entry point names; None unless it is ready.
+    """
+
+    name: str
+    group: str
+    package: str
+    version: str
+    state: str
+    value: Any = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be used."""
+        return self.state == READY
+
+
+@cache
+def plugins(group: str) -> tuple[Plugin, ...]:
+    """What installed packages bring of a group, by name.
+
+    One that does not import is left out of everything and says why: it is never fatal.
+    """
+    found = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
+    return tuple(_plugin(point) for point in found)
+
+
+def _plugin(point: EntryPoint) -> Plugin:
+    package = point.dist.name if point.dist is not None else ""
+    version = point.dist.version if point.dist is not None else ""
+    try:
+        value = point.load()
+    except Exception as error:  # noqa: BLE001 (whatever a stranger does at its import)
+        state = f"cannot be imported: {type(error).__name__}: {error}"
+        return Plugin(point.name, point.group, package, version, state)
+    return Plugin(point.name, point.group, package, version, READY, value)
+
+
+def load(where: str) -> Any:
+    """What `module:name` names. Raises ImportError or AttributeError where it is not there."""
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def load_events() -> None:
+    """Import the events of the shipped tasks, which register their kinds."""
+    for name in TASKS:
+        try:
+            import_module(f"labapp.tasks.{name}.events")
+        except ModuleNotFoundError as error:
+            if error.name != f"labapp.tasks.{name}.events":
+                raise  # it is there, and lacks something else

@@ -1,0 +1,76 @@
+"""What a part's state machine is.
+
+`decide` answers a command with event drafts, `apply` folds an event into the state. Neither reads
+a clock, a file or hidden state; randomness is drawn inside `decide` from a fresh seeded generator
+and its result goes into the event.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from labapp.events import Body, Draft, Event
+from labapp.events.commands import Command
+from labapp.events.durations import Pauses
+
+S = TypeVar("S")
+
+
+class PartMachine(ABC, Generic[S]):
+    """The state machine of one part of the plan; S is the type of its state."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def initial(self, pauses: Pauses) -> S:
+        """The state before anything happened in this part."""
+
+    @abstractmethod
+    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[Draft]:
+        """What the command leads to at session time now_ns; nothing if it is not possible now."""
+
+    @abstractmethod
+    def apply(self, state: S, event: Event, body: Body) -> S:
+        """The state after an event; `body` is its typed body. The first event is the part's own
+        `part.started`."""
+
+    def next_deadline(self, state: S) -> int | None:
+        """Session time in ns at which a Tick may lead to something, if nothing else happens."""
+        return None
+
+    def due_ns(self, state: S) -> int | None:
+        """Session time in ns at which a stimulus is to appear that is measured by that moment:
+        nothing else is drawn then. None for nothing."""
+        return None
+
+    def wants_begin(self, state: S) -> bool:
+        """Whether the runner should send Begin now (the part, or its next trial, is due)."""
+        return False
+
+    def trial(self, state: S) -> tuple[int, int] | None:
+        """Number and attempt of the present trial, both from 1; None where there is none."""
+        return None
+
+    def restarted(self, state: S, attempt: int) -> S:
+        """The state at the beginning of a further attempt at the whole stage. Only stages of trials
+        begin again."""
+        return state
+
+    def attempt(self, state: S) -> int:
+        """The highest attempt so far, after which a stage that begins again counts on."""
+        return 1
+
+    def place(self, state: S) -> str:
+        """Where in the part somebody stands, for messages, such as `page 2`; empty for nowhere in
+        particular."""
+        return ""
+
+    def closing(self, state: S) -> Sequence[Body]:
+        """What is to be written down before the part is left for good or begins again."""
+        return ()
+
+    def result(self, state: S) -> Any:
+        """What texts behind the part may speak of, see `TaskType.values`; None for nothing."""
+        return None

@@ -1,0 +1,75 @@
+"""Texts of several pages that are read and left: what every part of that kind shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from labapp.events import Body, Draft, Event
+from labapp.events.commands import Back, Command, Next, SkipStage
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PageTurned, PartEnded
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart
+
+
+@dataclass(frozen=True, slots=True)
+class PagesState:
+    """page: the one on the screen, from 0."""
+
+    page: int = 0
+    outcome: str | None = None
+
+
+S = TypeVar("S", bound=PagesState)
+
+
+@dataclass(frozen=True)
+class PagesMachine(PartMachine[S]):
+    """The machine of a text; one with more than text derives from it.
+
+    index: the part's place in the plan; pages: how many the text has.
+    """
+
+    part: PlannedPart
+    index: int
+    pages: int
+
+    def turn(self, state: S, command: Command) -> Sequence[Draft]:
+        """What turning a page leads to, and leaving the last one."""
+        match command:
+            case Next() if state.page + 1 < self.pages:
+                return (Draft(PageTurned(state.page + 1), self.part.id),)
+            case Next():
+                return self._end(state, "completed")
+            case Back() if state.page > 0:
+                return (Draft(PageTurned(state.page - 1), self.part.id),)
+            case SkipStage():
+                return self._end(state, "skipped")
+        return ()
+
+    def place(self, state: S) -> str:
+        return f"page {state.page + 1}"
+
+    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[Draft]:
+        return () if state.outcome is not None else self.turn(state, command)
+
+    def _end(self, state: S, outcome: str) -> Sequence[Draft]:
+        bodies = (*self.closing(state), PartEnded(self.index, outcome))
+        return [Draft(body, self.part.id) for body in bodies]
+
+    def apply(self, state: S, event: Event, body: Body) -> S:
+        match body:
+            case PageTurned():
+                return replace(state, page=body.page)
+            case PartEnded():
+                return replace(state, outcome=body.outcome)
+        return state
+
+
+class TextMachine(PagesMachine[PagesState]):
+    """A text and nothing else."""
+
+    def initial(self, pauses: Pauses) -> PagesState:
+        return PagesState()

@@ -1,0 +1,132 @@
+"""The base of every part of a plan: what the session asks of any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+
+from labapp.documents import Strict
+
+
+class StimuliRef(NamedTuple):
+    """A stimulus set that a part shows. sha256: of its manifest; name: its id or folder."""
+
+    sha256: str
+    name: str
+
+
+class PlannedPart(Strict):
+    """One part of a session: a text, a questionnaire, a stage of a task.
+
+    Parts are kept in the first event of a session as plain values; `part` says of which kind each
+    is, and the registry knows the class by it.
+
+    Attributes
+    ----------
+    part : str
+        The kind, unique among all task types.
+    id : str
+        Unique in the plan; events and tables name the part by it.
+    title : str
+        What the moderator's windows call it, in English.
+    """
+
+    timed: ClassVar[bool] = False
+    """Whether reaction times are measured, so that nothing may come between its trials."""
+    rests: ClassVar[bool] = False
+    """Whether the participant rests: no duration counts it, and the moderator can end it."""
+    consents: ClassVar[bool] = False
+    """Whether the participant is asked for consent here."""
+
+    part: str
+    id: str
+    title: str
+
+    introduces: ClassVar[bool] = False
+    """Whether it is a text that belongs to the stage or the practice right behind it."""
+    talks: ClassVar[bool] = False
+    """Whether the participant is recorded talking with the moderator."""
+    asks_model: ClassVar[bool] = False
+    """Whether a model is asked about its pictures when it is planned, which can take a while."""
+
+    def belongs_to(self) -> str | None:
+        """Id of the part that it asks about; None where it stands for itself."""
+        return None
+
+    def guide(self) -> tuple[str, ...]:
+        """Questions that the moderator asks in it, in their order."""
+        return ()
+
+    @property
+    def without_keyboard(self) -> bool:
+        """Whether a trial is broken off while the participant's keyboard is elsewhere."""
+        return False
+
+    @property
+    def solvable(self) -> int:
+        """How many of its trials count where a study includes by questions that were solved."""
+        return 0
+
+    def documents(self) -> Iterator[str]:
+        """Names of the texts of the study that it shows."""
+        if "document" in type(self).model_fields:
+            yield getattr(self, "document")  # noqa: B009 (a field of the subclass)
+
+    def filled(self) -> Collection[str]:
+        """The names in braces that are filled in in these texts."""
+        return getattr(self, "values", ())
+
+    @property
+    def lasts_s(self) -> float:
+        """Seconds that it lasts at least, whatever anybody does."""
+        return 0.0
+
+    def models(self) -> Iterator[str]:
+        """Ids of the models that must be there to show the part."""
+        return iter(())
+
+    def stimulus_sets(self) -> Iterator[StimuliRef]:
+        """The stimulus sets that it shows pictures of."""
+        return iter(())
+
+    def stored_pictures(self) -> Iterator[str]:
+        """Names of the pictures of these sets that a session keeps, in the order they come."""
+        return iter(())
+
+
+class TrialsPart(PlannedPart):
+    """A part that consists of trials: a stage, or the practice before one."""
+
+    role: Literal["stage", "practice"]
+
+    if TYPE_CHECKING:
+
+        @property
+        def number(self) -> int:
+            """Of a stage: its number, from 1. The blocks of a stage share it."""
+
+        @property
+        def trials(self) -> int:
+            """How many trials it has."""
+
+        @property
+        def time_limit_s(self) -> float | None:
+            """Seconds of working time after which it ends; None for no limit."""
+
+        @property
+        def think_aloud(self) -> bool:
+            """Whether the participant is to think aloud."""
+
+
+class RepresentationPart(TrialsPart):
+    """A stage, or a practice, that asks about a representation.
+
+    number, of: the stage's number, from 1, among how many; model: id of the model.
+    """
+
+    number: int
+    of: int
+    model: str
+
+    def models(self) -> Iterator[str]:
+        yield self.model

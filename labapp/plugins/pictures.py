@@ -1,0 +1,83 @@
+"""The pictures of a part on the participant's screen, kept in step with the session's state.
+
+A fast decoder decodes at once, in the runner's thread. A slow one decodes in a worker: the dials
+never wait for it, and a trial begins when its pictures are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from labapp.events.commands import Command
+from labapp.events.durations import Pauses
+from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.representations.decoding import Decoder
+
+Job = Callable[[], Callable[[], None]]
+"""Work for the worker; the function it returns is called in the runner's thread."""
+
+P = TypeVar("P", bound=PlannedPart)
+
+
+class Session(Protocol):
+    """What pictures ask of the session's state besides the state of the part."""
+
+    @property
+    def part_state(self) -> Any: ...
+    @property
+    def pauses(self) -> Pauses: ...
+
+
+@dataclass(frozen=True)
+class PictureContext:
+    """What decodes.
+
+    Attributes
+    ----------
+    decoders : mapping of str to Decoder
+        By model id, for every model of the plan.
+    slow : frozenset of str
+        Ids of the models that decode in the worker.
+    request : callable
+        Runs a job in the worker, which forgets an earlier one that still waits.
+    came : callable
+        To be called in the runner's thread when the worker is done, with the command that follows;
+        with None where there are other pictures and nothing to ask.
+    """
+
+    decoders: Mapping[str, Decoder]
+    slow: frozenset[str]
+    request: Callable[[Job], None]
+    came: Callable[[Command | None], None]
+
+
+class PartPictures(Generic[P]):
+    """The pictures of one part while it runs; as it stands here, a part has none.
+
+    Attributes
+    ----------
+    shown
+        What is on show, of a type that the task and its screen agree on; None where the part has no
+        pictures, or none yet.
+    """
+
+    def __init__(self, part: P, context: PictureContext) -> None:
+        self.part = part
+        self.context = context
+        self.shown: Any = None
+
+    def follow(self, session: Session) -> None:
+        """Bring the pictures in step with the state (a new trial, a resumed one)."""
+
+    def ready(self, state: Any) -> bool:
+        """Whether there is something to show: the trial was drawn, and its pictures are there. A
+        screen of a part is made when it is, not before: a resumed session, for one, has a part
+        long before it has pictures. state: of the part."""
+        return not isinstance(self.part, TrialsPart) or state.trial is not None
+
+    def due(self, state: Any) -> Command | None:
+        """What the pictures ask of a session that is not paused: to begin a trial whose pictures
+        are there, or to take in the picture of a movement."""
+        return None

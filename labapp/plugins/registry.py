@@ -1,0 +1,127 @@
+"""The task types: those that are shipped, and those that installed packages bring.
+
+A study, a plan or a journal is read with all of them; nothing of this is asked for by commands that
+read none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from typing import Any, get_args
+
+from labapp import discovery
+from labapp.discovery import load
+from labapp.errors import SessionError
+from labapp.plugins.item import Item
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.stages import TaskStages
+from labapp.plugins.task_type import TaskType
+
+
+@cache
+def task_types() -> tuple[TaskType[Any], ...]:
+    """Every task type, the shipped ones first. A package whose task type cannot be used is left
+    out; `labapp plugins list` says why."""
+    shipped = [load(f"labapp.tasks.{name}.task:TASK") for name in discovery.TASKS]
+    known = {kind for task_type in shipped for part in task_type.parts for kind in kinds_of(part)}
+    brought = []
+    for plugin in discovery.plugins(discovery.TASK_GROUP):
+        if plugin.ready and not problem(plugin.value, known):
+            known |= {kind for part in plugin.value.parts for kind in kinds_of(part)}
+            brought.append(plugin.value)
+    return (*shipped, *brought)
+
+
+def problem(task_type: Any, known: Collection[str]) -> str:
+    """Why an object that a package brings is no task type that can be used; empty where it is.
+
+    known: the kinds of parts that are taken.
+    """
+    if not isinstance(task_type, TaskType):
+        return f"it is {type(task_type).__name__}, and no instance of a TaskType"
+    taken = sorted(kind for part in task_type.parts for kind in kinds_of(part) if kind in known)
+    return f"parts of the kind {taken[0]!r} are there already" if taken else ""
+
+
+def item_classes() -> tuple[type[Item], ...]:
+    """The classes of the items of a flow, but for stages and `each`."""
+    return tuple(item for task_type in task_types() for item in task_type.items)
+
+
+def stages_classes() -> tuple[type[TaskStages], ...]:
+    """The classes of what a study file may say of stages."""
+    return tuple(stages for task_type in task_types() for stages in task_type.stages)
+
+
+@cache
+def _by_class() -> dict[type, TaskType[Any]]:
+    return {
+        known: task_type
+        for task_type in task_types()
+        for known in (*task_type.items, *task_type.stages)
+    }
+
+
+def task_type_of_item(item: Item) -> TaskType[Any]:
+    """The task type that an item of a flow is of."""
+    return _by_class()[type(item.task_stages() or item)]
+
+
+def value_names() -> tuple[str, ...]:
+    """The names of all that texts may say of how parts before them went."""
+    return tuple(name for known in task_types() for name in known.value_names)
+
+
+def kinds_of(part: type[PlannedPart]) -> tuple[str, ...]:
+    """The kinds (values of `part`) that a class of parts stands for."""
+    return get_args(part.model_fields["part"].annotation)
+
+
+@cache
+def _by_kind() -> dict[str, tuple[TaskType[Any], type[PlannedPart]]]:
+    known: dict[str, tuple[TaskType[Any], type[PlannedPart]]] = {}
+    for task_type in task_types():
+        for part in task_type.parts:
+            for kind in kinds_of(part):
+                known[kind] = (task_type, part)
+    return known
+
+
+def part_class(kind: str) -> type[PlannedPart]:
+    """The class of the parts of a kind. Raises SessionError for one that nobody knows."""
+    return _of_kind(kind)[1]
+
+
+def task_type_of(part: PlannedPart) -> TaskType[Any]:
+    """The task type that a part is of. Raises SessionError where nobody knows its kind."""
+    return _of_kind(part.part)[0]
+
+
+def task_type_of_kind(kind: str) -> TaskType[Any]:
+    """The task type whose parts have a kind. Raises SessionError for one that nobody knows."""
+    return _of_kind(kind)[0]
+
+
+@cache
+def shown_kinds() -> frozenset[str]:
+    """The kinds of events with which a trial comes onto the screen."""
+    return frozenset(kind for known in task_types() for kind in known.shown)
+
+
+@cache
+def scored() -> dict[str, Callable[[Any], Mapping[str, Any] | None]]:
+    """By kind of event, what it says that a trial came to."""
+    return {kind: known.score for known in task_types() for kind in known.scored}
+
+
+def _of_kind(kind: str) -> tuple[TaskType[Any], type[PlannedPart]]:
+    try:
+        return _by_kind()[kind]
+    except KeyError as error:
+        raise SessionError(
+            f"This version of labapp knows no part of the kind {kind!r}.",
+            safe="What was recorded is untouched.",
+            todo="Install the package that brings it, or open the session with the version of "
+            "labapp that made it.",
+        ) from error

@@ -1,0 +1,54 @@
+"""What a study file may say of the stages of any task: the base of every item under `stages:`."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from labapp.documents import Strict
+
+
+class TaskStages(Strict):
+    """Stages of one task; a task derives its own settings from this.
+
+    Attributes
+    ----------
+    task : str
+        Which task; a subclass says it as a Literal.
+    after : tuple of str
+        Questionnaires asked after each stage, by id.
+    think_aloud : bool
+        Whether the participant is to think aloud.
+    """
+
+    task: str
+    after: tuple[str, ...] = Field(default=(), max_length=50)
+    think_aloud: bool = True
+
+    def names(self) -> tuple[str, ...]:
+        """What it names that may hold variables of the study's assignment, texts aside."""
+        return ()
+
+    def texts(self) -> tuple[str, ...]:
+        """Names of the texts it shows, with `{language}` and variables in them."""
+        return ()
+
+    def stimulus_sets(self) -> tuple[str, ...]:
+        """Ids or folders of the stimulus sets it shows, with variables in them."""
+        return ()
+
+    @property
+    def stages(self) -> int:
+        """How many stages a participant goes through."""
+        return 1
+
+    @property
+    def earns(self) -> frozenset[str]:
+        """What a participant can earn in it: names of amounts of `labapp.study.rules.Incentive`."""
+        return frozenset()
+
+    @field_validator("after")
+    @classmethod
+    def _once_each(cls, after: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(after)) != len(after):
+            raise ValueError("each questionnaire once")
+        return after

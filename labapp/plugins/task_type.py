@@ -1,0 +1,156 @@
+"""A task as one thing: `TaskType` says everything that labapp knows of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+
+from labapp.plugins.item import Item
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.pictures import PartPictures, PictureContext
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.stages import TaskStages
+
+if TYPE_CHECKING:
+    from labapp.events.lifecycle import SessionPlanned
+    from labapp.representations.decoding import Decoder
+    from labapp.study.conditions import Scope
+    from labapp.study.loading import LoadedStudy
+    from labapp.study.planner import Planner
+
+P = TypeVar("P", bound=PlannedPart)
+
+Values = dict[str, str]
+"""What stands in texts, by its name in braces."""
+Words = Callable[..., str]
+"""The words of the participant's window: a key, and the values that stand in braces in it."""
+
+
+@dataclass(frozen=True)
+class MachineContext:
+    """What a part's machine may know besides the part.
+
+    Attributes
+    ----------
+    loaded : LoadedStudy
+        The study with its texts and instruments.
+    planned : SessionPlanned
+        Study, participant and seed of the session.
+    decoders : mapping of str to Decoder
+        By model id; empty where nobody decodes (replay, analysis).
+    """
+
+    loaded: LoadedStudy
+    planned: SessionPlanned
+    decoders: Mapping[str, Decoder]
+
+    def pages(self, document: str) -> int:
+        """How many pages a text of the study has."""
+        from labapp.study import texts
+
+        return len(texts.pages(self.loaded.text(document)))
+
+
+class TaskType(ABC, Generic[P]):
+    """One task, or another kind of part such as a questionnaire; P is the type of its parts.
+
+    An instance is found by its entry point (group `labapp.tasks`) or, if shipped, by the table in
+    `labapp.plugins.registry`. Whatever takes long to import is imported inside the methods.
+    """
+
+    name: ClassVar[str]
+    """What the task is called in study files, tables and file names."""
+    parts: ClassVar[tuple[type[PlannedPart], ...]]
+    """The classes of its planned parts."""
+    items: ClassVar[tuple[type[Item], ...]] = ()
+    """The classes of its items in a study's flow."""
+    stages: ClassVar[tuple[type[TaskStages], ...]] = ()
+    """The classes of what a study may say of its stages, each with a Literal `task` of its own."""
+    asks_about: ClassVar[Literal["", "representations", "explanations"]] = ""
+    """What simulated participants must be able to answer about; empty for nothing special."""
+
+    moderator: ClassVar[str] = ""
+    """Where the words of the moderator's windows for its parts are, as `module:Class` of a
+    `labapp.ui.moderator.part_words.PartWords`; empty for those that fit any part."""
+    shown: ClassVar[tuple[str, ...]] = ()
+    """The kinds of events with which a trial of it comes onto the screen."""
+    scored: ClassVar[tuple[str, ...]] = ()
+    """The kinds of events that `score` is asked about."""
+
+    def score(self, body: Any) -> Mapping[str, Any] | None:
+        """What the trial of an event came to, in names of the task's own, which `achieved` is given
+        back; None for nothing."""
+        return None
+
+    def achieved(
+        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+    ) -> Mapping[str, Fraction | int]:
+        """What a part adds to what a participant achieved (`labapp.study.inclusion.Achieved`).
+
+        row: the part in the plan; trials: by number what those came to that have an outcome.
+        """
+        return {}
+
+    @abstractmethod
+    def plan(self, item: Any, scope: Scope, place: int, planner: Planner) -> Iterator[PlannedPart]:
+        """The parts that an item of the flow leads to for one participant.
+
+        Parameters
+        ----------
+        item : Item or TaskStages
+            One of `items`, or of `stages`.
+        scope : dict
+            Variables of the study's assignment, as they are for this participant.
+        place : int
+            Where the item stands in the participant's flow, from 0.
+        planner : Planner
+            Who it is for, and what is shared by all parts: ids, texts, questionnaires.
+        """
+
+    def values_around(self, stages: Any, scope: Scope, place: int, planner: Planner) -> Values:
+        """What texts and questionnaires near stages may say of them in braces."""
+        return {}
+
+    @abstractmethod
+    def machine(self, part: P, index: int, context: MachineContext) -> PartMachine[Any]:
+        """The state machine of a part; index: its place in the plan, from 0."""
+
+    @abstractmethod
+    def screen(self, part: P) -> str:
+        """Where the participant's screen of a part is, as `module:Class`; its class is called with
+        the window's setting and the part."""
+
+    def pictures(self, part: P, context: PictureContext) -> PartPictures[Any]:
+        """The pictures of a part while it runs; none unless the task says otherwise."""
+        return PartPictures(part, context)
+
+    def simulate(self, part: P, participant: SimulatedParticipant) -> Actor[Any] | None:
+        """How a simulated participant goes through a part; None where that cannot be simulated,
+        which ends a simulation with an error that says so."""
+        return None
+
+    def summary(self, part: P) -> str:
+        """What a part consists of, for `labapp studies show`; empty for nothing more."""
+        return ""
+
+    def line(self, part: P) -> str:
+        """A part in the list of `labapp studies show`."""
+        summary = self.summary(part)
+        return f"{part.title}: {summary}" if summary else part.title
+
+    def values(self, part: P, result: Any, words: Words) -> dict[str, str]:
+        """What texts behind a part may say in braces of how it went.
+
+        result: what its machine's `result` gave. Empty where there is nothing to say.
+        """
+        return {}
+
+    fills_in: ClassVar[tuple[str, ...]] = ()
+    """Names in braces that its screens fill in in the texts of its parts, besides those that the
+    part holds."""
+    value_names: ClassVar[tuple[str, ...]] = ()
+    """The names in `values`, which stand for nothing before the part was done."""

@@ -1,0 +1,62 @@
+"""The parts that any task may put around its own: texts, breaks and questionnaires."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
+
+
+class PagesPart(PlannedPart):
+    """A text of one or more pages; `debrief` is the last screen."""
+
+    introduces: ClassVar[bool] = True
+    part: Literal["text", "debrief"]
+    document: str
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class BreakPart(PlannedPart):
+    """A break, from which the participant goes on after `at_least_s`, or the moderator at once."""
+
+    rests: ClassVar[bool] = True
+    part: Literal["break"] = "break"
+    document: str
+    at_least_s: float
+
+    @property
+    def lasts_s(self) -> float:
+        return self.at_least_s
+
+
+class QuestionnairePart(PlannedPart):
+    """An instrument; `about` is the id of the stage it asks about, null for the whole session.
+
+    items: ids in the order they are asked where it is not the listed one, or where some are asked
+    once a stage; empty for as listed. scoring: name of the scoring function, so that a journal can
+    be scored without the instrument. above: a text above the questions, with what stands in it in
+    braces in `values`, or in what the participant achieved.
+    """
+
+    part: Literal["questionnaire"] = "questionnaire"
+    instrument: str
+    about: str | None
+    items: tuple[str, ...] = ()
+    scoring: str | None = None
+    above: str | None = None
+    values: dict[str, str] = Field(default_factory=dict)
+
+    def belongs_to(self) -> str | None:
+        return self.about
+
+    def documents(self) -> Iterator[str]:
+        if self.above is not None:
+            yield self.above
+
+    def filled(self) -> Collection[str]:
+        """Those, and what can be said of parts that were done before."""
+        return {*self.values, *registry.value_names()}

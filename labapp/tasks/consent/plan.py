@@ -1,0 +1,19 @@
+"""The consent form in a plan."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from labapp.plugins.part import PlannedPart
+from labapp.study.consent import Asked, Sign, Use
+
+
+class ConsentPart(PlannedPart):
+    consents: ClassVar[bool] = True
+    part: Literal["consent"] = "consent"
+    document: str
+    document_sha256: str
+    sign: Sign = "name"
+    items: dict[Use, Asked] = Field(default_factory=dict)

@@ -1,0 +1,39 @@
+"""What a study file may say of consent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from labapp.plugins.item import FlowOf, Item
+from labapp.study.consent import ConsentForm, ConsentSetting
+
+
+class ConsentItem(Item):
+    key: ClassVar[str] = "consent"
+    consents: ClassVar[bool] = True
+    first_only: ClassVar[bool] = True
+    consent: ConsentSetting
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.consent.text,)
+
+    def consent_form(self) -> ConsentForm:
+        return self.consent
+
+    def problems(self, study: FlowOf) -> Iterator[str]:
+        """What it asks about sound must be what the study does with it."""
+        recording, items = study.recording, self.consent.items
+        if recording is None:
+            return
+        if recording.audio == "required" and items.get("audio") == "optional":
+            yield (
+                "consent.items.audio: required, because recording.audio is: nobody can take part "
+                "without being recorded"
+            )
+        heard = [use for use in items if use in ("audio", "transcript", "share_audio")]
+        if recording.audio == "off" and heard:
+            yield (
+                f"no {heard[0]!r} in consent.items, because recording.audio is off: there is no "
+                "sound"
+            )

@@ -1,0 +1,49 @@
+"""Consent as a task type."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.task_type import MachineContext, TaskType
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.tasks.consent.machine import ConsentTask
+from labapp.tasks.consent.plan import ConsentPart
+from labapp.tasks.consent.study import ConsentItem
+
+
+class Consent(TaskType[ConsentPart]):
+    name = "consent"
+    parts = (ConsentPart,)
+    items = (ConsentItem,)
+
+    def plan(
+        self, item: ConsentItem, scope: Scope, place: int, planner: Planner
+    ) -> Iterator[ConsentPart]:
+        form = item.consent
+        document = planner.text(form.text, scope)
+        yield ConsentPart(
+            id="consent",
+            title="Consent",
+            document=document,
+            document_sha256=hashlib.sha256(planner.loaded.files[document]).hexdigest(),
+            sign=form.sign,
+            items=form.items,
+        )
+
+    def machine(self, part: ConsentPart, index: int, context: MachineContext) -> ConsentTask:
+        return ConsentTask(part, index)
+
+    def screen(self, part: ConsentPart) -> str:
+        return "labapp.ui.participant.consent:ConsentScreen"
+
+    def simulate(self, part: ConsentPart, participant: SimulatedParticipant) -> Actor[Any]:
+        from labapp.tasks.consent.simulated import Signer
+
+        return Signer(part, participant)
+
+
+TASK = Consent()

@@ -1,0 +1,49 @@
+"""Interviews as a task type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.task_type import MachineContext, TaskType
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.tasks.interview.machine import InterviewTask
+from labapp.tasks.interview.plan import InterviewPart
+from labapp.tasks.interview.study import InterviewItem
+
+
+class Interview(TaskType[InterviewPart]):
+    name = "interview"
+    parts = (InterviewPart,)
+    moderator = "labapp.tasks.interview.moderator:InterviewWords"
+    items = (InterviewItem,)
+
+    def plan(
+        self, item: InterviewItem, scope: Scope, place: int, planner: Planner
+    ) -> Iterator[InterviewPart]:
+        yield InterviewPart(
+            id=planner.new_id("interview", numbered=True),
+            title="Interview",
+            document=planner.text(item.interview, scope),
+            questions=item.guide(planner.study.language),
+        )
+
+    def machine(self, part: InterviewPart, index: int, context: MachineContext) -> InterviewTask:
+        return InterviewTask(part, index)
+
+    def screen(self, part: InterviewPart) -> str:
+        return "labapp.ui.participant.interview:InterviewScreen"
+
+    def summary(self, part: InterviewPart) -> str:
+        guide = f"a guide of {len(part.questions)} questions" if part.questions else "no guide"
+        return f"{guide}, until the moderator ends it"
+
+    def simulate(self, part: InterviewPart, participant: SimulatedParticipant) -> Actor[Any]:
+        from labapp.tasks.interview.simulated import Interviewee
+
+        return Interviewee(part, participant)
+
+
+TASK = Interview()

@@ -1,0 +1,216 @@
+"""What a participant is told of the own performance in a task that judges explanations.
+
+Source: paper 003, figures A17 and A18, and its released pages. Distinction and output prediction:
+the share of photos with the right answer. Agreement: half of the photos, those with the highest
+ratings, are taken as believed correct, and what is so assigned is compared with what the model got
+right. The published split is at the median; a seeded coin decides among the photos of the median
+rating, and the event holds what it decided. `expected_hits` is the score without the coin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from labapp.events.judging import PerformanceComputed, PhotoJudged
+from labapp.study.assignment import attempt_at, generator
+from labapp.tasks.judging.plan import (
+    AGREEMENT,
+    DISTINCTION,
+    OUTPUT,
+    JudgingPart,
+    JudgingTask,
+    PlannedPhoto,
+    applies,
+    chosen_class,
+    questions,
+)
+
+Answers = Mapping[str, int]
+BELIEVED = 3
+"""Ratings of agreement from here on say that the prediction is correct."""
+
+
+def scored(task: JudgingTask) -> tuple[str, ...]:
+    """The questions by which the performance in a task is told."""
+    if task == "heatmap-distinction":
+        return (OUTPUT, DISTINCTION)
+    return (DISTINCTION,) if task.endswith("distinction") else (AGREEMENT,)
+
+
+ACHIEVED = (
+    *(f"right_{question}{of}" for question in (OUTPUT, DISTINCTION) for of in ("", "_percent")),
+    *(f"{what}_{side}" for what in ("photos", "hits", "own") for side in ("correct", "incorrect")),
+    "believed",
+)
+"""The names in `values` that say nothing before the stage was judged, or in another task."""
+
+
+def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
+    """Of the final answers about a photo, question -> whether it is right, where that can be said.
+
+    Two say so though no single answer is right or wrong: `agreement`, whether the rating is on the
+    side of what the model did; and `distinction` with a path, whether both steps lead to the class.
+    """
+    right = {
+        question.id: answers[question.id] == question.right
+        for question in questions(task, photo)
+        if question.right is not None and applies(question, answers) and question.id in answers
+    }
+    if AGREEMENT in answers:
+        right[AGREEMENT] = (answers[AGREEMENT] >= BELIEVED) == photo.correct
+    if task == "path-distinction":
+        right[DISTINCTION] = chosen_class(photo, answers) == photo.truth
+    return right
+
+
+def compute(
+    part: JudgingPart,
+    judged: Mapping[int, Answers],
+    seed: int,
+    study: str,
+    participant: str,
+    attempt: int = 1,
+) -> PerformanceComputed:
+    """The performance in a stage. judged: number of a photo, from 1 -> its final answers; photos
+    that were not judged count for nothing. seed, study, participant: for the coin among ties."""
+    photos = [(part.photos[number - 1], judged[number]) for number in sorted(judged)]
+    counts = dict.fromkeys(scored(part.task), 0)
+    for photo, answers in photos:
+        for question, right in marked(part.task, photo, answers).items():
+            counts[question] = counts.get(question, 0) + right
+    rated = [(photo, answers[AGREEMENT]) for photo, answers in photos if AGREEMENT in answers]
+    if AGREEMENT not in counts:
+        return PerformanceComputed(len(photos), counts, {}, (), None, None)
+    if not rated:
+        return PerformanceComputed(len(photos), counts, {}, (), 0, 0.0)
+    correct = [photo.correct for photo, _ in rated]
+    ratings = [rating for _, rating in rated]
+    coin = generator(seed, study, participant, attempt_at(part.id, attempt), "ties")
+    assigned = split(ratings, coin)
+    middle = median(ratings)
+    return PerformanceComputed(
+        photos=len(photos),
+        right=counts,
+        assigned={photo.id: side for (photo, _), side in zip(rated, assigned, strict=True)},
+        ties=tuple(photo.id for photo, rating in rated if rating == middle),
+        hits=sum(side == is_so for side, is_so in zip(assigned, correct, strict=True)),
+        expected_hits=float(expected_hits(ratings, correct)),
+    )
+
+
+def split(ratings: Sequence[int], coin: np.random.Generator) -> tuple[bool, ...]:
+    """Whether each photo is taken as believed correct: those above the median are, those below are
+    not. For those at the median, in the order given, a coin is thrown until one side is full; the
+    side of the believed holds half of the photos (one less than the other where they are odd)."""
+    middle, half = median(ratings), len(ratings) // 2
+    room = {
+        True: half - sum(rating > middle for rating in ratings),
+        False: len(ratings) - half - sum(rating < middle for rating in ratings),
+    }
+    sides = []
+    for rating in ratings:
+        side = rating > middle
+        if rating == middle:
+            side = bool(coin.integers(2))
+            side = side if room[side] else not side
+            room[side] -= 1
+        sides.append(side)
+    return tuple(sides)
+
+
+def expected_hits(ratings: Sequence[int], correct: Sequence[bool]) -> Fraction:
+    """Photos assigned as they are, the mean over all ways to break the ties: of k ties of which c
+    are correct, s places are left among the believed, so s c / k of them are hit on average (the
+    mean of a hypergeometric distribution), and likewise on the other side."""
+    middle, half = median(ratings), len(ratings) // 2
+    both = list(zip(ratings, correct, strict=True))
+    sure = sum((rating > middle) == is_so for rating, is_so in both if rating != middle)
+    tied = [is_so for rating, is_so in both if rating == middle]
+    if not tied:
+        return Fraction(sure)
+    k, c = len(tied), sum(tied)
+    s = half - sum(rating > middle for rating in ratings)
+    return sure + Fraction(s * c + (k - s) * (k - c), k)
+
+
+def percent(count: int, of: int) -> str:
+    """A share for people, with one decimal."""
+    return f"{100 * count / of:.1f}" if of else "0.0"
+
+
+def answered(number: int, rating: int) -> str:
+    """A rating of agreement about a photo, in plain numbers."""
+    return f"{number}: {rating}"
+
+
+def values(
+    part: JudgingPart,
+    performance: PerformanceComputed,
+    answers: Mapping[int, Answers],
+    say: Callable[[int, int], str] = answered,
+) -> dict[str, str]:
+    """What stands in a text about the performance, by its name in braces.
+
+    answers: number of a photo -> its final answers; say: the words for a photo's number and its
+    rating of agreement. They make a Markdown list of the photos that the model has right
+    (own_correct) and one of those it has wrong (own_incorrect), as they were seen. believed: how
+    many were taken as believed correct, which need not be as many as the model has right. A name
+    that says nothing in this task is left out.
+    """
+    found = {
+        "method": part.explained.method,
+        "accuracy": f"{part.explained.accuracy:.1f}",
+        "photos": str(performance.photos),
+    }
+    for question in (OUTPUT, DISTINCTION):
+        if question in performance.right:
+            count = performance.right[question]
+            found[f"right_{question}"] = str(count)
+            found[f"right_{question}_percent"] = percent(count, performance.photos)
+    if performance.hits is None:
+        return found
+    found["believed"] = str(sum(performance.assigned.values()))
+    for name, wanted in (("correct", True), ("incorrect", False)):
+        of = [
+            (number, photo.id)
+            for number, photo in enumerate(part.photos, start=1)
+            if photo.correct == wanted and AGREEMENT in answers.get(number, {})
+        ]
+        found[f"photos_{name}"] = str(len(of))
+        found[f"hits_{name}"] = str(sum(performance.assigned[id_] == wanted for _, id_ in of))
+        own = (say(number, answers[number][AGREEMENT]) for number, _ in of)
+        found[f"own_{name}"] = "\n".join(f"- {line}" for line in own)
+    return found
+
+
+SCORED = (OUTPUT, DISTINCTION, AGREEMENT)
+"""The questions about a photo that can be answered rightly by guessing: agreement in half of the
+photos, the others in one of as many as there are classes to choose from."""
+
+
+def scores(body: PhotoJudged) -> Mapping[str, bool]:
+    """Of the scored questions about a photo, whether the answer was right."""
+    return {name: body.right[name] for name in SCORED if name in body.right}
+
+
+def above_chance(row: Mapping[str, Any], photos: Sequence[Mapping[str, bool]]) -> Fraction:
+    """The photos of a stage answered rightly beyond what guessing gets right. row: of the plan."""
+    beyond = Fraction(0)
+    for question in SCORED:
+        answers = [right[question] for right in photos if question in right]
+        guessed = Fraction(len(answers), 2 if question == AGREEMENT else _options(row))
+        beyond += max(Fraction(0), sum(answers) - guessed)
+    return beyond
+
+
+def _options(row: Mapping[str, Any]) -> int:
+    """The classes to choose from: where the last two steps of a path are chosen, those at its four
+    ends, whatever classes the set lists."""
+    if row.get("task") == "path-distinction":
+        return 4
+    return max((len(photo["options"]) for photo in row.get("photos", ())), default=0) or 4

@@ -1,0 +1,345 @@
+"""The tasks that judge explanations, in a plan: their parts, and the questions about a photo.
+
+Source: paper 003, section 3 and appendix D (the questions), and its released pages (the values that
+answers are stored as). A question is named by its id, an answer is a whole number; options count
+from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from labapp.documents import Strict
+from labapp.plugins.part import PlannedPart, StimuliRef, TrialsPart
+from labapp.stimuli.manifest import ColourMap, Kind, Scale
+
+JudgingTask = Literal[
+    "heatmap-distinction",
+    "prototype-distinction",
+    "prototype-agreement",
+    "path-distinction",
+    "path-agreement",
+    "path-first-step",
+]
+
+Rows = Literal["sorted", "shuffled"]
+
+KIND_OF: dict[JudgingTask, Kind] = {
+    "heatmap-distinction": "heatmaps",
+    "prototype-distinction": "prototypes",
+    "prototype-agreement": "prototypes",
+    "path-distinction": "path",
+    "path-agreement": "path",
+    "path-first-step": "path",
+}
+"""The kind of stimulus set that a task needs."""
+
+# Ids of questions.
+OUTPUT, OUTPUT_CONFIDENCE = "output", "output_confidence"
+DISTINCTION, DISTINCTION_CONFIDENCE = "distinction", "distinction_confidence"
+AGREEMENT = "agreement"
+FIRST, AFTER_ABSENT, AFTER_PRESENT = "step_1", "step_2_absent", "step_2_present"
+FIRST_STEP = "first_step"
+VERDICT, MISTAKE = "verdict", "mistake"
+ABSENT, PRESENT = 1, 2
+WRONG, RIGHT = 1, 2
+SIMILARITY = "similarity_{}"
+"""Of a row, counted from 1 as the plan has them."""
+
+
+class PlannedRow(Strict):
+    """A row of the plan; see `labapp.stimuli.manifest.Row`. of: class of the prototype; photo, box
+    and crop: the prototype's. rank: from 1 among the rows of its class, as the model has them."""
+
+    prototype: str
+    of: str | None
+    photo: str
+    box: tuple[float, float, float, float] | None
+    crop: str | None
+    region: tuple[float, float, float, float] | None
+    region_crop: str | None
+    similarity: float | None
+    rank: int | None
+    present: bool | None = None
+
+    def pictures(self) -> Iterator[str]:
+        """The pictures it shows besides the photo that is judged."""
+        yield self.photo
+        yield from (one for one in (self.crop, self.region_crop) if one is not None)
+
+
+class PlannedFinal(Strict):
+    """The last two steps of a path; see `labapp.stimuli.manifest.FinalSteps`."""
+
+    first: PlannedRow
+    absent: PlannedRow
+    present: PlannedRow
+    classes: tuple[str, str, str, str]
+
+
+class PlannedPhoto(Strict):
+    """A photo as this participant meets it, rows in the order they are shown."""
+
+    id: str
+    photo: str
+    truth: str
+    prediction: str
+    options: tuple[str, ...] = ()
+    heatmaps: tuple[str, ...] = ()
+    rows: tuple[PlannedRow, ...] = ()
+    final: PlannedFinal | None = None
+    first_wrong: int | None = None
+    strengths: tuple[float, ...] = ()
+    facts: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def correct(self) -> bool:
+        """Whether the model is right."""
+        return self.truth == self.prediction
+
+    def pictures(self) -> Iterator[str]:
+        """The pictures that are shown with it, itself first."""
+        yield self.photo
+        yield from self.heatmaps
+        final = self.final
+        for row in (*self.rows, *((final.first, final.absent, final.present) if final else ())):
+            yield from row.pictures()
+
+    def rows_of(self, option: int) -> tuple[int, ...]:
+        """Numbers (from 1) of the rows of an option (from 1)."""
+        of = self.options[option - 1]
+        return tuple(n for n, row in enumerate(self.rows, start=1) if row.of == of)
+
+
+class Explained(Strict):
+    """What the parts of one stimulus set share. names: class id -> what it is called on the screen;
+    marks: class id -> the line it can be told by, shown in a labels version; accuracy: in
+    percent; colour_map: of the heatmaps, empty where they are coloured already; scale: see
+    `labapp.stimuli.manifest.Manifest`; invented: the names are made up."""
+
+    stimuli: str
+    manifest_sha256: str
+    kind: Kind
+    method: str
+    classifier: str | None
+    classifier_sha256: str | None
+    accuracy: float
+    classes_are: Literal["objects", "species"]
+    invented: bool
+    names: dict[str, str]
+    marks: dict[str, str]
+    scale: Scale | None
+    colour_map: ColourMap | Literal[""]
+    tree: str | None
+
+    @property
+    def reference(self) -> StimuliRef:
+        """The stimulus set."""
+        return StimuliRef(self.manifest_sha256, self.stimuli)
+
+    def pictures(self, photos: Iterable[PlannedPhoto | None]) -> Iterator[str]:
+        """The pictures that these photos are shown with, and the tree."""
+        for photo in photos:
+            if photo is not None:
+                yield from photo.pictures()
+        if self.tree is not None:
+            yield self.tree
+
+
+class MethodPart(PlannedPart):
+    """The introduction to a method: a text, whose pages may show the worked examples and the whole
+    tree. A page with `![](correct)`, `![](incorrect)`, `![](preview)` or `![](tree)` in it shows
+    that below its text. values: what stands in the text in braces."""
+
+    part: Literal["method"] = "method"
+    document: str
+    task: JudgingTask
+    explained: Explained
+    labels: bool
+    correct: PlannedPhoto | None
+    incorrect: PlannedPhoto | None
+    values: dict[str, str]
+
+    def stimulus_sets(self) -> Iterator[StimuliRef]:
+        yield self.explained.reference
+
+    def stored_pictures(self) -> Iterator[str]:
+        return self.explained.pictures((self.correct, self.incorrect))
+
+
+class JudgingPart(TrialsPart):
+    """A stage: photos of one set that are judged one after another.
+
+    labels: the true class is told. rows: their order where a prediction is judged. description:
+    the text that can be opened at any time.
+    """
+
+    part: Literal["judging"] = "judging"
+    role: Literal["stage"] = "stage"
+    number: int
+    of: int
+    task: JudgingTask
+    explained: Explained
+    set: int
+    labels: bool
+    rows: Rows = "sorted"
+    photos: tuple[PlannedPhoto, ...]
+    description: str
+    values: dict[str, str]
+    time_limit_s: float | None
+    think_aloud: bool
+
+    @property
+    def trials(self) -> int:
+        """Photos of the stage."""
+        return len(self.photos)
+
+    def documents(self) -> Iterator[str]:
+        yield self.description
+
+    def stimulus_sets(self) -> Iterator[StimuliRef]:
+        yield self.explained.reference
+
+    def stored_pictures(self) -> Iterator[str]:
+        return self.explained.pictures(self.photos)
+
+
+class Exercise(Strict):
+    """An exercise of the warm-up with the fruit decision tree: `picture` names the drawing, steps
+    the model's answers on the way, each `attribute_answer`; prediction and truth are fruits;
+    first_wrong: the first wrong step from 1, none where the model is right. attributes: among which
+    the first mistake is asked for; empty for those of the steps."""
+
+    id: str
+    picture: str
+    steps: tuple[str, ...]
+    prediction: str
+    truth: str
+    first_wrong: int | None
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The attributes to choose the first mistake from."""
+        return self.attributes or tuple(attribute_of(step) for step in self.steps)
+
+    @property
+    def mistake(self) -> int:
+        """The first wrong one of them, from 1; one more than there are where none is."""
+        if self.first_wrong is None:
+            return len(self.asked) + 1
+        return self.asked.index(attribute_of(self.steps[self.first_wrong - 1])) + 1
+
+
+def attribute_of(step: str) -> str:
+    """What a step asks about: `colour` of `colour_green`."""
+    return step.partition("_")[0]
+
+
+class WarmUpPart(TrialsPart):
+    """Exercises with a decision tree before the ProtoTree studies: each is answered, handed in and
+    explained. The first is worked already (its answers are shown)."""
+
+    part: Literal["warm_up"] = "warm_up"
+    role: Literal["practice"] = "practice"
+    document: str
+    worked: Exercise
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def trials(self) -> int:
+        """Exercises to do."""
+        return len(self.exercises)
+
+    @property
+    def time_limit_s(self) -> None:
+        """There is no limit."""
+        return None
+
+    @property
+    def think_aloud(self) -> bool:
+        """Nothing is said about it here."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about a photo. first, last: its answers; right: the right one, where there is
+    one. row: the row a similarity is about, from 1."""
+
+    id: str
+    first: int
+    last: int
+    right: int | None = None
+    row: int | None = None
+
+
+def questions(task: JudgingTask, photo: PlannedPhoto) -> tuple[Question, ...]:
+    """The questions about a photo in the order they are asked, whether or not they apply."""
+    similar = tuple(
+        Question(SIMILARITY.format(row), 1, 4, row=row) for row in range(1, len(photo.rows) + 1)
+    )
+    of = {name: place for place, name in enumerate(photo.options, start=1)}
+    agreement = Question(AGREEMENT, 1, 4)
+    match task:
+        case "heatmap-distinction":
+            last = len(photo.options)
+            return (
+                Question(OUTPUT, 1, last, of.get(photo.prediction)),
+                Question(OUTPUT_CONFIDENCE, 1, 5),
+                Question(DISTINCTION, 1, last, of.get(photo.truth)),
+                Question(DISTINCTION_CONFIDENCE, 1, 5),
+            )
+        case "prototype-distinction":
+            return (
+                *similar,
+                Question(DISTINCTION, 1, len(photo.options), of.get(photo.truth)),
+                Question(DISTINCTION_CONFIDENCE, 1, 5),
+            )
+        case "prototype-agreement" | "path-agreement":
+            return (*similar, agreement)
+        case "path-first-step":
+            return (Question(FIRST_STEP, 1, len(photo.rows) + 1), agreement)
+        case "path-distinction":
+            assert photo.final is not None
+            first, second = divmod(photo.final.classes.index(photo.truth), 2)
+            after = {AFTER_ABSENT: ABSENT, AFTER_PRESENT: PRESENT}
+            return (
+                Question(FIRST, ABSENT, PRESENT, first + 1),
+                *(
+                    Question(name, ABSENT, PRESENT, second + 1 if first + 1 == answer else None)
+                    for name, answer in after.items()
+                ),
+                Question(DISTINCTION_CONFIDENCE, 1, 5),
+            )
+
+
+def exercise_questions(exercise: Exercise) -> tuple[Question, ...]:
+    """The questions of an exercise: is the prediction wrong or right, how sure, what is the
+    first mistake about (the last answer says: none)."""
+    return (
+        Question(VERDICT, WRONG, RIGHT, RIGHT if exercise.first_wrong is None else WRONG),
+        Question(AGREEMENT, 1, 4),
+        Question(MISTAKE, 1, len(exercise.asked) + 1, exercise.mistake),
+    )
+
+
+def applies(question: Question, answers: Mapping[str, int]) -> bool:
+    """Whether a question is to be answered, given the answers so far."""
+    needed = {AFTER_ABSENT: ABSENT, AFTER_PRESENT: PRESENT}.get(question.id)
+    return needed is None or answers.get(FIRST) == needed
+
+
+def chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
+    """The class that the participant believes correct; None where no answer says one."""
+    if DISTINCTION in answers:
+        return photo.options[answers[DISTINCTION] - 1]
+    first = answers.get(FIRST)
+    second = answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
+    if photo.final is None or first is None or second is None:
+        return None
+    return photo.final.classes[2 * (first - 1) + second - 1]

@@ -1,0 +1,282 @@
+"""The parts of a plan that judge explanations, from a stimulus set, a study and its words.
+
+Source: paper 003, section 3 and appendix A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from labapp.errors import StudyError
+from labapp.stimuli.check import inner_faults
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import ColourMap, Photo, Scale
+from labapp.study import assignment
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.study.stimulus_stages import Unfit, fitting, set_of
+from labapp.tasks.judging.photos import Shuffle, lacks, planned_photo
+from labapp.tasks.judging.plan import (
+    KIND_OF,
+    Explained,
+    JudgingPart,
+    JudgingTask,
+    MethodPart,
+    PlannedPhoto,
+    PlannedRow,
+)
+from labapp.tasks.judging.study import JudgingStages, MethodItem
+
+Order = Callable[[tuple[PlannedPhoto, ...]], tuple[PlannedPhoto, ...]]
+"""Photos in the order this participant meets them."""
+COLOUR_MAPS: dict[Scale, tuple[ColourMap, ...]] = {
+    "positive": ("jet", "inferno", "cividis"),
+    "signed": ("rdbu_r", "puor_r"),
+    "ready": ("jet", "rdbu_r", "inferno", "cividis", "puor_r"),
+}
+"""The colour maps that suit a scale, the published one first."""
+
+NAMED_BY_NUMBER = frozenset({"prototypes", "path"})
+"""Kinds in which classes are told by number, so that nobody is led by what they know of the names
+(paper 003, appendix A)."""
+
+
+def colour_map_of(stages: JudgingStages, scale: Scale | None) -> ColourMap | None:
+    """The colour map of the heatmaps, which texts speak of too; None where there are none.
+
+    Raises Unfit for one that hides the sign, or gives one to what has none.
+    """
+    if scale is None:
+        return None
+    suited = COLOUR_MAPS[scale]
+    if stages.colour_map is not None and stages.colour_map not in suited:
+        raise Unfit(
+            "colour_map",
+            f"{stages.colour_map} does not suit heatmaps that are {scale}",
+            f"Use one of: {', '.join(suited)}.",
+        )
+    return stages.colour_map or suited[0]
+
+
+@dataclass(frozen=True)
+class Showing:
+    """A stimulus set as one study shows it. words: of the participant's window, by key."""
+
+    stages: JudgingStages
+    found: StimulusSet
+    words: Mapping[str, str]
+
+    def _word(self, key: str) -> str:
+        try:
+            return self.words[key]
+        except KeyError as error:
+            raise StudyError(
+                f"The participant's window has no words for {key!r}.",
+                todo="Add them to the study's participant.yaml, as they are in the English file.",
+            ) from error
+
+    def explained(self) -> Explained:
+        """What the parts share. Raises Unfit for a set of another kind than the task needs, and for
+        one whose parts do not fit together: a folder that a study names was never imported."""
+        manifest, needed = self.found.manifest, KIND_OF[self.stages.task]
+        if faults := inner_faults(manifest):
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            raise Unfit(
+                "stimuli",
+                f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
+                f"Correct it; `labapp stimuli check {self.found.folder}` names everything.",
+            )
+        if manifest.kind != needed:
+            raise Unfit(
+                "stimuli",
+                f"the task {self.stages.task} needs {needed}, and the stimulus set "
+                f"{manifest.id} has {manifest.kind}",
+                "Name a set of that kind, or another task.",
+            )
+        chosen = colour_map_of(self.stages, manifest.scale)
+        ready = chosen is None or manifest.scale == "ready"
+        by_number = manifest.kind in NAMED_BY_NUMBER
+        called = "species" if manifest.classes_are == "species" else "class"
+        number_of = self._word(f"judging_{called}")
+        return Explained(
+            stimuli=manifest.id,
+            manifest_sha256=self.found.sha256,
+            kind=manifest.kind,
+            method=manifest.method.name,
+            classifier=manifest.method.classifier,
+            classifier_sha256=manifest.method.sha256,
+            accuracy=manifest.method.accuracy,
+            classes_are=manifest.classes_are,
+            invented=manifest.invented,
+            names={
+                one.id: number_of.format(number=number) if by_number else one.name
+                for number, one in enumerate(manifest.classes, start=1)
+            },
+            marks={
+                one.id: one.marks for one in manifest.classes if one.marks and self.stages.marks
+            },
+            scale=manifest.scale,
+            colour_map="" if ready or chosen is None else chosen,
+            tree=manifest.tree,
+        )
+
+    def photos(self, number: int, shuffle: Shuffle) -> tuple[PlannedPhoto, ...]:
+        """The photos of a set, in the order of the set. Raises Unfit where there is no such set,
+        or a photo lacks what the task asks about."""
+        manifest = self.found.manifest
+        photos = manifest.of_set(number)
+        if not photos:
+            there = ", ".join(map(str, manifest.sets)) or "none"
+            raise Unfit(
+                "set",
+                f"the stimulus set {manifest.id} has no set {number}; there are: {there}",
+                "Correct the number, or the variable under `assignment`.",
+            )
+        for photo in photos:
+            if lacking := lacks(self.stages.task, photo, manifest):
+                raise Unfit(
+                    "stimuli",
+                    f"the photo {photo.id} of the stimulus set {manifest.id} has {lacking}, which "
+                    f"{self.stages.task} asks about",
+                    "Use a set made for this task.",
+                )
+        task, order = self.stages.task, self.stages.row_order
+        return tuple(planned_photo(task, photo, manifest, shuffle, order) for photo in photos)
+
+    def example(self, photo: Photo | None) -> PlannedPhoto | None:
+        """A worked example: with all its rows, the most similar first."""
+        if photo is None:
+            return None
+        return planned_photo(self.stages.task, photo, self.found.manifest, None)
+
+    def values(self, explained: Explained) -> dict[str, str]:
+        """What the texts around the task may say in braces of the method and the set."""
+        manifest = self.found.manifest
+        colours = colour_map_of(self.stages, manifest.scale)
+        right, wrong = manifest.correct_example, manifest.incorrect_example
+        return {
+            "method": explained.method,
+            "accuracy": f"{explained.accuracy:.1f}",
+            "classes": str(len(manifest.classes)),
+            "things": self._word(f"judging_things_{manifest.classes_are}"),
+            **{
+                name: "" if colours is None else self._word(f"judging_{name}_{colours}")
+                for name in ("hot", "cold", "scale_text")
+            },
+            "right_example": "" if right is None else explained.names[right.truth],
+            "wrong_example": "" if wrong is None else explained.names[wrong.truth],
+            "wrong_prediction": "" if wrong is None else explained.names[wrong.prediction],
+            "row_order": self._word(f"judging_rows_{self.stages.row_order}"),
+        }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a participant judges in one place of the flow, and what the texts around it may say."""
+
+    showing: Showing
+    explained: Explained
+    set: int
+    photos: tuple[PlannedPhoto, ...]
+    values: dict[str, str]
+
+    @classmethod
+    def of(cls, showing: Showing, number: int, shuffle_rows: Shuffle, order: Order) -> Judged:
+        """With the set of this number; order: puts the photos into their order."""
+        explained = showing.explained()
+        photos = order(showing.photos(number, shuffle_rows))
+        values = showing.values(explained) | {
+            "photos": str(len(photos)),
+            "options": str(options(showing.stages.task, photos)),
+            "chance": chance(showing.stages.task, photos),
+        }
+        return cls(showing, explained, number, photos, values)
+
+    def method(self, part_id: str, document: str) -> MethodPart:
+        """The introduction to the method."""
+        stages, manifest = self.showing.stages, self.showing.found.manifest
+        return MethodPart(
+            id=part_id,
+            title="Method",
+            document=document,
+            task=stages.task,
+            explained=self.explained,
+            labels=stages.labels,
+            correct=self.showing.example(manifest.correct_example),
+            incorrect=self.showing.example(manifest.incorrect_example),
+            values=self.values,
+        )
+
+    def stage(self, number: int, of: int, description: str) -> JudgingPart:
+        """The stage itself."""
+        stages = self.showing.stages
+        return JudgingPart(
+            id=f"stage-{number}",
+            title=f"Stage {number}",
+            number=number,
+            of=of,
+            task=stages.task,
+            explained=self.explained,
+            set=self.set,
+            labels=stages.labels,
+            rows=stages.row_order,
+            photos=self.photos,
+            description=description,
+            values=self.values,
+            time_limit_s=None if stages.time_limit_min is None else stages.time_limit_min * 60,
+            think_aloud=stages.think_aloud,
+        )
+
+
+def chance(task: JudgingTask, photos: Sequence[PlannedPhoto]) -> str:
+    """What random guessing gets right, in percent."""
+    return f"{100 / options(task, photos):g}" if task.endswith("distinction") else "50"
+
+
+def options(task: JudgingTask, photos: Sequence[PlannedPhoto]) -> int:
+    """How many classes there are to choose from: with a path, those at its four ends."""
+    if task == "path-distinction":
+        return 4
+    return max(len(photo.options) for photo in photos) or 4
+
+
+def judged_at(place: int, planner: Planner) -> Judged:
+    """What is judged at a place of the flow, with every choice made, once."""
+    key = ("judging", place)
+    if key not in planner.memory:
+        item, scope = planner.flow[place]
+        stages = item.task_stages()
+        assert isinstance(stages, JudgingStages)
+        planner.memory[key] = _judged(stages, scope, f"judging {place}", planner)
+    judged: Judged = planner.memory[key]
+    return judged
+
+
+def _judged(stages: JudgingStages, scope: Scope, purpose: str, planner: Planner) -> Judged:
+    draws = (planner.seed, planner.study.id, planner.participant, purpose)
+
+    def rows(some: Sequence[PlannedRow], of: str) -> tuple[PlannedRow, ...]:
+        return assignment.shuffled(some, *draws, "rows", of)
+
+    def order(photos: tuple[PlannedPhoto, ...]) -> tuple[PlannedPhoto, ...]:
+        if stages.order == "as_listed":
+            return photos
+        return assignment.shuffled(photos, *draws, "photos")
+
+    with fitting(stages, planner):
+        stimuli, number = set_of(stages, scope, planner)
+        return Judged.of(Showing(stages, stimuli, planner.loaded.words), number, rows, order)
+
+
+def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) -> Judged:
+    """The stage whose method an item introduces. Raises StudyError where there is none."""
+    near = planner.nearest(place, JudgingStages, ahead=True)
+    if near is not None:
+        return judged_at(near, planner)
+    said = ", ".join(f"{name} = {value}" for name, value in scope.items())
+    raise StudyError(
+        f"{planner.loaded.path}: {item.method!r} introduces stages that judge explanations; with "
+        f"{said or 'this flow'} there are none.",
+        todo="Give the introduction the same only_if as the stages.",
+    )

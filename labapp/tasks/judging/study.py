@@ -1,0 +1,92 @@
+"""What a study file may say of the tasks that judge explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from labapp.plugins.item import FlowOf, Item
+from labapp.stimuli.manifest import ColourMap
+from labapp.study.stages import StimulusStages
+from labapp.tasks.judging.plan import JudgingTask, Rows
+
+
+class MethodItem(Item):
+    """The introduction to the method of the study's judging stages, with their worked examples."""
+
+    key: ClassVar[str] = "method"
+    method: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.method,)
+
+    def problems(self, study: FlowOf) -> Iterator[str]:
+        if not any(isinstance(item.task_stages(), JudgingStages) for item in study.items):
+            yield "method only with stages that judge explanations; there are none"
+
+
+class WarmUpItem(Item):
+    """Exercises with a decision tree over fruits, before the studies of a tree of prototypes."""
+
+    key: ClassVar[str] = "warm_up"
+    warm_up: Literal["fruits"]
+
+    def texts(self) -> tuple[str, ...]:
+        return (f"texts/{{language}}/warm-up-{self.warm_up}.md",)
+
+
+class JudgingStages(StimulusStages):
+    """A task that judges explanations: the photos of one set, one after another (paper 003).
+
+    labels: the true class is told; marks: and below its name what it can be told by (published:
+    the name alone). order: of the photos, as the set lists them, or seeded by participant. rows: of
+    prototypes where a prediction is judged: sorted, the most similar first (figures A10 and A14),
+    or shuffled (appendix A); where classes are told apart, they always are. colour_map: of
+    heatmaps, by default the published one of their scale. description: what can be opened at any
+    time.
+    """
+
+    task: JudgingTask
+    set: int | str = "{set}"
+    labels: bool = False
+    marks: bool = False
+    order: Literal["as_listed", "random"] = "random"
+    rows: Rows | None = None
+    colour_map: ColourMap | None = None
+    description: str
+    time_limit_min: float | None = Field(default=None, gt=0, le=600)
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.intro, self.description)
+
+    @property
+    def earns(self) -> frozenset[str]:
+        return frozenset({"per_above_chance"})
+
+    @property
+    def row_order(self) -> Rows:
+        """The order of the rows of prototypes."""
+        return self.rows or ("sorted" if self.task == "prototype-agreement" else "shuffled")
+
+    @field_validator("rows")
+    @classmethod
+    def _of_predictions(cls, rows: Rows | None, info: ValidationInfo) -> Rows | None:
+        if rows is not None and info.data.get("task") != "prototype-agreement":
+            raise ValueError("only for prototype-agreement: elsewhere their order is given")
+        return rows
+
+    @field_validator("marks")
+    @classmethod
+    def _below_labels(cls, marks: bool, info: ValidationInfo) -> bool:
+        if marks and not info.data.get("labels"):
+            raise ValueError("true only with labels: true, below which they stand")
+        return marks
+
+    @field_validator("labels")
+    @classmethod
+    def _of_heatmaps(cls, labels: bool, info: ValidationInfo) -> bool:
+        if labels and info.data.get("task") != "heatmap-distinction":
+            raise ValueError("true only for heatmap-distinction: elsewhere it is the answer")
+        return labels

@@ -1,0 +1,24 @@
+"""What a study file may say of texts and of the debrief."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from labapp.plugins.item import Item
+
+
+class TextItem(Item):
+    key: ClassVar[str] = "text"
+    text: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.text,)
+
+
+class DebriefItem(Item):
+    key: ClassVar[str] = "debrief"
+    last_only: ClassVar[bool] = True
+    debrief: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.debrief,)

@@ -1,0 +1,96 @@
+"""A questionnaire: every change of an answer is an event; leaving a page needs its required
+answers, and so does leaving the questionnaire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from labapp.events import Body, Draft, Event
+from labapp.events.commands import Answer, Back, Command, Next, SkipStage
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import (
+    PageTurned,
+    PartEnded,
+    QuestionnaireSubmitted,
+    ResponseChanged,
+)
+from labapp.plugins.machine import PartMachine
+from labapp.study.instruments import Instrument
+from labapp.study.parts import QuestionnairePart
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionnaireState:
+    """page counts from 0."""
+
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    page: int = 0
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionnaireTask(PartMachine[QuestionnaireState]):
+    """instrument: as in its file; the part's items and their order are taken here."""
+
+    part: QuestionnairePart
+    index: int
+    instrument: Instrument
+
+    def __post_init__(self) -> None:
+        realised = self.instrument.realised(self.part.items, self.part.values)
+        object.__setattr__(self, "instrument", realised)
+
+    def initial(self, pauses: Pauses) -> QuestionnaireState:
+        return QuestionnaireState()
+
+    def place(self, state: QuestionnaireState) -> str:
+        missing = self.instrument.missing(state.answers, state.page)
+        items = ", ".join(repr(item.id) for item in missing)
+        return f"page {state.page + 1}" + (f": no answer to {items}" if missing else "")
+
+    def decide(self, state: QuestionnaireState, command: Command, now_ns: int) -> Sequence[Draft]:
+        if state.outcome is not None:
+            return ()
+        stage = self.part.id
+        match command:
+            case Answer(item, value):
+                try:
+                    checked = self.instrument.item(item).check(value)
+                except (KeyError, ValueError):
+                    return ()
+                if state.answers.get(item) == checked:
+                    return ()
+                return (Draft(ResponseChanged(self.instrument.id, item, checked), stage),)
+            case Next() if state.page + 1 < len(self.instrument.pages):
+                if self.instrument.missing(state.answers, state.page):
+                    return ()
+                return (Draft(PageTurned(state.page + 1), stage),)
+            case Next() if not self.instrument.missing(state.answers):
+                return (
+                    Draft(
+                        QuestionnaireSubmitted(
+                            self.instrument.id,
+                            self.instrument.version,
+                            self.instrument.untouched() | self.instrument.given(state.answers),
+                        ),
+                        stage,
+                    ),
+                    Draft(PartEnded(self.index, "completed"), stage),
+                )
+            case Back() if state.page > 0:
+                return (Draft(PageTurned(state.page - 1), stage),)
+            case SkipStage():
+                return (Draft(PartEnded(self.index, "skipped"), stage),)
+        return ()
+
+    def apply(self, state: QuestionnaireState, event: Event, body: Body) -> QuestionnaireState:
+        match body:
+            case ResponseChanged():
+                return replace(state, answers={**state.answers, body.item: body.value})
+            case PageTurned():
+                return replace(state, page=body.page)
+            case PartEnded():
+                return replace(state, outcome=body.outcome)
+        return state

@@ -1,0 +1,46 @@
+"""Questionnaires as a task type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.task_type import MachineContext, TaskType
+from labapp.study.conditions import Scope
+from labapp.study.parts import QuestionnairePart
+from labapp.study.planner import Planner
+from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.questionnaire.study import QuestionnaireItem
+
+
+class Questionnaire(TaskType[QuestionnairePart]):
+    name = "questionnaire"
+    parts = (QuestionnairePart,)
+    moderator = "labapp.tasks.questionnaire.moderator:QuestionnaireWords"
+    items = (QuestionnaireItem,)
+
+    def plan(
+        self, item: QuestionnaireItem, scope: Scope, place: int, planner: Planner
+    ) -> Iterator[QuestionnairePart]:
+        part_id = planner.new_id("questionnaire", numbered=True)
+        yield planner.ask(item.questionnaire, part_id, None, place, item.above)
+
+    def machine(
+        self, part: QuestionnairePart, index: int, context: MachineContext
+    ) -> QuestionnaireTask:
+        return QuestionnaireTask(part, index, context.loaded.instruments[part.instrument])
+
+    def screen(self, part: QuestionnairePart) -> str:
+        return "labapp.ui.participant.questionnaire:QuestionnaireScreen"
+
+    def line(self, part: QuestionnairePart) -> str:
+        return f"Questionnaire {part.instrument}"
+
+    def simulate(self, part: QuestionnairePart, participant: SimulatedParticipant) -> Actor[Any]:
+        from labapp.tasks.questionnaire.simulated import Respondent
+
+        return Respondent(part, participant)
+
+
+TASK = Questionnaire()

@@ -1,0 +1,118 @@
+"""The pictures of a trial (the participant's own, the target) and of the tutorial's boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from labapp.events.commands import Command, Decoded, Presented
+from labapp.plugins.pictures import PartPictures, PictureContext, Session
+from labapp.representations.decoding import Array, compare, decode_one
+from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
+from labapp.tasks.reconstruction.state import StageState, Trial
+from labapp.tasks.reconstruction.tutorial import TutorialState
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What the participant sees: own picture and target, float32 arrays of the model's shape."""
+
+    own: Array
+    target: Array
+
+
+class TrialPictures(PartPictures[ReconstructionPart]):
+    shown: Pictures | None
+
+    def __init__(self, part: ReconstructionPart, context: PictureContext) -> None:
+        super().__init__(part, context)
+        self._session: Session | None = None
+        self._requested_seq = -1
+        self._of: tuple[int, int] | None = None
+
+    def follow(self, session: Session) -> None:
+        self._session = session
+        trial = self._trial()
+        if trial is None:
+            self.shown, self._of = None, None
+            return
+        key = (trial.number, trial.attempt)
+        decoder = self.context.decoders[self.part.model]
+        if key != self._of:
+            self.shown = Pictures(decode_one(decoder, trial.z), decode_one(decoder, trial.z_target))
+            self._of = key
+            self._requested_seq = trial.decoded_seq
+        elif trial.solved and trial.z_seq != trial.decoded_seq:
+            # Locked at the z that was decoded, which may be older than the last movement.
+            assert self.shown is not None
+            self.shown = Pictures(decode_one(decoder, trial.z), self.shown.target)
+
+    def ready(self, state: StageState) -> bool:
+        return state.trial is not None and self.shown is not None
+
+    def due(self, state: StageState) -> Command | None:
+        trial = self._trial()
+        if trial is None or self.shown is None:
+            return None
+        if trial.started_ns is None:
+            measures = compare(self.part.distance, self.shown.own, self.shown.target)
+            return Presented(measures.alignment, measures.error_sum, measures.error_mean)
+        if trial.running and trial.z_seq > max(trial.decoded_seq, self._requested_seq):
+            return self._decode(trial, self.shown.target)
+        return None
+
+    def _trial(self) -> Trial | None:
+        state: StageState | None = None if self._session is None else self._session.part_state
+        return None if state is None else state.trial
+
+    def _decode(self, trial: Trial, target: Array) -> Command | None:
+        """Decode the present dial state now, or ask the worker to."""
+        part = self.part
+        decoder = self.context.decoders[part.model]
+        z, z_seq = trial.z, trial.z_seq
+        self._requested_seq = z_seq
+
+        def decode() -> tuple[Array, Decoded]:
+            own = decode_one(decoder, z)
+            m = compare(part.distance, own, target)
+            return own, Decoded(z_seq, z, m.alignment, m.error_sum, m.error_mean)
+
+        if part.model not in self.context.slow:
+            own, done = decode()
+            self.shown = Pictures(own, target)
+            return done
+
+        def job() -> Callable[[], None]:
+            own, done = decode()
+            return lambda: self._decoded(target, own, done)
+
+        self.context.request(job)
+        return None
+
+    def _decoded(self, target: Array, own: Array, done: Decoded) -> None:
+        """The worker is done. What came too late (the trial is solved or over) is dropped."""
+        trial = self._trial()
+        if trial is None or self.shown is None or self.shown.target is not target:
+            return
+        assert self._session is not None
+        if self._session.pauses.held:
+            self._requested_seq = trial.decoded_seq  # asked for again when the pause is over
+        elif trial.running:
+            self.shown = Pictures(own, target)
+            self.context.came(done)
+
+
+class BoxPictures(PartPictures[TutorialPart]):
+    """The pictures of the tutorial's boxes, one a box."""
+
+    shown: tuple[Array, ...] | None
+
+    def follow(self, session: Session) -> None:
+        state: TutorialState = session.part_state
+        self.shown = tuple(
+            decode_one(self.context.decoders[box.model], dials)
+            for box, dials in zip(self.part.boxes, state.dials, strict=True)
+        )
+
+    def ready(self, state: TutorialState) -> bool:
+        return self.shown is not None

@@ -1,0 +1,274 @@
+"""A simulated participant in front of the dials: sees the screen, and decides the next command.
+
+Before it goes on from a question, whoever learns what the dials do names those that it understands,
+where they can be named, and corrects the names that it knows better by now. So what it does with
+the dials is the same with names and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from labapp.clock import NS
+from labapp.events.commands import (
+    Command,
+    EditLabel,
+    MarkAlignment,
+    MoveDial,
+    Next,
+    Skip,
+    SkipStage,
+)
+from labapp.plugins.simulated import DEVICE
+from labapp.session.runner import Runner
+from labapp.simulation.experience import Experience
+from labapp.simulation.hands import Hands
+from labapp.simulation.knowing import Knowing
+from labapp.simulation.learning import Learning
+from labapp.simulation.names import KNOWING
+from labapp.simulation.person import NEAR, Person
+from labapp.simulation.strategies import STRATEGIES, in_practice
+from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
+from labapp.simulation.vocabulary import typing_s, vocabulary
+from labapp.study.assignment import generator
+from labapp.tasks.reconstruction.machine import ReconstructionTask
+from labapp.tasks.reconstruction.plan import ReconstructionPart
+from labapp.tasks.reconstruction.state import Trial
+
+JUDGEMENT_SD = 0.03
+"""How much the alignment that is close enough differs from question to question."""
+NOT_SURE = 0.1
+"""Nothing is marked between close enough and so much less."""
+SAYS_FAR_RATE = 0.1
+"""How often a stride on the way is marked far away."""
+
+ENDURES = 2500
+"""Movements after which the moderator ends a stage that cannot be skipped (ours)."""
+
+MOVE_S = 0.25
+"""What a movement takes at a person's pace, decisions included, about."""
+
+STRIDE, TURN, THINK = "stride", "turn", "think"
+"""How long something takes: from one place of a dragged dial to the next, to turn round or to grasp
+a dial's new place, or to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A command, None to wait, and what the participant takes before it. typing_s: in its stead the
+    seconds of session time that it takes to type."""
+
+    command: Command | None
+    before: str = STRIDE
+    typing_s: float | None = None
+
+
+class Reconstructing:
+    """One participant at the reconstruction stages of a session.
+
+    seed: of the draws, with the participant. lived: by stage, is told how its questions went.
+    haste: how long a movement takes, as a share of a person's time. careless: does not try.
+    language: in which it names dials.
+    """
+
+    def __init__(
+        self,
+        strategy: str,
+        person: Person,
+        seed: tuple[int, *tuple[str, ...]],
+        lived: dict[str, Experience],
+        haste: float = 1.0,
+        *,
+        careless: bool = False,
+        language: str = "en",
+    ) -> None:
+        self._strategy = strategy
+        self._person = person
+        self._seed = seed
+        self._careless = careless
+        self._part: str | None = None
+        self._mind: Strategy | None = None
+        self._dials: tuple[Dial, ...] = ()
+        self._hands = Hands(person, generator(*seed))
+        self._question: tuple[str, int, int] | None = None
+        self._solving: Generator[Move, View, object] | None = None
+        self._moves = 0
+        self._target: tuple[float, ...] = ()
+        self._enough = 1.0
+        self._judging = generator(*seed, "close enough")
+        self._lived = lived
+        self._haste = haste
+        self._words = vocabulary(language, generator(*seed, "labels"))
+        self._names: list[tuple[int, str]] = []
+        self._last: Act | None = None
+
+    def act(self, runner: Runner, part: ReconstructionPart) -> Act:
+        """What to do now."""
+        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
+        trial = runner.state.part_state.trial
+        shown = trial is not None and (trial.running or trial.solved)
+        if not shown or runner.pictures is None:
+            return Act(None)
+        self._meet(part, task, trial)
+        if self._last is not None:
+            return self._name(runner) or self._last
+        if trial.solved:
+            return self._leave(runner, part, task, trial, Next())
+        if trial.z_seq > trial.decoded_seq:
+            return Act(None)
+        stage = part.role == "stage"
+        if self._careless and stage and part.skip != "never" and not part.marks:
+            if task.may_skip(trial):
+                return self._leave(runner, part, task, trial, Skip())
+            return Act(self._idle(trial), THINK)
+        if part.marks and (said := self._judge(trial)) is not None:
+            return Act(said, THINK)
+        view = self._view(runner, part, task, trial)
+        if stage and view.may_skip and self._has_enough(part, view):
+            return self._leave(runner, part, task, trial, Skip())
+        move = self._next(view)
+        if move is None and part.marks:
+            return Act(MarkAlignment("close"), THINK)
+        if move is None and view.may_skip:
+            return self._leave(runner, part, task, trial, Skip())
+        if self._moves > ENDURES and part.skip == "never":
+            return Act(SkipStage(runner.state.index), THINK)
+        if move is None:
+            return Act(None, THINK)
+        self._moves += 1
+        other = move.dial != trial.selected
+        before = THINK if other else TURN if move.pause else STRIDE
+        return Act(MoveDial(move.dial, move.value, DEVICE), before)
+
+    def _meet(self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial) -> None:
+        """Forget the dials of the stage before, and the question before."""
+        if self._part != part.id:
+            name = self._strategy if part.role == "stage" else in_practice(self._strategy)
+            rng = generator(*self._seed, part.id)
+            self._hands = Hands(self._person, rng)
+            self._part, self._mind = part.id, self._make(name, rng)
+            self._dials = dials_of(task.space)
+        if self._question == (part.id, trial.number, trial.attempt):
+            return
+        self._question = (part.id, trial.number, trial.attempt)
+        self._solving, self._moves, self._target = None, 0, trial.z_target
+        self._names, self._last = [], None
+        if part.marks:
+            self._judging = generator(*self._seed, part.id, trial.number, "close enough")
+            judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
+            self._enough = min(judged, 0.99)
+
+    def _make(self, name: str, rng: np.random.Generator) -> Strategy:
+        if name == KNOWING:
+            return Knowing(self._hands, lambda: self._target)
+        return STRATEGIES[name](self._hands, rng)
+
+    def _next(self, view: View) -> Move | None:
+        """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
+        assert self._mind is not None
+        try:
+            if self._solving is None:
+                self._solving = self._mind.solve(view)
+                return next(self._solving)
+            return self._solving.send(view)
+        except StopIteration:
+            self._solving = self._again()
+            next(self._solving)
+            return None
+
+    def _again(self) -> Generator[Move, View, object]:
+        """Turn any dial, and begin anew; sent what is seen by then."""
+        assert self._mind is not None
+        view = yield Move(0, 0.0)  # never sent: waits for the next view
+        view = yield from self._hands.shake(view)
+        return (yield from self._mind.solve(view))
+
+    def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
+        near = view.goal - view.alignment <= NEAR
+        skipped = self._experience(part).missed
+        # Of fast hands the windows set the time, so that movements are counted instead.
+        seconds = view.seconds if self._haste == 1.0 else self._moves * MOVE_S
+        return seconds > self._person.gives_up_after(skipped, near)
+
+    def _experience(self, part: ReconstructionPart) -> Experience:
+        return self._lived.setdefault(part.id, Experience())
+
+    def _leave(
+        self,
+        runner: Runner,
+        part: ReconstructionPart,
+        task: ReconstructionTask,
+        trial: Trial,
+        command: Command,
+    ) -> Act:
+        """Remember how a question went, name dials where that is possible, and go on."""
+        assert self._mind is not None
+        self._last = Act(command, THINK)
+        if part.role == "practice":
+            return self._last
+        lived = self._experience(part)
+        lived.solved += trial.solved
+        lived.missed += not trial.solved
+        # Without what it takes to name dials: answers are the same with names and without.
+        lived.seconds.append(_seconds(runner, trial) / self._haste)
+        view = self._view(runner, part, task, trial)
+        lived.understanding = self._mind.understands(view)
+        lived.planned, lived.tried = self._hands.planned, 1 - self._hands.planned
+        if part.labels_editable and isinstance(self._mind, Learning):
+            meant = self._mind.meanings(view)
+            self._names = [(dial, self._words[meaning]) for dial, meaning in meant.items()]
+        return self._name(runner) or self._last
+
+    def _name(self, runner: Runner) -> Act | None:
+        """Type the next name that is not on the screen yet; None where all are."""
+        shown = runner.state.part_state.labels
+        while self._names:
+            dial, text = self._names.pop(0)
+            if shown[dial] != text:
+                seconds = typing_s(text, self._person.thinking) * self._haste
+                return Act(EditLabel(dial, text), typing_s=seconds)
+        return None
+
+    def _idle(self, trial: Trial) -> MoveDial:
+        """Turn the first dial from end to end, until Skip is offered."""
+        one = self._dials[0]
+        return MoveDial(0, one.low if trial.z[0] != one.low else one.high, DEVICE)
+
+    def _view(
+        self, runner: Runner, part: ReconstructionPart, task: ReconstructionTask, trial: Trial
+    ) -> View:
+        """The screen as it is now."""
+        assert runner.pictures is not None
+        return View(
+            on_screen(runner.pictures.own, part.display),
+            on_screen(runner.pictures.target, part.display),
+            float(np.round(trial.alignment, 3)),
+            part.target_alignment,
+            trial.z,
+            self._dials,
+            _seconds(runner, trial),
+            task.may_skip(trial),
+        )
+
+    def _judge(self, trial: Trial) -> Command | None:
+        """What a calibration's participant says of the pictures now: far at the start and at times
+        on the way, close once they are near enough; None to turn on."""
+        if not trial.unmarked:
+            return Next()
+        if "far" in trial.unmarked:
+            return MarkAlignment("far")
+        if trial.alignment >= self._enough:
+            return MarkAlignment("close")
+        on_the_way = trial.alignment < self._enough - NOT_SURE
+        said = on_the_way and self._judging.random() < SAYS_FAR_RATE
+        return MarkAlignment("far") if said else None
+
+
+def _seconds(runner: Runner, trial: Trial) -> float:
+    """Since the question began, without pauses."""
+    working = runner.state.pauses.working_ns(runner.clock.now_ns())
+    return (working - (trial.started_ns or 0)) / NS

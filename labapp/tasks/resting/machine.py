@@ -1,0 +1,51 @@
+"""A break: the participant goes on after its least time, the moderator at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from labapp.clock import NS
+from labapp.events import Body, Draft, Event
+from labapp.events.commands import Command, Next, SkipStage
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartEnded, PartStarted
+from labapp.plugins.machine import PartMachine
+from labapp.study.parts import BreakPart
+
+
+@dataclass(frozen=True, slots=True)
+class BreakState:
+    """began_ns: session time of its beginning, in nanoseconds."""
+
+    began_ns: int = 0
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakMachine(PartMachine[BreakState]):
+    """The session pauses meanwhile, see `PlannedPart.rests`. index: the place in the plan."""
+
+    part: BreakPart
+    index: int
+
+    def initial(self, pauses: Pauses) -> BreakState:
+        return BreakState()
+
+    def decide(self, state: BreakState, command: Command, now_ns: int) -> Sequence[Draft]:
+        if state.outcome is not None:
+            return ()
+        match command:
+            case Next() if now_ns - state.began_ns >= round(self.part.at_least_s * NS):
+                return (Draft(PartEnded(self.index, "completed"), self.part.id),)
+            case SkipStage():
+                return (Draft(PartEnded(self.index, "skipped"), self.part.id),)
+        return ()
+
+    def apply(self, state: BreakState, event: Event, body: Body) -> BreakState:
+        match body:
+            case PartStarted():
+                return replace(state, began_ns=event.t_ns)
+            case PartEnded():
+                return replace(state, outcome=body.outcome)
+        return state

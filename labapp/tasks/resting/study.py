@@ -1,0 +1,20 @@
+"""What a study file may say of breaks."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from labapp.plugins.item import Item
+
+
+class BreakItem(Item):
+    """A break: no duration counts it. at_least_s: before that only the moderator goes on."""
+
+    key: ClassVar[str] = "break"
+    break_: str = Field(alias="break")
+    at_least_s: float = Field(default=0.0, ge=0, le=3600)
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.break_,)

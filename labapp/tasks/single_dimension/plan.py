@@ -1,0 +1,150 @@
+"""The single-dimension task in a plan: its parts, and how its visualisations are laid out.
+
+Source: paper 000, 4.5 (regimes, visualisations, two questions a dimension), A.4 with Figures A.14
+and A.15; the practice is that of the published application.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from labapp.plugins.part import PlannedPart, RepresentationPart
+from labapp.representations.space import Discrete, LatentSpace
+from labapp.study.defaults import Display
+from labapp.study.representations import BaseSampling
+from labapp.study.stages import Visualisation
+
+Regime = Literal["low", "medium", "high"]
+Bounds = tuple[tuple[float, float], ...]
+"""The values between which Low, Medium and High are drawn; empty for a discrete dimension."""
+Z = tuple[float, ...]
+Rows = tuple[tuple[Z, ...], ...]
+
+REGIMES: tuple[Regime, ...] = ("low", "medium", "high")
+
+TRAVERSALS, STEPS = 5, 7
+"""Rows of a traversal, and linear steps of a continuous dimension from Low to High."""
+EXEMPLARS = 8
+"""Examples a bin."""
+
+
+class SingleDimensionPart(RepresentationPart):
+    """A stage (or the practice) of the single-dimension task.
+
+    asked: the dimension (from 0) that each question is about; answers, states: the regime and the
+    dial state of each, where they are not drawn. feedback: whether the right answer is told after
+    each. dimensions: the latent space as `LatentSpace.to_json` rows.
+    """
+
+    part: Literal["single_dimension"] = "single_dimension"
+    role: Literal["stage", "practice"]
+    display: Display
+    dimensions: tuple[dict[str, Any], ...]
+    visualisation: Visualisation
+    asked: tuple[int, ...]
+    answers: tuple[Regime, ...] = ()
+    states: tuple[Z, ...] = ()
+    feedback: bool = True
+    sampling: BaseSampling
+    time_limit_s: float | None
+    think_aloud: bool
+
+    @property
+    def trials(self) -> int:
+        """Questions of the stage."""
+        return len(self.asked)
+
+
+class ExamplePart(PlannedPart):
+    """The tutorial: a text whose last page shows the pictures of a question about one dial.
+
+    examples: their dial states, in rows.
+    """
+
+    part: Literal["example"] = "example"
+    document: str
+    model: str
+    display: Display
+    dimensions: tuple[dict[str, Any], ...]
+    visualisation: Visualisation
+    dimension: int
+    examples: Rows
+
+    def models(self) -> Iterator[str]:
+        yield self.model
+
+
+def lay_out(
+    visualisation: Visualisation,
+    space: LatentSpace,
+    dimension: int,
+    bounds: Bounds,
+    base: Callable[[], Z],
+    rng: np.random.Generator,
+) -> Rows:
+    """Dial states of a visualisation, in rows.
+
+    Traversals: each row is one drawn state with the dimension at linear steps from a value of Low
+    to one of High, both drawn anew for the row (the published application). Exemplars: each row is
+    one bin (Low, Medium, High), every example a state of its own with a value of its own. A
+    discrete dimension has a step, or a bin, a value.
+
+    base: draws a state.
+    """
+    if visualisation == "traversals":
+        states = [base() for _ in range(TRAVERSALS)]
+        return tuple(
+            tuple(put(z, dimension, value) for value in steps(space, dimension, bounds, rng))
+            for z in states
+        )
+    return tuple(
+        tuple(
+            put(base(), dimension, draw_value(space, dimension, bounds, choice, rng))
+            for _ in range(EXEMPLARS)
+        )
+        for choice in range(choices(space, dimension))
+    )
+
+
+def choices(space: LatentSpace, dimension: int) -> int:
+    """How many choices a question about this dimension has."""
+    found = space.dimensions[dimension]
+    return found.k if isinstance(found, Discrete) else len(REGIMES)
+
+
+def shape_of(visualisation: Visualisation, space: LatentSpace, dimension: int) -> tuple[int, int]:
+    """Rows and columns of `lay_out`."""
+    count = choices(space, dimension)
+    if visualisation == "exemplars":
+        return count, EXEMPLARS
+    discrete = isinstance(space.dimensions[dimension], Discrete)
+    return TRAVERSALS, count if discrete else STEPS
+
+
+def steps(
+    space: LatentSpace, dimension: int, bounds: Bounds, rng: np.random.Generator
+) -> tuple[float, ...]:
+    """The values of a row of a traversal."""
+    last = choices(space, dimension) - 1
+    if not bounds:
+        return tuple(float(value) for value in range(last + 1))
+    low, high = (draw_value(space, dimension, bounds, end, rng) for end in (0, last))
+    return tuple(float(value) for value in np.linspace(low, high, STEPS).round(4))
+
+
+def draw_value(
+    space: LatentSpace, dimension: int, bounds: Bounds, choice: int, rng: np.random.Generator
+) -> float:
+    """A value of the dimension for which `choice` is right: uniform within the regime."""
+    if not bounds:
+        return float(choice)
+    low, high = bounds[choice]
+    return min(max(round(float(rng.uniform(low, high)), 4), low), high)
+
+
+def put(z: Sequence[float], dimension: int, value: float) -> Z:
+    """The state with one dimension at another value."""
+    return (*z[:dimension], value, *z[dimension + 1 :])

@@ -1,0 +1,147 @@
+"""The parts of a plan of the single-dimension task.
+
+Source: paper 000, 4.5 and A.4; the practice is that of the published application.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labapp.plugins.part import PlannedPart
+from labapp.representations.space import LatentSpace
+from labapp.study.assignment import generator, shuffled
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.study.representations import CIRCLES, BaseSampling
+from labapp.study.stages import Visualisation
+from labapp.tasks.single_dimension.plan import (
+    Bounds,
+    ExamplePart,
+    Regime,
+    SingleDimensionPart,
+    Z,
+    lay_out,
+)
+from labapp.tasks.single_dimension.study import (
+    SingleDimensionPractice,
+    SingleDimensionStages,
+    SingleDimensionTutorial,
+)
+
+CIRCLES_QUESTIONS: tuple[tuple[Z, Regime], ...] = (
+    ((0.0, 0.0), "low"),
+    ((1.0, 1.0), "high"),
+    ((0.4, 0.75), "medium"),
+)
+"""The pictures of the practice and how their dial 1 is set (the published application)."""
+CIRCLES_BOUNDS: Bounds = ((0.01, 0.05), (0.48, 0.52), (0.95, 0.99))
+PRACTISED_DIMENSION = 0
+"""The dial that the practice asks about."""
+
+
+def stage(
+    planner: Planner, stages: SingleDimensionStages, number: int, of: int, model: str
+) -> SingleDimensionPart:
+    """A stage as the study says."""
+    known = planner.representations.represented(model)
+    sampling: BaseSampling = stages.sampling or known.sampling
+    planner.representations.check_prior(model, sampling)
+    limit = stages.time_limit_min
+    space = LatentSpace.from_json(known.dimensions)
+    purpose = (planner.seed, planner.study.id, planner.participant)
+    return SingleDimensionPart(
+        id=f"stage-{number}",
+        title=f"Stage {number}",
+        role="stage",
+        number=number,
+        of=of,
+        model=model,
+        display=known.defaults.display,
+        dimensions=tuple(space.to_json()),
+        visualisation=stages.visualisation,
+        asked=asked(space, stages.questions_per_dimension, *purpose, number),
+        sampling=sampling,
+        time_limit_s=None if limit is None else limit * 60,
+        think_aloud=stages.think_aloud,
+    )
+
+
+def asked(
+    space: LatentSpace, times: int, seed: int, study: str, participant: str, stage: int
+) -> tuple[int, ...]:
+    """The dimension of each question: in seeded random order, all of one in a row."""
+    order = shuffled(range(len(space)), seed, study, participant, "dimensions", stage)
+    return tuple(dimension for dimension in order for _ in range(times))
+
+
+def practice(
+    planner: Planner, item: SingleDimensionPractice, scope: Scope
+) -> Iterator[PlannedPart]:
+    """The text before the practice, and its three circles questions on dial 1: the same pictures
+    for everybody."""
+    feedback = planner.improved if item.feedback is None else item.feedback
+    told = planner.loaded.words.get("practice_feedback", "") if feedback else ""
+    values = {"trials": str(len(CIRCLES_QUESTIONS)), "feedback": told}
+    document = planner.text(item.texts()[0], scope)
+    yield planner.before_practice(document, "Before practice", values)
+    yield practice_part(
+        planner.new_id("practice"),
+        item.visualisation,
+        planner.representations.space_of(CIRCLES),
+        think_aloud=planner.thinks_aloud,
+        feedback=feedback,
+    )
+
+
+def practice_part(
+    part_id: str,
+    visualisation: Visualisation,
+    space: LatentSpace,
+    *,
+    think_aloud: bool,
+    feedback: bool,
+) -> SingleDimensionPart:
+    """The three circles questions. space: of the circles."""
+    return SingleDimensionPart(
+        id=part_id,
+        title="Practice",
+        role="practice",
+        number=1,
+        of=1,
+        model=CIRCLES,
+        display="image",
+        dimensions=tuple(space.to_json()),
+        visualisation=visualisation,
+        asked=(PRACTISED_DIMENSION,) * len(CIRCLES_QUESTIONS),
+        answers=tuple(answer for _, answer in CIRCLES_QUESTIONS),
+        states=tuple(z for z, _ in CIRCLES_QUESTIONS),
+        feedback=feedback,
+        sampling="uniform",
+        time_limit_s=None,
+        think_aloud=think_aloud,
+    )
+
+
+def tutorial(
+    planner: Planner, part_id: str, document: str, item: SingleDimensionTutorial
+) -> ExamplePart:
+    """The tutorial about one dial of the circles, the same for everybody."""
+    visualisation = item.tutorial
+    space = planner.representations.space_of(CIRCLES)
+    dimension = (item.dial or (2 if planner.improved else 1)) - 1
+    rng = generator(0, "tutorial", visualisation)
+
+    def base() -> Z:
+        return space.snap(rng.random(len(space)).tolist())
+
+    return ExamplePart(
+        id=part_id,
+        title="Tutorial",
+        document=document,
+        model=CIRCLES,
+        display="image",
+        dimensions=tuple(space.to_json()),
+        visualisation=visualisation,
+        dimension=dimension,
+        examples=lay_out(visualisation, space, dimension, CIRCLES_BOUNDS, base, rng),
+    )

@@ -1,0 +1,58 @@
+"""What a study file may say of the single-dimension task."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from labapp.plugins.item import Item
+from labapp.study.stages import RepresentationStages, Visualisation
+
+
+class SingleDimensionTutorial(Item):
+    """The tutorial about one dial. dial: of the two the one that its examples are about; by default
+    the first as published, the second where the presentation is improved (the practice then asks
+    about a dial that was not explained)."""
+
+    key: ClassVar[str] = "tutorial"
+    tutorial: Visualisation
+    dial: Literal[1, 2] | None = None
+
+    def texts(self) -> tuple[str, ...]:
+        return (f"texts/{{language}}/tutorial-{self.tutorial}.md",)
+
+
+class SingleDimensionPractice(Item):
+    """The practice on circles. intro: the text before it; None for the one that is named like the
+    practice. feedback: whether the right answer is told after each question; by default not as
+    published, and told where the presentation is improved."""
+
+    key: ClassVar[str] = "practice"
+    practice: Literal["circles-traversals", "circles-exemplars"]
+    intro: str | None = None
+    feedback: bool | None = None
+
+    @property
+    def visualisation(self) -> Visualisation:
+        """What is practised."""
+        return "traversals" if self.practice == "circles-traversals" else "exemplars"
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.intro or f"texts/{{language}}/practice-{self.practice}.md",)
+
+
+class SingleDimensionStages(RepresentationStages):
+    """The single-dimension task: each dial of a model is asked about `questions_per_dimension`
+    times in a row, beside traversals or exemplars of it."""
+
+    task: Literal["single-dimension"]
+    visualisation: Visualisation
+    questions_per_dimension: int = Field(default=2, ge=1, le=100)
+    sampling: Literal["held_out", "prior", "uniform"] | None = None
+    intro: str = "texts/{language}/single-first.md"
+    between: str = "texts/{language}/single-further.md"
+
+    @property
+    def earns(self) -> frozenset[str]:
+        return frozenset({"per_correct"})

@@ -1,0 +1,123 @@
+"""Decisions of the unmasking task (paper 004, section 3.5).
+
+A stimulus is drawn, the screen says when it painted it, one response answers it for good, and the
+next one is drawn at once: it is due after the blank. Nothing runs out of time. What a pause, the
+end of the program or another window interrupts is shown again from its beginning, as a further
+attempt at the same stimulus: its reaction time would be none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labapp.events import Body, Draft, Event
+from labapp.events.commands import (
+    Begin,
+    Command,
+    Respond,
+    SkipStage,
+    StimulusHidden,
+    StimulusPainted,
+)
+from labapp.events.durations import Pauses
+from labapp.events.trials import TrialEnded
+from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.plugins import stage
+from labapp.tasks.unmasking.fold import apply_event
+from labapp.tasks.unmasking.plan import UnmaskingPart
+from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED, StimulusTrial, UnmaskingState
+
+MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class UnmaskingTask(stage.StageMachine[UnmaskingState]):
+    """A block of stimuli, or the example. index: the part's place in the plan."""
+
+    part: UnmaskingPart
+    index: int
+
+    def initial(self, pauses: Pauses) -> UnmaskingState:
+        return UnmaskingState(pauses)
+
+    def wants_begin(self, state: UnmaskingState) -> bool:
+        if state.outcome is not None or state.pauses.held:
+            return False
+        trial = state.trial
+        return trial is None or trial.interrupted or trial.outcome is not None
+
+    def next_deadline(self, state: UnmaskingState) -> int | None:
+        """Never: the screen itself shows a stimulus when it is due."""
+        return None
+
+    def due_ns(self, state: UnmaskingState) -> int | None:
+        return None if state.trial is None or not state.trial.due else state.trial.due_ns
+
+    def decide(self, state: UnmaskingState, command: Command, now_ns: int) -> Sequence[Draft]:
+        if state.outcome is not None:
+            return ()
+        match command:
+            case SkipStage():
+                return stage.skip_stage(self.part, self.index, state, None)
+            case Begin():
+                return self._begin(state, now_ns)
+        trial = state.trial
+        match command:
+            case StimulusPainted() if trial is not None and trial.due:
+                return self._shown(trial, command, now_ns)
+            case StimulusHidden() if trial is not None and trial.outcome is None:
+                return (stage.draft(self.part, trial, TrialEnded(INTERRUPTED)),)
+            case Respond() if trial is not None and trial.open:
+                return self._respond(state, trial, command, now_ns)
+        return ()
+
+    def _begin(self, state: UnmaskingState, now_ns: int) -> Sequence[Draft]:
+        if not self.wants_begin(state):
+            return ()
+        trial, drafts = state.trial, []
+        again = trial is not None and (trial.interrupted or trial.outcome == INTERRUPTED)
+        if trial is not None and trial.outcome is None:
+            drafts.append(stage.draft(self.part, trial, TrialEnded(INTERRUPTED)))
+        number = len(state.outcomes) + 1
+        at, mask = self.part.at(number)
+        sequence, planned = self.part.stimulus(number)
+        drawn = StimulusDrawn(
+            sequence=at,
+            mask=mask,
+            image=sequence.image,
+            method=sequence.method,
+            percent=planned.percent,
+            truth=sequence.truth,
+            prediction=sequence.prediction,
+            # There is nothing before the first stimulus that a blank would part it from.
+            due_ns=now_ns + (0 if trial is None else self.part.blank_ms * MS),
+        )
+        attempt = state.highest + 1 if again else state.base
+        return (*drafts, Draft(drawn, self.part.id, number, attempt))
+
+    def _shown(
+        self, trial: StimulusTrial, command: StimulusPainted, now_ns: int
+    ) -> Sequence[Draft]:
+        """The screen says when it painted the stimulus. A frame from before it was drawn is of the
+        stimulus before: what the window system confirms can come late."""
+        painted = min(command.painted_ns, now_ns)
+        if painted < trial.due_ns - self.part.blank_ms * MS:
+            return ()
+        shown = StimulusShown(painted, command.shown_by, command.refresh_ms, command.side_px)
+        return (stage.draft(self.part, trial, shown),)
+
+    def _respond(
+        self, state: UnmaskingState, trial: StimulusTrial, command: Respond, now_ns: int
+    ) -> Sequence[Draft]:
+        """A press from before the stimulus was painted was meant for the one before."""
+        input_ns = min(command.input_ns, now_ns)
+        known = 0 <= command.response < len(self.part.buttons)
+        if trial.painted_ns is None or input_ns < trial.painted_ns or not known:
+            return ()
+        given = ResponseGiven(command.response, command.device, input_ns, command.timed_by)
+        left = stage.leave_question(self.part, self.index, state, trial, ANSWERED)
+        return (stage.draft(self.part, trial, given), *left)
+
+    def apply(self, state: UnmaskingState, event: Event, body: Body) -> UnmaskingState:
+        return apply_event(self.part.id, state, event, body)

@@ -1,0 +1,117 @@
+"""What the moderator's windows say of unmasking: a sequence of pictures is one block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from labapp.plugins.machine import PartMachine
+from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED
+from labapp.ui.language import N_, number, tr
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.part_words import PartWords
+
+MS = 1_000_000
+
+
+class UnmaskingWords(PartWords[UnmaskingPart]):
+    joins = True
+
+    def progress(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> str:
+        trial = machine.trial(state)
+        return f"{part.first + (1 if trial is None else trial[0])} / {part.total}"
+
+    def subject(self, part: UnmaskingPart) -> str:
+        return set_and_methods(part)
+
+    def detail(self, part: UnmaskingPart) -> str:
+        return numbers_of(part)
+
+    def facts(self, parts: Sequence[UnmaskingPart]) -> str:
+        return facts_unmasked(parts)
+
+    def trial(self, part: UnmaskingPart, number: int) -> str:
+        sequence, _ = part.at(number)
+        return tr("Sequence {number} of {all}", number=sequence, all=len(part.sequences))
+
+    def goes_on(self, part: UnmaskingPart, number: int, outcome: str) -> bool:
+        sequence, mask = part.at(number)
+        whole = mask == len(part.sequences[sequence - 1].masks)
+        return outcome == INTERRUPTED or (outcome == ANSWERED and not whole)
+
+
+def set_and_methods(part: UnmaskingPart) -> str:
+    """What an unmasking stage is about."""
+    shared = part.unmasked
+    methods = ", ".join(shared.methods.values())
+    named = {"set": shared.stimuli, "number": shared.set, "methods": methods}
+    return tr("{set}, set {number}: {methods}", **named)
+
+
+def numbers_of(part: UnmaskingPart) -> str:
+    """Which of the stage's pictures a block has: 101–200; nothing where it has all of them."""
+    if part.trials == part.total:
+        return ""
+    return f"{part.first + 1}–{part.first + part.trials}"
+
+
+def answered(part: UnmaskingPart, response: int) -> str:
+    """What a response button says."""
+    if response == DONT_KNOW:
+        return tr("don’t know")
+    button = part.buttons[response - 1]
+    return button.name or str(button.of)
+
+
+FILLS = {
+    "mean": N_("the rest as light as the pictures on average"),
+    "black": N_("the rest black"),
+    "grey": N_("the rest grey"),
+    "white": N_("the rest white"),
+}
+RANKED = {
+    "signed": N_("pixels ranked by their score"),
+    "absolute": N_("pixels ranked by the size of their score, whatever its sign"),
+}
+
+
+KEYS = (N_("Space"), N_("Left"), N_("Right"), N_("Up"), N_("Down"))
+"""Keys of response buttons that have a name; the others are letters and digits."""
+
+
+def facts_unmasked(blocks: Sequence[UnmaskingPart]) -> str:
+    """What is known of a stage of masked pictures, in one line; blocks: all of it."""
+    first = blocks[0]
+    shared = first.unmasked
+    sequences = [one for block in blocks for one in block.sequences]
+    made = {
+        "n": len({one.image for one in sequences}),
+        "methods": len({one.method for one in sequences}),
+        "masks": len(shared.percents),
+        "all": first.total,
+    }
+    percents = ", ".join(number(f"{one:g}") for one in shared.percents)
+    facts = [
+        tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
+        tr("{percents} % of the pixels shown", percents=percents),
+        tr(FILLS[shared.fill]),
+        tr(RANKED[shared.sign]),
+        tr("the model is right in {percent}", percent=wording.percent(shared.accuracy / 100)),
+    ]
+    if first.blank_ms:
+        time = wording.milliseconds(first.blank_ms * MS)
+        facts.append(tr("{time} of blank between two pictures", time=time))
+    if len(blocks) > 1:
+        facts.append(tr("in {n} blocks", n=len(blocks)))
+    facts.append(tr("keys: {keys}", keys=", ".join(_keys(first))))
+    return "  ·  ".join(facts)
+
+
+def _keys(part: UnmaskingPart) -> list[str]:
+    """The keys of a stage's buttons, with what they answer."""
+    responses = [0 if button.of is None else n for n, button in enumerate(part.buttons, start=1)]
+    return [
+        f"{tr(button.key) if button.key in KEYS else button.key} {answered(part, response)}"
+        for button, response in zip(part.buttons, responses, strict=True)
+    ]

@@ -1,0 +1,412 @@
+"""The parts of a plan that unmask pictures, from a stimulus set and a study.
+
+Source: paper 004, sections 3.4 and 3.5: every image with every method is a sequence; the sequences
+stand in random order, the masks inside one always ascend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from labapp.errors import StimuliError
+from labapp.stimuli import masking, score_files
+from labapp.stimuli.check import inner_faults
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import Manifest, Photo
+from labapp.stimuli.masking import MaskedRef, Masking
+from labapp.study import assignment
+from labapp.study.planner import Planner
+from labapp.study.stimulus_stages import OutputsOf, Unfit, fitting, set_of
+from labapp.tasks.unmasking.plan import (
+    Button,
+    PlannedMask,
+    PlannedSequence,
+    Unmasked,
+    UnmaskingPart,
+)
+from labapp.tasks.unmasking.study import UnmaskingStages
+
+QUESTION = "unmasking_question"
+"""The window's own question, among its words."""
+NAMED_KEYS = ("Space", "Left", "Right", "Up", "Down")
+"""Keys a study can name besides letters and digits: others leave the screen, or hold it."""
+
+
+@dataclass(frozen=True)
+class Unmasking:
+    """A stimulus set as one study unmasks it, for one participant. outputs_of: asks the explained
+    model; unmasked, buttons: what the parts share; example: image and method of the example."""
+
+    stages: UnmaskingStages
+    found: StimulusSet
+    outputs_of: OutputsOf
+    unmasked: Unmasked
+    buttons: tuple[Button, ...]
+    photos: tuple[Photo, ...]
+    shown_before: tuple[Photo, str] | None
+
+    @classmethod
+    def of(
+        cls,
+        stages: UnmaskingStages,
+        found: StimulusSet,
+        number: int,
+        outputs_of: OutputsOf,
+        *,
+        turned: bool,
+    ) -> Unmasking:
+        """With the set of this number; turned: whether the classes' buttons stand the other way
+        round. Raises Unfit for what does not fit together."""
+        _check_kind(found)
+        methods = _methods(stages, found.manifest)
+        photos = _photos(found.manifest, number)
+        example = None if stages.example is None else _example(stages, found.manifest, methods)
+        scored = [(photo, method) for photo in photos for method in methods]
+        grid = _grid(found, [*scored, *([] if example is None else [example])])
+        _check_masks(stages.percents, grid)
+        buttons = _buttons(stages, found.manifest, turned=turned)
+        unmasked = _unmasked(stages, found, number, methods, grid)
+        return cls(stages, found, outputs_of, unmasked, buttons, photos, example)
+
+    def example(self) -> PlannedSequence | None:
+        """The sequence that is shown before the stage."""
+        return None if self.shown_before is None else self._sequence(*self.shown_before)
+
+    def sequences(self) -> tuple[PlannedSequence, ...]:
+        """Every image with every method, as the set and the study list them."""
+        return tuple(
+            self._sequence(photo, method)
+            for photo in self.photos
+            for method in self.unmasked.methods
+        )
+
+    def _sequence(self, photo: Photo, method: str) -> PlannedSequence:
+        shared = self.unmasked
+        wanted = Masking(shared.percents, shared.fill, shared.sign)
+        outputs = self.outputs_of(self.found, wanted, photo, method)
+        ref = (shared.stimuli, photo.id, method, shared.fill, shared.sign)
+        rows, columns = shared.grid
+        return PlannedSequence(
+            image=photo.id,
+            picture=photo.photo,
+            method=method,
+            truth=photo.truth,
+            prediction=photo.prediction,
+            logits=photo.logits,
+            masks=tuple(
+                PlannedMask(
+                    percent=percent,
+                    pixels=masking.pixels(percent, rows * columns),
+                    picture=str(MaskedRef(*ref, percent)),
+                    logits=tuple(logits),
+                )
+                for percent, logits in zip(
+                    shared.percents, outputs or ((),) * len(shared.percents), strict=True
+                )
+            ),
+        )
+
+    def values(self, words: Mapping[str, str]) -> dict[str, str]:
+        """What the texts around the task may say in braces. words: of the window, by key."""
+        methods, masks = self.unmasked.methods, self.unmasked.percents
+        sequences = len(self.photos) * len(methods)
+        return {
+            "stimuli": str(sequences * len(masks)),
+            "sequences": str(sequences),
+            "images": str(len(self.photos)),
+            "methods": str(len(methods)),
+            "masks": str(len(masks)),
+            "question": self.stages.question or words.get(QUESTION, ""),
+            "classes": ", ".join(button.name for button in self.buttons[:-1]),
+        }
+
+    def part(self, place: Place, sequences: Sequence[PlannedSequence]) -> UnmaskingPart:
+        """A part with some of the sequences."""
+        said = self.stages
+        return UnmaskingPart(
+            id=place.id,
+            title=place.title,
+            role=place.role,
+            number=place.number,
+            of=place.of,
+            unmasked=self.unmasked,
+            question=said.question or "",
+            buttons=self.buttons,
+            sequences=tuple(sequences),
+            first=place.first,
+            total=place.total,
+            size_px=said.size_px,
+            blank_ms=said.blank_ms,
+            keyboard_away=said.keyboard_away,
+            think_aloud=said.think_aloud,
+        )
+
+    def practice(self, part_id: str, number: int, of: int) -> UnmaskingPart | None:
+        """The example as a part; number, of: of the stage it stands before."""
+        if (example := self.example()) is None:
+            return None
+        place = Place(part_id, "Example", "practice", number, of, 0, len(example.masks))
+        # The example may be of a method that the stage leaves out; its part must name it all the
+        # same, or nobody could read the plan.
+        names = {one.id: one.name for one in self.found.manifest.methods}
+        methods = self.unmasked.methods | {example.method: names[example.method]}
+        unmasked = self.unmasked.model_copy(update={"methods": methods})
+        return self.part(place, (example,)).model_copy(update={"unmasked": unmasked})
+
+    def blocks(
+        self, sequences: Sequence[PlannedSequence], number: int, of: int
+    ) -> tuple[UnmaskingPart, ...]:
+        """The stage in blocks, between which breaks belong; number, of: of the stage."""
+        breaks, masks = self.stages.breaks, len(self.unmasked.percents)
+        every = len(sequences) if breaks is None else breaks.every
+        starts = range(0, len(sequences), every)
+        out = []
+        for block, start in enumerate(starts, start=1):
+            part_id, title = f"stage-{number}", f"Stage {number}"
+            if len(starts) > 1:
+                part_id, title = f"{part_id}-block-{block}", f"Stage {number}, block {block}"
+            place = Place(
+                part_id, title, "stage", number, of, start * masks, len(sequences) * masks
+            )
+            out.append(self.part(place, sequences[start : start + every]))
+        return tuple(out)
+
+
+def unmasked_at(place: int, planner: Planner) -> Unmasking:
+    """The pictures that are unmasked at a place of the flow, worked out once."""
+    key = ("unmasking", place)
+    if key not in planner.memory:
+        item, scope = planner.flow[place]
+        stages = item.task_stages()
+        assert isinstance(stages, UnmaskingStages)
+        turned = stages.buttons == "counterbalanced" and planner.number % 2 == 0
+        with fitting(stages, planner):
+            stimuli, number = set_of(stages, scope, planner)
+            planner.memory[key] = Unmasking.of(
+                stages, stimuli, number, planner.outputs_of, turned=turned
+            )
+    unmasking: Unmasking = planner.memory[key]
+    return unmasking
+
+
+def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
+    """The sequences of an unmasking stage, in the participant's order."""
+    showing = unmasked_at(place, planner)
+    with fitting(showing.stages, planner):
+        sequences = showing.sequences()
+    if showing.stages.order == "as_listed":
+        return sequences
+    purpose = (planner.study.id, planner.participant, f"unmasking {place}", "sequences")
+    return assignment.shuffled(sequences, planner.seed, *purpose)
+
+
+class Place(NamedTuple):
+    """A part's id and title, its stage's number among how many, and the stimuli of its stage: those
+    before it and all."""
+
+    id: str
+    title: str
+    role: Literal["stage", "practice"]
+    number: int
+    of: int
+    first: int
+    total: int
+
+
+def _check_kind(found: StimulusSet) -> None:
+    """Raises Unfit for a set of another kind, and for one whose parts do not fit together: a folder
+    that a study names was never imported."""
+    manifest = found.manifest
+    if manifest.kind != "scores":
+        raise Unfit(
+            "stimuli",
+            f"the task unmasking needs scores, and the stimulus set {manifest.id} has "
+            f"{manifest.kind}",
+            "Name a set of that kind, or another task.",
+        )
+    if faults := inner_faults(manifest):
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise Unfit(
+            "stimuli",
+            f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
+            f"Correct it; `labapp stimuli check {found.folder}` names everything.",
+        )
+
+
+def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
+    """The methods that are shown and their names, in the order the study lists them."""
+    known = {one.id: one.name for one in manifest.methods}
+    chosen = stages.methods or tuple(known)
+    for method in chosen:
+        _check_method(method, manifest, "methods")
+        if chosen.count(method) > 1:
+            raise Unfit("methods", f"{method} is listed twice", "List each method once.")
+    return {method: known[method] for method in chosen}
+
+
+def _check_method(method: str, manifest: Manifest, key: str) -> None:
+    known = [one.id for one in manifest.methods]
+    if method not in known:
+        raise Unfit(
+            key,
+            f"the stimulus set {manifest.id} has no method {method!r}; there are: "
+            f"{', '.join(known)}",
+            "Correct the method's id.",
+        )
+
+
+def _photos(manifest: Manifest, number: int) -> tuple[Photo, ...]:
+    photos = manifest.of_set(number)
+    if not photos:
+        there = ", ".join(map(str, manifest.sets)) or "none"
+        raise Unfit(
+            "set",
+            f"the stimulus set {manifest.id} has no set {number}; there are: {there}",
+            "Correct the number, or the variable under `assignment`.",
+        )
+    return photos
+
+
+def _example(
+    stages: UnmaskingStages, manifest: Manifest, methods: Iterable[str]
+) -> tuple[Photo, str]:
+    """The image and the method of the example."""
+    photo = manifest.correct_example
+    if photo is None:
+        raise Unfit(
+            "example",
+            f"the stimulus set {manifest.id} has no correct_example to show",
+            "Give it one, or leave the example out.",
+        )
+    method = stages.example_method or next(iter(methods))
+    _check_method(method, manifest, "example_method")
+    return photo, method
+
+
+def _grid(found: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tuple[int, int]:
+    """Rows and columns of the scores, which all that is shown has alike: a percentage shows as many
+    pixels everywhere."""
+    grids: dict[tuple[int, int], str] = {}
+    for photo, method in scored:
+        try:
+            rows, columns = score_files.read(found.folder, photo.scores[method]).shape
+        except StimuliError as error:
+            raise Unfit("stimuli", error.what.rstrip("."), error.todo) from error
+        grids.setdefault((rows, columns), f"{photo.id} ({method})")
+    if len(grids) > 1:
+        (one, first), (other, second) = list(grids.items())[:2]
+        raise Unfit(
+            "stimuli",
+            f"scores of the stimulus set {found.id} differ in size: {first} has {one[1]} x "
+            f"{one[0]} and {second} {other[1]} x {other[0]}",
+            "Make the set again, with scores of one size.",
+        )
+    return next(iter(grids))
+
+
+def _check_masks(percents: Sequence[float], grid: tuple[int, int]) -> None:
+    shown = [masking.pixels(percent, grid[0] * grid[1]) for percent in percents]
+    for place, (before, after) in enumerate(pairwise(shown)):
+        if before == after:
+            raise Unfit(
+                "masks",
+                f"{percents[place]:g} % and {percents[place + 1]:g} % of {grid[1]} x {grid[0]} "
+                f"scores are the same {after} pixels",
+                "Space the masks wider.",
+            )
+
+
+def _unmasked(
+    stages: UnmaskingStages,
+    found: StimulusSet,
+    number: int,
+    methods: dict[str, str],
+    grid: tuple[int, int],
+) -> Unmasked:
+    manifest = found.manifest
+    try:
+        level = masking.level(stages.fill, manifest.mean_level)
+    except ValueError as error:
+        raise Unfit("fill", str(error), "Name another fill, or give the set its mean.") from error
+    return Unmasked(
+        stimuli=manifest.id,
+        manifest_sha256=found.sha256,
+        set=number,
+        classifier=manifest.method.classifier,
+        classifier_sha256=manifest.method.sha256,
+        accuracy=manifest.method.accuracy,
+        classes=tuple(one.id for one in manifest.classes),
+        methods=methods,
+        percents=stages.percents,
+        fill=stages.fill,
+        level=tuple(int(one) for one in level),
+        sign=stages.sign,
+        grid=grid,
+        pool=manifest.pool,
+    )
+
+
+def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tuple[Button, ...]:
+    """One a class, and "I don't know" as the last; keys go with the place, not the class."""
+    names = {one.id: one.name for one in manifest.classes}
+    for named in stages.class_names:
+        if named not in names:
+            raise Unfit(
+                "class_names",
+                f"the stimulus set {manifest.id} has no class {named!r}; there are: "
+                f"{', '.join(names)}",
+                "Correct the class's id.",
+            )
+    names |= {of: name.strip() for of, name in stages.class_names.items()}
+    said = list(names.values())
+    if unclear := [name for name in said if not name or said.count(name) > 1]:
+        raise Unfit(
+            "class_names",
+            f"{unclear[0]!r} does not tell a button from the others",
+            "Give every class a name of its own.",
+        )
+    ordered = list(names.items())
+    if turned:
+        ordered.reverse()
+    *keys, last = _keys(stages, len(names) + 1)
+    classes = [
+        Button(of=of, name=name, key=key) for (of, name), key in zip(ordered, keys, strict=True)
+    ]
+    return (*classes, Button(of=None, name="", key=last))
+
+
+def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
+    """A key for every button, as Qt names them."""
+    if not stages.keys:
+        if wanted > 10:
+            raise Unfit(
+                "keys",
+                f"{wanted} buttons are more than there are digits",
+                'Name a key for each class, and as the last one that for "I don\'t know".',
+            )
+        return ("F", "J", "Space") if wanted == 3 else (*map(str, range(1, wanted)), "0")
+    keys = tuple(_key(said) for said in stages.keys)
+    if len(keys) != wanted or len(set(keys)) != len(keys):
+        raise Unfit(
+            "keys",
+            f'{wanted} different keys are needed, one a class and the last for "I don\'t know"; '
+            f"found {', '.join(stages.keys)}",
+            "Name as many keys as there are buttons, each once.",
+        )
+    return keys
+
+
+def _key(said: str) -> str:
+    """A key as Qt names it. Raises Unfit for one that a study cannot have."""
+    if len(said) == 1 and said.isascii() and said.isalnum():
+        return said.upper()
+    if (named := said.capitalize()) in NAMED_KEYS:
+        return named
+    raise Unfit(
+        "keys",
+        f"{said!r} is no key for a button",
+        f"Use letters, digits, or one of: {', '.join(NAMED_KEYS)}.",
+    )

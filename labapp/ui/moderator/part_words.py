@@ -1,0 +1,85 @@
+"""What the moderator's windows say of a part: as it stands here of any, else its task says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from labapp import discovery
+from labapp.plugins import registry
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.pages import PagesMachine
+from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.ui.language import tr
+
+P = TypeVar("P", bound=PlannedPart)
+
+
+class PartWords(Generic[P]):
+    """Words for the parts of one task, in the moderator's language; see `TaskType.moderator`."""
+
+    def progress(self, part: P, machine: PartMachine[Any], state: Any) -> str:
+        """How far the part on the screen is, in a word or two."""
+        if isinstance(part, TrialsPart):
+            trial = machine.trial(state)
+            return f"{1 if trial is None else trial[0]} / {part.trials}"
+        if isinstance(machine, PagesMachine) and machine.pages > 1:
+            return tr("page {number} / {all}", number=state.page + 1, all=machine.pages)
+        return tr("reading")
+
+    def subject(self, part: P) -> str:
+        """What a stage is about, such as its model: hidden while the session is blind."""
+        return ""
+
+    def detail(self, part: P) -> str:
+        """What stands beside a part's title in the plan whether or not the session is blind."""
+        return ""
+
+    def facts(self, parts: Sequence[P]) -> str:
+        """What is known of a stage before a session, in one line; parts: its blocks."""
+        return ""
+
+    def trial(self, part: P, number: int) -> str:
+        """A trial in the timeline, as a block of its own or, where `goes_on` joins several, as
+        theirs."""
+        of = part.trials if isinstance(part, TrialsPart) else number
+        return tr("{question} of {all}", question=self.noun(part, number), all=of)
+
+    def noun(self, part: P, number: int) -> str:
+        """What a trial is called, with its number."""
+        return tr("Question {number}", number=number)
+
+    def goes_on(self, part: P, number: int, outcome: str) -> bool:
+        """Whether the block of a trial goes on after it ended so: further trials belong to it."""
+        return False
+
+    joins = False
+    """Whether several trials are one block."""
+    marks: Mapping[str, str] = {}
+    """Kinds of events that are marks of the timeline, and which mark each is."""
+
+    def mark(self, payload: Mapping[str, Any]) -> str:
+        """The words of such a mark."""
+        raise NotImplementedError
+
+    def lanes(self, part: P) -> frozenset[str]:
+        """The marks that the timeline names in its legend because of a part."""
+        return frozenset()
+
+
+@cache
+def _words(where: str) -> PartWords[Any]:
+    return PartWords() if not where else discovery.load(where)()
+
+
+def words_of(part: PlannedPart) -> PartWords[Any]:
+    """The words for a part."""
+    return _words(registry.task_type_of(part).moderator)
+
+
+@cache
+def every_mark() -> dict[str, PartWords[Any]]:
+    """By kind of event, who has words for its mark."""
+    every = (_words(known.moderator) for known in registry.task_types())
+    return {kind: words for words in every for kind in words.marks}
