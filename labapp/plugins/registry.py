@@ -88,6 +88,11 @@ def _by_kind() -> dict[str, tuple[TaskType[Any], type[PlannedPart]]]:
     return known
 
 
+def part_kinds() -> tuple[str, ...]:
+    """Every kind of part that is known."""
+    return tuple(_by_kind())
+
+
 def part_class(kind: str) -> type[PlannedPart]:
     """The class of the parts of a kind. Raises SessionError for one that nobody knows."""
     return _of_kind(kind)[1]

@@ -120,4 +120,4 @@ def valid(play: UnmaskingPlay) -> None:
         assert event.payload["response"] in (0, 1, 2)
     ended = [e.key for e in play.events if e.kind == "trial.ended"]
     assert len(set(ended)) == len(ended), "each attempt ends once"
-    assert play.state.tally.stimuli == {("stage-1", trial) for trial in answered}
+    assert play.state.tally.trials.keys() == {("stage-1", trial) for trial in answered}

@@ -169,7 +169,7 @@ def test_practice_excludes_from_the_single_dimension_task_only(cell: str) -> Non
     rules = study("synthetic-crowd").study.inclusion
     assert rules.practice_correct
     made = next(made for made in plans("synthetic-crowd") if made.assignment["condition"] == [cell])
-    found = inclusion.achieved(inclusion.planned(to_rows(made.parts)), inclusion.Tally())
+    found = inclusion.achieved(to_rows(made.parts), inclusion.Tally())
     included = inclusion.decide(rules, found, completed=True).included
     assert included == cell.startswith("reconstruction")
     assert found.practice_asked == (0 if included else 3)

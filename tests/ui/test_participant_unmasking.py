@@ -230,7 +230,7 @@ def test_without_a_blank_one_picture_replaces_the_other(stage: Open, qtbot: QtBo
     for _ in range(4):
         key(Qt.Key.Key_F)
         qtbot.waitUntil(lambda: trial_of(room).open)
-    pictures = list(screen.part.pictures())
+    pictures = list(screen.part.stored_pictures())
     assert [name for name in emptied if name not in pictures] == []
     assert emptied[-1] == pictures[4] == screen.field.shown
 

@@ -25,7 +25,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
     def subject(self, part: UnmaskingPart) -> str:
         return set_and_methods(part)
 
-    def detail(self, part: UnmaskingPart) -> str:
+    def detail(self, part: UnmaskingPart, *, blind: bool) -> str:
         return numbers_of(part)
 
     def facts(self, parts: Sequence[UnmaskingPart]) -> str:

@@ -32,9 +32,10 @@ class PartWords(Generic[P]):
         """What a stage is about, such as its model: hidden while the session is blind."""
         return ""
 
-    def detail(self, part: P) -> str:
-        """What stands beside a part's title in the plan whether or not the session is blind."""
-        return ""
+    def detail(self, part: P, *, blind: bool) -> str:
+        """What stands beside a part's title in the plan."""
+        stage = isinstance(part, TrialsPart) and part.role == "stage"
+        return self.subject(part) if stage and not blind else ""
 
     def facts(self, parts: Sequence[P]) -> str:
         """What is known of a stage before a session, in one line; parts: its blocks."""

@@ -53,14 +53,11 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
         elif _introduces(parts, index):
             waiting.append(index)
         else:
-            words = words_of(part)
-            detail = words.detail(part)
+            detail = words_of(part).detail(part, blind=blind)
             if isinstance(part, TrialsPart):
                 owner[part.id] = len(rows)
-                if part.role == "stage" and not (blind or detail):
-                    detail = words.subject(part)
-                if isinstance(part, RepresentationPart) and one_dataset:
-                    detail = detail.partition("/")[2]
+            if isinstance(part, RepresentationPart) and one_dataset:
+                detail = detail.partition("/")[2]
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)
