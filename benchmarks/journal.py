@@ -25,10 +25,10 @@ import numpy as np
 from labapp.audio.writer import WavWriter
 from labapp.clock import SessionClock
 from labapp.events import Draft, Source
-from labapp.events.lifecycle import ResponseChanged
-from labapp.events.trials import DialMoved, PictureDecoded
 from labapp.records.journal import read_rows
 from labapp.session.journal import Journal
+from labapp.tasks.questionnaire.events import ResponseChanged
+from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded
 
 DURABLE_EVERY = 500
 SOUND_RATE = 48_000

@@ -22,7 +22,7 @@ from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.bundle.export import export
 from labapp.bundle.tsv import Column, Table
 from labapp.events.lifecycle import NoteAdded
-from labapp.events.trials import LabelEdited
+from labapp.tasks.reconstruction.events import LabelEdited
 from labapp.text_tables import STARTS, escaped, original, write_csv
 from tests.helpers.golden import golden_builder
 

@@ -18,7 +18,7 @@ from labapp.analysis.parts import CALIBRATION, StagePart
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
-from labapp.events.trials import AlignmentMarked, TrialStarted
+from labapp.tasks.reconstruction.events import AlignmentMarked, TrialStarted
 
 if TYPE_CHECKING:  # slow to load, and the folds do without it
     import pandas as pd

@@ -10,7 +10,6 @@ from labapp.errors import RecordError
 from labapp.events import Body, Event, Source
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
-    ConsentGiven,
     PartEnded,
     ParticipantSimulated,
     PartRestarted,
@@ -21,9 +20,10 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.moderation import BlindingSet
-from labapp.events.trials import MOVEMENTS
+from labapp.events.registry import frequent_kinds
 from labapp.events.undoing import SessionReopened
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
+from labapp.tasks.consent.events import ConsentGiven
 
 UNFINISHED = "unfinished"
 LAST_MOVED_YEAR = "1925"
@@ -102,6 +102,7 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
     planned_breaks: frozenset[str] = frozenset()
     rest_began_s = 0.0
     last_ns = 0
+    frequent = frequent_kinds()
     for event, body in events:
         if course is None:
             course = _opened(event, body)
@@ -109,7 +110,7 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
         course.n_events += 1
         last_ns = event.t_ns
         course.simulated = course.simulated or event.source == Source.SIMULATED
-        if event.kind in MOVEMENTS:
+        if event.kind in frequent:
             continue
         pauses = pauses.apply(event)
         working_s = pauses.working_ns(event.t_ns) / NS

@@ -26,7 +26,6 @@ from labapp.events.lifecycle import (
     WindowFocus,
 )
 from labapp.events.moderation import BlindingSet, NoteCorrected
-from labapp.events.trials import TrialStarted
 from labapp.events.undoing import (
     CloseRequested,
     CloseWithdrawn,
@@ -42,6 +41,7 @@ from labapp.events.voice import (
     AudioStarted,
     AudioState,
 )
+from labapp.tasks.reconstruction.events import TrialStarted
 
 MEANINGS = {
     "paused": "the moderator paused the session",

@@ -18,7 +18,7 @@ from labapp.events.durations import Pauses
 from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, WindowFocus
 from labapp.events.trials import TrialEnded
-from labapp.events.unmasking import ResponseGiven, StimulusShown
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusShown
 
 MODERATOR = "moderator"
 

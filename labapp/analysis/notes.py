@@ -18,7 +18,8 @@ from labapp.events.lifecycle import (
     PartStarted,
     PromptGiven,
 )
-from labapp.events.moderation import NoteCorrected, QuestionAsked
+from labapp.events.moderation import NoteCorrected
+from labapp.tasks.interview.events import QuestionAsked
 
 KINDS = {
     "note": "the moderator's own words",

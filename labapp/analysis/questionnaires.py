@@ -10,8 +10,9 @@ from labapp.analysis.parts import Parts
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartStarted, QuestionnaireSubmitted, ResponseChanged
-from labapp.events.trials import LabelEdited
+from labapp.events.lifecycle import PartStarted
+from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
+from labapp.tasks.reconstruction.events import LabelEdited
 
 
 @dataclass(slots=True)

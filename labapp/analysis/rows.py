@@ -42,10 +42,10 @@ from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.durations import WorkingTime
-from labapp.events.judging import PerformanceComputed
 from labapp.events.pointer import PointerMoved
-from labapp.events.trials import MOVEMENTS
+from labapp.events.registry import frequent_kinds
 from labapp.study.consent import USES
+from labapp.tasks.judging.events import PerformanceComputed
 
 Row = dict[str, Any]
 Attempt = TrialRecord | QuestionRecord | PhotoRecord | StimulusRecord
@@ -93,7 +93,8 @@ class SessionRecords:
         parts = Parts.of(course.planned.plan)
         trials = fold_trials(events, parts.stages.values())
         # All other folds look past these anyway.
-        events = [(event, body) for event, body in events if event.kind not in MOVEMENTS]
+        frequent = frequent_kinds()
+        events = [(event, body) for event, body in events if event.kind not in frequent]
         answers = fold_answers(events)
         stages = [
             stage_record(

@@ -12,7 +12,9 @@ from labapp.analysis.course import Span
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartRestarted
-from labapp.events.single_dimension import (
+from labapp.events.trials import TrialEnded
+from labapp.representations.space import Discrete, LatentSpace
+from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
     ExamplesRedrawn,
@@ -20,8 +22,6 @@ from labapp.events.single_dimension import (
     QuestionShown,
     RatingMade,
 )
-from labapp.events.trials import TrialEnded
-from labapp.representations.space import Discrete, LatentSpace
 
 PART = "single_dimension"
 REGIMES = ("low", "medium", "high")

@@ -11,12 +11,12 @@ from labapp.analysis.movement import Movement
 from labapp.analysis.parts import StagePart
 from labapp.clock import NS
 from labapp.events import Body, Event
-from labapp.events.activity import ACTIVITIES, counted_as_published_ns, counted_ns
 from labapp.events.durations import KINDS as PAUSES
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartRestarted
-from labapp.events.snapshots import Snapshot, SnapshotFold
-from labapp.events.trials import (
+from labapp.events.trials import TrialEnded
+from labapp.tasks.reconstruction.activity import ACTIVITIES, counted_as_published_ns, counted_ns
+from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,
     DialSelected,
@@ -25,10 +25,10 @@ from labapp.events.trials import (
     PictureDecoded,
     SkipOffered,
     TrialDrawn,
-    TrialEnded,
     TrialSolved,
     TrialStarted,
 )
+from labapp.tasks.reconstruction.snapshots import Snapshot, SnapshotFold
 
 _OF_A_QUESTION = frozenset(
     {

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.bundle.tsv import Column, Table
-from labapp.events.lifecycle import QuestionnaireSubmitted, SessionPlanned
+from labapp.events.lifecycle import SessionPlanned
 from labapp.records.record import Record
 from labapp.records.rows import bodies
 from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider
+from labapp.tasks.questionnaire.events import QuestionnaireSubmitted
 
 
 @dataclass(frozen=True)

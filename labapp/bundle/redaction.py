@@ -31,13 +31,14 @@ from typing import Any
 from labapp.errors import BundleError
 from labapp.events import GENESIS
 from labapp.events.event import payload_text
-from labapp.events.lifecycle import QuestionnaireSubmitted, ResponseChanged, SegmentStarted
+from labapp.events.lifecycle import SegmentStarted
 from labapp.events.pointer import PointerMoved
 from labapp.events.voice import AudioBlock
 from labapp.records.layout import FolderName
 from labapp.records.plausible import plausible
 from labapp.records.rows import Row, bodies
 from labapp.study.instruments import Instrument, Written
+from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 
 WITHHELD = "[withheld]"
 

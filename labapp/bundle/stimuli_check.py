@@ -7,7 +7,7 @@ import hashlib
 import re
 from pathlib import PurePosixPath
 
-from labapp.events.judging import StimuliKept
+from labapp.events.stimuli import StimuliKept
 from labapp.records.layout import MANIFEST, STIMULI
 from labapp.records.record import Record
 from labapp.records.rows import bodies

@@ -12,12 +12,13 @@ from labapp.bundle.tsv import Column, Table, seconds
 from labapp.bundle.unmasking import Place, Stimulus
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
-from labapp.events.judging import JudgementMade, PhotoDrawn, PhotoShown
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
-from labapp.events.single_dimension import QuestionShown
-from labapp.events.trials import TrialEnded, TrialStarted
-from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.events.trials import TrialEnded
+from labapp.tasks.judging.events import JudgementMade, PhotoDrawn, PhotoShown
 from labapp.tasks.judging.plan import SIMILARITY
+from labapp.tasks.reconstruction.events import TrialStarted
+from labapp.tasks.single_dimension.events import QuestionShown
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.state import ANSWERED
 
 Cells = dict[str, Any]

@@ -26,11 +26,11 @@ from labapp.bundle.task_timeline import (
 )
 from labapp.bundle.tsv import Column
 from labapp.bundle.unmasking import UNMASKING_KIND_TYPES
-from labapp.events.judging import PhotoDrawn, PhotoShown
-from labapp.events.single_dimension import QuestionDrawn, QuestionShown
-from labapp.events.trials import TrialDrawn, TrialStarted
-from labapp.events.unmasking import StimulusDrawn, StimulusShown
 from labapp.records.record import Record
+from labapp.tasks.judging.events import PhotoDrawn, PhotoShown
+from labapp.tasks.reconstruction.events import TrialDrawn, TrialStarted
+from labapp.tasks.single_dimension.events import QuestionDrawn, QuestionShown
+from labapp.tasks.unmasking.events import StimulusDrawn, StimulusShown
 
 _PAPER = (
     "(Ross, Chen, Hang, Glassman and Doshi-Velez, Evaluating the Interpretability of Generative "

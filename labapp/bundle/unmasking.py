@@ -13,11 +13,11 @@ from typing import Any
 from labapp.analysis.unmasking.parts import PART, UnmaskingPart
 from labapp.bundle.folder import BundleFolder
 from labapp.bundle.tsv import Column, seconds
-from labapp.events.judging import StimuliKept
-from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.events.stimuli import StimuliKept
 from labapp.records.layout import STIMULI
 from labapp.records.record import Record
 from labapp.records.rows import bodies
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 
 Cells = dict[str, Any]
 Place = tuple[str, int]

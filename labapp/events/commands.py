@@ -168,7 +168,7 @@ class Judge(Command):
 
 @dataclass(frozen=True, slots=True)
 class StimulusPainted(Command):
-    """The screen shows the stimulus; see `labapp.events.unmasking.StimulusShown`."""
+    """The screen shows the stimulus; see `labapp.tasks.unmasking.events.StimulusShown`."""
 
     painted_ns: int
     shown_by: str
@@ -184,7 +184,7 @@ class StimulusHidden(Command):
 
 @dataclass(frozen=True, slots=True)
 class Respond(Command):
-    """Say what the stimulus shows; see `labapp.events.unmasking.ResponseGiven`."""
+    """Say what the stimulus shows; see `labapp.tasks.unmasking.events.ResponseGiven`."""
 
     response: int
     device: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
+from labapp.events.moderation import Prompt
 from labapp.events.registry import Body, kind, migration
 
 
@@ -148,58 +149,11 @@ class PartEnded(Body):
     outcome: str
 
 
-@kind("consent.given", durable=True)
-class ConsentGiven(Body):
-    """The participant agreed to the text with this hash. signed: how, by a click, a name or a drawn
-    signature; names and drawings are stored apart. uses: whether they agreed to each use of the
-    data that was asked one by one (audio, transcript, quote, share_audio, video)."""
-
-    document_sha256: str
-    signed: str = "name"
-    uses: dict[str, bool] = field(default_factory=dict)
-
-
-@kind("consent.declined", durable=True)
-class ConsentDeclined(Body):
-    """The participant did not agree; the session ends."""
-
-    document_sha256: str
-
-
 @kind("page.turned", durable=True)
 class PageTurned(Body):
     """A page of a text, tutorial or questionnaire is on the screen (counted from 0)."""
 
     page: int
-
-
-@kind("tutorial.dial_moved")
-class TutorialDialMoved(Body):
-    """A dial of one of the tutorial's boxes was moved; box and dimension count from 0."""
-
-    box: int
-    dimension: int
-    value: float
-
-
-@kind("response.changed", durable=True)
-class ResponseChanged(Body):
-    """An answer to an item of a questionnaire was given or changed; the last one counts. value: the
-    number of a rating; a written answer's text, as it was when it was kept; or the ids of the
-    chosen options, as `chosen`, with what was written beside one of them, as `described`."""
-
-    instrument: str
-    item: str
-    value: Any
-
-
-@kind("questionnaire.submitted", durable=True)
-class QuestionnaireSubmitted(Body):
-    """The participant left a questionnaire with these answers by item."""
-
-    instrument: str
-    instrument_version: int
-    answers: dict[str, Any]
 
 
 @kind("note.added", durable=True)
@@ -228,7 +182,7 @@ class DeviationNoted(Body):
 
 
 @kind("prompt.given", durable=True)
-class PromptGiven(Body):
+class PromptGiven(Prompt):
     """The moderator recorded having prompted the participant."""
 
     text: str

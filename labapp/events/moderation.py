@@ -1,9 +1,16 @@
-"""Kinds that tell of the moderator: what was written down and corrected, what was asked, and
-whether the console named the representations."""
+"""Kinds that tell of the moderator: what was written down and corrected, and whether the console
+named the representations."""
 
 from __future__ import annotations
 
 from labapp.events.registry import Body, kind
+
+
+class Prompt(Body):
+    """Base of the kinds with which the moderator said something that the study has the words for:
+    it can be taken back, and not be put into other words. text: its words."""
+
+    text: str
 
 
 @kind("note.corrected", durable=True)
@@ -26,12 +33,3 @@ class BlindingSet(Body):
     this time. A journal without one was recorded by an older labapp, or without a console."""
 
     blind: bool
-
-
-@kind("interview.question_asked", durable=True)
-class QuestionAsked(Body):
-    """The moderator asked a question of the interview's guide. question: its number in the guide,
-    from 1; text: its words."""
-
-    question: int
-    text: str

@@ -22,7 +22,8 @@ class Body:
 
     plain: the fields of a kind that takes them as they are; None where it checks or changes them.
     holds: whether stored fields hold their types; see `labapp.events.types.checker`. scalar: none
-    of them is a list or an object.
+    of them is a list or an object. frequent, of_trial, begins: see `kind`. unchecked: of a trial,
+    with nothing in it that `misfit` looks up.
     """
 
     kind: ClassVar[str]
@@ -31,6 +32,10 @@ class Body:
     plain: ClassVar[Set[str] | None]
     holds: ClassVar[Callable[[Mapping[str, Any]], bool]]
     scalar: ClassVar[bool]
+    frequent: ClassVar[bool]
+    of_trial: ClassVar[bool]
+    begins: ClassVar[frozenset[str]]
+    unchecked: ClassVar[bool]
 
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
@@ -39,6 +44,11 @@ class Body:
         """The body as plain JSON values (tuples become lists when written)."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        """Why there can be no such event in a part of the plan, such as a dial that it lacks; empty
+        where there can. part: its row in the plan."""
+        return ""
+
 
 B = TypeVar("B", bound=type[Body])
 _KINDS: dict[str, type[Body]] = {}
@@ -46,11 +56,29 @@ _MIGRATIONS: dict[tuple[str, int], Migration] = {}
 
 
 @dataclass_transform(frozen_default=True)
-def kind(name: str, *, version: int = 1, durable: bool = False) -> Callable[[B], B]:
+def kind(
+    name: str,
+    *,
+    version: int = 1,
+    durable: bool = False,
+    frequent: bool = False,
+    of_trial: bool = False,
+    begins: tuple[str, ...] = (),
+) -> Callable[[B], B]:
     """Class decorator: register a body under its kind.
 
-    durable: the writer commits at once and screens wait for it; otherwise the event is committed
-    with the next batch, at most 250 ms later.
+    Parameters
+    ----------
+    durable : bool
+        The writer commits at once and screens wait for it; otherwise the event is committed with
+        the next batch, at most 250 ms later.
+    frequent : bool
+        Journals are full of it. It says how a trial was gone through and nothing of the session
+        around it, and it holds no whole number beyond 64 bits.
+    of_trial : bool
+        It is of a trial that was drawn before.
+    begins : tuple of str
+        A trial is drawn with it, in parts of these kinds.
     """
 
     def register(cls: B) -> B:
@@ -62,6 +90,8 @@ def kind(name: str, *, version: int = 1, durable: bool = False) -> Callable[[B],
             None if hasattr(made, "__post_init__") else frozenset(made.__dataclass_fields__)
         )
         made.holds = staticmethod(_when_asked(made))
+        made.frequent, made.of_trial, made.begins = frequent, of_trial, frozenset(begins)
+        made.unchecked = of_trial and not begins and made.misfit is Body.misfit
         _KINDS[name] = made
         return made
 
@@ -97,15 +127,13 @@ def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
 def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
     from labapp.events import (  # noqa: F401
-        judging,
         keyboard,
         lifecycle,
         moderation,
         pointer,
-        single_dimension,
+        stimuli,
         trials,
         undoing,
-        unmasking,
         voice,
     )
 
@@ -117,6 +145,26 @@ def registered() -> dict[str, type[Body]]:
     _load_all()
     discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
     return dict(sorted(_KINDS.items()))
+
+
+def known(name: str) -> type[Body] | None:
+    """A kind by its name; None where neither labapp nor an installed package has it."""
+    _load_all()
+    if name not in _KINDS:
+        discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
+    return _KINDS.get(name)
+
+
+@cache
+def frequent_kinds() -> frozenset[str]:
+    """The kinds that journals are full of."""
+    return frozenset(name for name, cls in registered().items() if cls.frequent)
+
+
+@cache
+def kinds_of(base: type[Body]) -> tuple[str, ...]:
+    """The kinds whose bodies derive from a base that says what they have in common."""
+    return tuple(name for name, cls in registered().items() if issubclass(cls, base))
 
 
 def is_durable(name: str) -> bool:
@@ -137,11 +185,7 @@ def body_of(event: Event) -> Body:
 
     Raises ValueError for an unknown kind, a version newer than this program, or wrong fields.
     """
-    _load_all()
-    cls = _KINDS.get(event.kind)
-    if cls is None:
-        discovery.plugins(discovery.TASK_GROUP)
-        cls = _KINDS.get(event.kind)
+    cls = _KINDS.get(event.kind) or known(event.kind)
     if cls is None:
         raise ValueError(f"event {event.seq}: unknown kind {event.kind!r}")
     if event.v > cls.version:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from labapp.analysis.rows import Row, SessionRecords
-from labapp.events.trials import PictureDecoded, TrialStarted
 from labapp.records.opening import open_record
+from labapp.tasks.reconstruction.events import PictureDecoded, TrialStarted
 
 BEST = "best_alignment"
 KEPT = ("trials", "stages", "scores", "participants")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from labapp.events import Body, Event
+from labapp.events.agreement import Agreement
 from labapp.events.durations import KINDS, Pauses
 from labapp.events.lifecycle import (
-    ConsentGiven,
     SegmentEnded,
     SegmentStarted,
     SessionCompleted,
@@ -18,15 +18,15 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 from labapp.events.moderation import BlindingSet
+from labapp.events.registry import kinds_of
 from labapp.events.undoing import SessionReopened
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
 from labapp.records.rows import Row, bodies
 
 State = Literal["complete", "ended_early", "interrupted", "running"]
 
-BRIEF_KINDS = (
+_KINDS = (
     "session.planned",
-    "consent.given",
     "segment.ended",
     *sorted(KINDS),
     "blinding.set",
@@ -35,7 +35,11 @@ BRIEF_KINDS = (
     "audio.gap",
     "audio.stopped",
 )
-"""The kinds an outline needs; audio.block besides for the sound's blocks."""
+
+
+def brief_kinds() -> tuple[str, ...]:
+    """The kinds an outline needs; audio.block besides for the sound's blocks."""
+    return (*_KINDS, *kinds_of(Agreement))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
     last_ns: session time of the last event, where `rows` does not hold it. Raises RecordError for
     rows that cannot be read.
     """
-    wanted = {*BRIEF_KINDS, "audio.block"}
+    wanted = {*brief_kinds(), "audio.block"}
     kept = []
     for row in rows:
         last_ns = max(last_ns, row.t_ns)
@@ -164,7 +168,7 @@ def _apply(found: Outline, event: Event, body: Body) -> Outline:
         case SessionResumed() if _open(found):
             closed = replace(found.pauses[-1], end_ns=event.t_ns)
             return replace(found, pauses=(*found.pauses[:-1], closed))
-        case ConsentGiven():
+        case Agreement():
             return replace(found, agreed=body.uses)
         case BlindingSet():
             return _blinding(found, event, body)

@@ -20,38 +20,8 @@ from labapp.events.lifecycle import (
     PartStarted,
     SessionEnded,
     SessionPlanned,
-    TutorialDialMoved,
-)
-from labapp.events.single_dimension import QuestionDrawn
-from labapp.events.trials import (
-    DialMoved,
-    DialSelected,
-    LabelEdited,
-    PictureDecoded,
-    TrialDrawn,
-    TrialSolved,
 )
 from labapp.events.undoing import SessionReopened, SkipRequested
-
-DRAWN = {
-    "trial.drawn": "reconstruction",
-    "question.drawn": "single_dimension",
-    "photo.drawn": "judging",
-    "stimulus.drawn": "unmasking",
-}
-"""What a question begins with, and the kind of part that has such questions."""
-WARM_UP = "warm_up"
-"""Exercises of judging, on photos too."""
-OF_A_QUESTION = frozenset(
-    {
-        *("trial.started", "trial.solved", "trial.ended", "dial.moved", "dial.selected"),
-        *("picture.decoded", "alignment.marked", "overlay.toggled", "label.edited"),
-        *("skip.offered", "question.shown", "examples.redrawn", "choice.made", "rating.made"),
-        *("answer.given", "photo.shown", "judgement.made", "photo.judged", "species.opened"),
-        *("stimulus.shown", "response.given"),
-    }
-)
-"""Kinds that are of a question which was drawn before."""
 
 NAMES = {
     "study": re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"),
@@ -69,7 +39,7 @@ def plausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[Event, Bod
     for pair in events:
         event, body = pair
         # Half of all events, with nothing in them to look up: a call less each.
-        if type(body) is PictureDecoded and event[7:10] in drawn:
+        if body.unchecked and event[7:10] in drawn:
             yield pair
             continue
         if why := course.problem(event, body):
@@ -93,26 +63,25 @@ def implausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[int, str
 
 @dataclass
 class _Course:
-    """What is known at a place in the journal. dimensions: how many dials a part has."""
+    """What is known at a place in the journal. parts: rows of the plan by id, in its order; drawn:
+    the trials so far; ends: the ends that can be taken back, by seq."""
 
     parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
-    dimensions: dict[str, int] = field(default_factory=dict)
     drawn: set[Key] = field(default_factory=set)
     ends: set[int] = field(default_factory=set)
 
     def problem(self, event: Event, body: Body) -> str:
         """Why the event cannot be, empty where it can; it is taken in."""
-        if type(body) is PictureDecoded or type(body) is DialMoved:  # nearly all of them
-            if event[7:10] not in self.drawn:  # `event.key`, of thousands
-                return self._undrawn(event)
-            return self._dial(event, body.dimension) if type(body) is DialMoved else ""
+        stage = event[7]
+        if body.of_trial and event[7:10] in self.drawn:  # nearly all of them
+            return "" if body.unchecked else body.misfit(self.parts[stage or ""])
         if isinstance(body, SessionPlanned):
             return self._planned(event, body)
-        if event.stage is not None and event.stage not in self.parts:
-            return f"the plan has no part {event.stage!r}"
-        if event.kind in OF_A_QUESTION and event.key not in self.drawn:
-            return self._undrawn(event)
+        if stage is not None and stage not in self.parts:
+            return f"the plan has no part {stage!r}"
+        if body.of_trial:
+            return f"no question {event.trial} (attempt {event.attempt}) of {stage!r} was drawn"
         match body:
             case PartStarted() | PartEnded() | PartRestarted():
                 if body.index >= len(self.order):  # its stage is what readers go by
@@ -123,13 +92,9 @@ class _Course:
                 self.ends.add(event.seq)
             case SessionReopened() if body.seq not in self.ends:
                 return f"event {body.seq} is no end that could be taken back"
-            case DialSelected() | LabelEdited():
-                return self._dial(event, body.dimension)
-            case TrialSolved():
-                return self._states(event, body.z)
-            case TutorialDialMoved():
-                return self._box(event, body)
-        return self._draw(event, body) if event.kind in DRAWN else ""
+        if body.begins and (why := self._draw(event, body)):
+            return why
+        return body.misfit(self.parts.get(stage or "", {}))
 
     def _planned(self, event: Event, body: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
@@ -144,10 +109,8 @@ class _Course:
                 return "a part of its plan has no id of its own, or does not say what it is"
             self.parts[name] = row
             self.order.append(name)
-            dimensions = row.get("dimensions", ())
-            if not _are_objects(dimensions) or not _are_objects(row.get("boxes", ())):
+            if not _has_dials(row):
                 return f"the dials of the part {name!r} are none"
-            self.dimensions[name] = len(dimensions)
         return ""
 
     def _part(self, event: Event, index: int) -> str:
@@ -160,31 +123,18 @@ class _Course:
         if stage is None or trial is None or attempt is None or trial < 1 or attempt < 1:
             return f"it is of no question ({stage}, {trial}, {attempt})"
         kind = self.parts[stage]["part"]
-        if kind != DRAWN[event.kind] and (kind, DRAWN[event.kind]) != (WARM_UP, "judging"):
+        if kind not in body.begins:
             return f"the part {stage!r} of the plan has no such questions: it is {kind!r}"
         self.drawn.add(event.key)
-        if isinstance(body, TrialDrawn):
-            return self._states(event, body.z_start) or self._states(event, body.z_target)
-        if isinstance(body, QuestionDrawn):
-            return self._dial(event, body.dimension) or self._states(event, body.z)
         return ""
 
-    def _undrawn(self, event: Event) -> str:
-        return f"no question {event.trial} (attempt {event.attempt}) of {event.stage!r} was drawn"
 
-    def _dial(self, event: Event, dimension: int) -> str:
-        count = self.dimensions[event.stage or ""]
-        return "" if dimension < count else f"{event.stage!r} has {count} dials, none {dimension}"
-
-    def _states(self, event: Event, z: tuple[float, ...]) -> str:
-        count = self.dimensions[event.stage or ""]
-        return "" if len(z) == count else f"it has {len(z)} dials, and {event.stage!r} has {count}"
-
-    def _box(self, event: Event, body: TutorialDialMoved) -> str:
-        boxes = self.parts.get(event.stage or "", {}).get("boxes", ())
-        if body.box >= len(boxes) or body.dimension >= len(boxes[body.box].get("dimensions", ())):
-            return f"the tutorial has no dial {body.dimension} in a box {body.box}"
-        return ""
+def _has_dials(row: Mapping[str, Any]) -> bool:
+    """Whether the dials of a part are objects, those of its pieces too, if it has any."""
+    if not _are_objects(row.get("dimensions", ())):
+        return False
+    pieces = (piece for value in row.values() if _are_objects(value) for piece in value)
+    return all(_are_objects(piece.get("dimensions", ())) for piece in pieces)
 
 
 def _are_objects(rows: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,16 +10,28 @@ import orjson
 
 from labapp.errors import RecordError
 from labapp.events import Body, Event, body_of, row_hash
-from labapp.events.trials import MOVEMENTS
+from labapp.events.registry import known
 from labapp.reading.values import json_value
 
 _event = partial(tuple.__new__, Event)
 """`Event._make` without a count of the items, which takes most of its time."""
 
 
-# orjson is three times as quick, but for whole numbers beyond 64 bits, which it makes floats;
-# movements, of which there are thousands, have none.
-_READ: Mapping[str, Callable[[str], Any]] = dict.fromkeys(MOVEMENTS, orjson.loads)
+class _Readers(dict[str, Callable[[str], Any]]):
+    """What reads the payload of a kind.
+
+    orjson is three times as quick, but for whole numbers beyond 64 bits, which it makes floats;
+    kinds of which there are thousands of events have none.
+    """
+
+    def __missing__(self, kind: str) -> Callable[[str], Any]:
+        body = known(kind)
+        if body is None:
+            return json_value
+        return self.setdefault(kind, orjson.loads if body.frequent else json_value)
+
+
+_READ = _Readers()
 
 
 class Row(NamedTuple):
@@ -46,7 +58,7 @@ class Row(NamedTuple):
     def event(self) -> Event:
         """The row as an event. Raises RecordError when the payload is not a JSON object."""
         try:
-            payload = _READ.get(self.kind, json_value)(self.payload)
+            payload = _READ[self.kind](self.payload)
         except ValueError as error:
             raise _unreadable(self, f"its payload is not JSON ({error})") from error
         if not isinstance(payload, dict):

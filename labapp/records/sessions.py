@@ -16,7 +16,7 @@ from labapp.records.guard import readable
 from labapp.records.journal import extent, read_rows
 from labapp.records.layout import EXPORTS, FolderName
 from labapp.records.lock import held
-from labapp.records.outline import BRIEF_KINDS, outline
+from labapp.records.outline import brief_kinds, outline
 from labapp.records.rows import bodies
 from labapp.records.withdrawn import withdrawal_of, withdrawal_problems
 
@@ -141,7 +141,7 @@ def recorded(folder: Path) -> SessionSummary:
 def _facts(folder: Path) -> dict[str, Any]:
     running = held(folder)
     events, last_ns = extent(folder)
-    rows = read_rows(folder, BRIEF_KINDS)
+    rows = read_rows(folder, brief_kinds())
     planned = next(bodies(rows[:1]), (None, None))[1]
     if not isinstance(planned, SessionPlanned):
         raise RecordError("The journal does not begin with the session's plan.")

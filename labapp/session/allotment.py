@@ -23,6 +23,8 @@ from filelock import FileLock, Timeout
 
 from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyFull
 from labapp.events import Event
+from labapp.events.agreement import Refusal
+from labapp.events.registry import kinds_of
 from labapp.reading.values import json_value
 from labapp.records.journal import read_rows
 from labapp.records.layout import FolderName
@@ -56,7 +58,6 @@ CREATE TABLE IF NOT EXISTS allotted (
 """
 _KINDS = (
     "session.planned",
-    "consent.declined",
     "session.completed",
     "session.ended",
     "session.reopened",
@@ -143,7 +144,7 @@ def _looked_at(path: Path, row: Allotted | None) -> Allotted | None:
     """A session as its journal tells it; None where nothing was ever recorded."""
     running = held(path)
     try:
-        events = [event for event, _ in bodies(read_rows(path, _KINDS))]
+        events = [event for event, _ in bodies(read_rows(path, (*_KINDS, *kinds_of(Refusal))))]
     except RecordError:
         # Damaged, it may still be made whole; without a journal nothing ever was recorded.
         begun = row is not None and (running or row.state != "reserved")
@@ -172,7 +173,7 @@ def outcome(events: Sequence[Event], *, running: bool) -> State:
     for event in events:
         if event.kind == "inclusion.decided":
             included = bool(event.payload["included"])
-        elif event.kind == "consent.declined":
+        elif event.kind in kinds_of(Refusal):
             declined = True
         elif event.kind == "session.completed":
             end = "included"

@@ -8,6 +8,7 @@ from typing import Any
 
 from labapp.clock import NS
 from labapp.events import Body, Draft, Event, body_of
+from labapp.events.agreement import Agreement
 from labapp.events.commands import (
     AddDeviation,
     AddFlag,
@@ -35,7 +36,6 @@ from labapp.events.commands import (
 )
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
-    ConsentGiven,
     DeviationNoted,
     FlagAdded,
     NoteAdded,
@@ -50,7 +50,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
+from labapp.events.moderation import BlindingSet, NoteCorrected, Prompt
 from labapp.events.pointer import PointerMoved
 from labapp.events.undoing import (
     CloseRequested,
@@ -418,7 +418,7 @@ class SessionMachine:
                 state = replace(state, segment=body.segment, broken_off=broken_off)
             case SessionResumed():
                 state = replace(state, broken_off=False)
-            case ConsentGiven():
+            case Agreement():
                 state = replace(state, agreed=body.uses)
             case SessionCompleted():
                 state = replace(state, ended="completed", end_seq=event.seq)
@@ -436,7 +436,7 @@ class SessionMachine:
                 state = _with_note(state, event.seq, Noted(body.text, body.text, True))
             case FlagAdded():
                 state = _with_note(state, event.seq, Noted(body.meaning, body.meaning, False))
-            case PromptGiven() | QuestionAsked():
+            case Prompt():
                 state = _with_note(state, event.seq, Noted(body.text, body.text, False))
             case NoteCorrected() if (noted := state.noted.get(body.seq)) is not None:
                 state = _with_note(state, body.seq, replace(noted, now=body.text))

@@ -15,17 +15,18 @@ from labapp import __version__, access, resources
 from labapp.clock import NS, Clock, SessionClock, utc_text
 from labapp.errors import AudioError
 from labapp.events import Body, Draft, Event, Source
+from labapp.events.agreement import Agreement
 from labapp.events.commands import EndSession, GiveConsent
-from labapp.events.judging import StimuliKept
 from labapp.events.lifecycle import (
     AlarmRaised,
-    ConsentGiven,
     DecoderWarmed,
     EnvironmentRecorded,
     SegmentStarted,
     SessionPlanned,
 )
 from labapp.events.moderation import BlindingSet
+from labapp.events.registry import kinds_of
+from labapp.events.stimuli import StimuliKept
 from labapp.events.voice import AudioBlock, AudioOff
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
@@ -356,7 +357,7 @@ def resume(
         around = around_of(loaded, models_of(parts))
         access.refuse_wide(around.private)
         access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
-        given = any(event.kind == ConsentGiven.kind for event in past)
+        given = any(event.kind in kinds_of(Agreement) for event in past)
         if not given and any(part.consents for part in parts):
             private.check_private(around.private, planned.study)
         resuming.check_models(past, around.warmed, accept_version)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from labapp.errors import LabappError, StimuliError
 from labapp.events import Event, body_of
-from labapp.events.judging import StimuliKept
+from labapp.events.stimuli import StimuliKept
 from labapp.plugins.part import PlannedPart
 from labapp.reading import files
 from labapp.session import folder

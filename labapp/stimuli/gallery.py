@@ -15,7 +15,7 @@ from pathlib import Path
 
 from labapp import datasets, leftovers, resources
 from labapp.errors import StimuliError
-from labapp.events.judging import StimuliKept
+from labapp.events.stimuli import StimuliKept
 from labapp.reading import files as reading
 from labapp.stimuli import masked, masking, pictures
 from labapp.stimuli.library import StimulusSet

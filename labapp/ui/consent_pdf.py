@@ -21,7 +21,6 @@ from PySide6.QtGui import (
 )
 
 from labapp.errors import DataFolderError, SessionError, StudyError
-from labapp.events.lifecycle import ConsentGiven
 from labapp.plugins import registry
 from labapp.records.opening import open_record
 from labapp.records.rows import bodies
@@ -30,6 +29,7 @@ from labapp.study import texts
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
+from labapp.tasks.consent.events import ConsentGiven
 from labapp.ui.participant.consent_words import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT

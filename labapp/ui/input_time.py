@@ -34,7 +34,7 @@ TimedBy = Literal["event", "arrival"]
 
 class InputTime(NamedTuple):
     """perf_ns: on the clock of `time.perf_counter_ns`; timed_by: see
-    `labapp.events.unmasking.ResponseGiven`."""
+    `labapp.tasks.unmasking.events.ResponseGiven`."""
 
     perf_ns: int
     timed_by: TimedBy

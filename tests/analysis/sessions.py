@@ -10,7 +10,8 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.trials import TrialRecord
 from labapp.clock import NS
 from labapp.events import Body, Event, body_of
-from labapp.events.trials import DialMoved, PictureDecoded, TrialDrawn, TrialEnded, TrialStarted
+from labapp.events.trials import TrialEnded
+from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
 from tests.helpers.journals import SessionBuilder, stamp
 
 SPACE = [

@@ -18,7 +18,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.events.trials import AlignmentMarked
+from labapp.tasks.reconstruction.events import AlignmentMarked
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, paired, stage_row
 from tests.helpers.journals import SessionBuilder
 

@@ -21,8 +21,8 @@ from labapp.events.lifecycle import (
     SessionCompleted,
     SessionEnded,
 )
-from labapp.events.trials import TrialSolved
 from labapp.session.withdrawal import withdraw
+from labapp.tasks.reconstruction.events import TrialSolved
 from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
 

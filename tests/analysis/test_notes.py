@@ -26,8 +26,9 @@ from labapp.events.lifecycle import (
     SessionPlanned,
     SessionResumed,
 )
-from labapp.events.moderation import BlindingSet, NoteCorrected, QuestionAsked
+from labapp.events.moderation import BlindingSet, NoteCorrected
 from labapp.events.undoing import SkipConfirmed, SkipRequested, SkipTakenBack
+from labapp.tasks.interview.events import QuestionAsked
 from tests.analysis.sessions import Stamped, begin_trial, builder, end_trial, paired, stage_row
 
 INTERVIEW = {

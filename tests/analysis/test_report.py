@@ -32,8 +32,8 @@ from labapp.events.lifecycle import (
     SessionCompleted,
     SessionPaused,
 )
-from labapp.events.trials import DialMoved, LabelEdited
 from labapp.events.undoing import CloseRequested
+from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
 from tests.helpers.pages import problems

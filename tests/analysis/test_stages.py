@@ -10,20 +10,19 @@ from labapp.errors import RecordError
 from labapp.events import Source
 from labapp.events.lifecycle import (
     AlarmRaised,
-    ConsentDeclined,
     PartEnded,
     PartStarted,
-    QuestionnaireSubmitted,
-    ResponseChanged,
     ScreenChanged,
     SessionEnded,
     SessionPaused,
     SessionResumed,
     WindowFocus,
 )
-from labapp.events.trials import DialMoved, LabelEdited
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
+from labapp.tasks.consent.events import ConsentDeclined
+from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
+from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from tests.analysis.sessions import (
     begin_trial,
     builder,

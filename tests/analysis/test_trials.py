@@ -7,14 +7,14 @@ import pytest
 from labapp.errors import RecordError
 from labapp.events import Source
 from labapp.events.lifecycle import NoteAdded, SessionPaused, SessionResumed
-from labapp.events.trials import (
+from labapp.events.trials import TrialEnded
+from labapp.tasks.reconstruction.events import (
     DialSelected,
     LabelEdited,
     OverlayToggled,
     PictureDecoded,
     SkipOffered,
     TrialDrawn,
-    TrialEnded,
     TrialSolved,
 )
 from tests.analysis.sessions import (

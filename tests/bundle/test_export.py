@@ -19,12 +19,12 @@ from labapp.bundle import folder as bundle_folder
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.errors import BundleError, ExportExists, RecordError
-from labapp.events.lifecycle import ConsentGiven
 from labapp.records.layout import EXPORTS, JOURNAL
 from labapp.records.opening import open_record
 from labapp.records.sessions import exports_of
 from labapp.records.tree import ZipTree
 from labapp.session.folder import SessionFolder
+from labapp.tasks.consent.events import ConsentGiven
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, SessionBuilder, golden_session
 from tests.helpers.packages import copied

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from labapp.events import Event, body_of
-from labapp.events.judging import PhotoJudged, StimuliKept
+from labapp.events.stimuli import StimuliKept
 from labapp.records.journal import read_rows
+from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import JudgingTask
 from tests.crash.kills import tell
 from tests.helpers.judging import made_for, write_judging_study

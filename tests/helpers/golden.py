@@ -26,7 +26,6 @@ from labapp.events import Source
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
-    ConsentGiven,
     DecoderWarmed,
     EnvironmentRecorded,
     FlagAdded,
@@ -35,27 +34,27 @@ from labapp.events.lifecycle import (
     PartEnded,
     PartStarted,
     PromptGiven,
-    QuestionnaireSubmitted,
-    ResponseChanged,
     SegmentEnded,
     SessionCompleted,
     SessionPaused,
     SessionResumed,
-    TutorialDialMoved,
     WindowFocus,
 )
-from labapp.events.trials import (
+from labapp.events.trials import TrialEnded
+from labapp.events.voice import AudioGap, AudioStarted, AudioState, AudioStopped
+from labapp.tasks.consent.events import ConsentGiven
+from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
+from labapp.tasks.reconstruction.events import (
     DialMoved,
     DialSelected,
     LabelEdited,
     OverlayToggled,
     PictureDecoded,
     TrialDrawn,
-    TrialEnded,
     TrialSolved,
     TrialStarted,
+    TutorialDialMoved,
 )
-from labapp.events.voice import AudioGap, AudioStarted, AudioState, AudioStopped
 from tests.helpers.journals import SessionBuilder, golden_plan
 
 PARTICIPANT, MODERATOR = Source.PARTICIPANT, Source.MODERATOR

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labapp.errors import RecordError
 from labapp.events.event import payload_text
-from labapp.events.trials import MOVEMENTS
+from labapp.events.registry import frequent_kinds
 from labapp.records.rows import Row
 
 SEED = 2**70 + 1
@@ -23,7 +23,7 @@ def row(kind: str, payload: str) -> Row:
 
 
 @given(
-    st.sampled_from(sorted(MOVEMENTS)),
+    st.sampled_from(sorted(frequent_kinds())),
     st.dictionaries(
         st.text(),
         st.floats(allow_nan=False, allow_infinity=False)

@@ -14,7 +14,7 @@ from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import body_of
 from labapp.events.commands import Judge, Next
-from labapp.events.judging import StimuliKept
+from labapp.events.stimuli import StimuliKept
 from labapp.records.journal import read_rows
 from labapp.session import opening
 from labapp.session.opening import OpenSession

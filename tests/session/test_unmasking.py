@@ -19,8 +19,8 @@ from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import Event, Source, body_of
 from labapp.events.commands import Next, Pause, Respond, Resume, StimulusPainted
-from labapp.events.judging import StimuliKept
 from labapp.events.lifecycle import InclusionDecided
+from labapp.events.stimuli import StimuliKept
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import opening, outputs

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from labapp.bundle.verify import verify
-from labapp.events.judging import PerformanceComputed, PhotoJudged
 from labapp.events.lifecycle import InclusionDecided, PaymentComputed, SessionPlanned
 from labapp.records.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.study import plan
+from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT, JudgingPart
 from tests.helpers import hive
 

@@ -13,7 +13,13 @@ import pytest
 from scipy.stats import binomtest
 
 from labapp.events import Body
-from labapp.events.judging import (
+from labapp.events.lifecycle import PaymentComputed, SessionCompleted, SessionPlanned
+from labapp.records.opening import open_record
+from labapp.simulation.jobs import simulate_study
+from labapp.stimuli.library import StimulusSet
+from labapp.study import plan
+from labapp.tasks.judging.answering import steps
+from labapp.tasks.judging.events import (
     DescriptionClosed,
     DescriptionOpened,
     JudgementMade,
@@ -21,12 +27,6 @@ from labapp.events.judging import (
     PhotoJudged,
     SpeciesOpened,
 )
-from labapp.events.lifecycle import PaymentComputed, SessionCompleted, SessionPlanned
-from labapp.records.opening import open_record
-from labapp.simulation.jobs import simulate_study
-from labapp.stimuli.library import StimulusSet
-from labapp.study import plan
-from labapp.tasks.judging.answering import steps
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.plan import (
     AGREEMENT,

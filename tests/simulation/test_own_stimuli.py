@@ -9,12 +9,12 @@ import pytest
 
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
-from labapp.events.judging import PerformanceComputed, PhotoJudged
 from labapp.events.lifecycle import SessionPlanned
 from labapp.records.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.stimuli import importing, library
 from labapp.study import loading, plan
+from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import JudgingPart
 from tests.stimuli.test_readme import written
 

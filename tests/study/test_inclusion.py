@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from labapp.events import Body, Event
-from labapp.events.judging import PhotoJudged
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
-from labapp.events.single_dimension import AnswerGiven
-from labapp.events.trials import TrialEnded, TrialSolved
+from labapp.events.trials import TrialEnded
 from labapp.study.inclusion import Achieved, Tally, achieved, decide
 from labapp.study.rules import Inclusion
+from labapp.tasks.judging.events import PhotoJudged
+from labapp.tasks.reconstruction.events import TrialSolved
+from labapp.tasks.single_dimension.events import AnswerGiven
 
 PLAN: list[dict[str, Any]] = [
     {"part": "consent", "id": "consent"},

@@ -16,8 +16,8 @@ from pathlib import Path
 from labapp.bundle.export import export
 from labapp.bundle.folder import write_zip
 from labapp.bundle.manifest import FileEntry, hash_stream, manifest_text
-from labapp.events.judging import StimuliKept
 from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
+from labapp.events.stimuli import StimuliKept
 from labapp.records.arrow import parquet_bytes, rows_of
 from labapp.records.journal import read_rows
 from labapp.records.layout import COLUMNS, JOURNAL, JOURNAL_PARQUET, MANIFEST, SESSION, SOURCEDATA

@@ -17,7 +17,7 @@ from labapp.events.commands import (
     Pause,
     Resume,
 )
-from labapp.events.judging import JudgementMade, PerformanceComputed, PhotoJudged
+from labapp.tasks.judging.events import JudgementMade, PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.machine import JudgingTask as Task
 from labapp.tasks.judging.plan import (
     ABSENT,

@@ -17,9 +17,9 @@ from labapp.events.commands import (
     Resume,
     ShowMoreExamples,
 )
-from labapp.events.single_dimension import QuestionDrawn
 from labapp.representations.package import load_package
 from labapp.representations.space import Discrete, LatentSpace
+from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.planner import CIRCLES_QUESTIONS, asked, practice_part
 from tests.helpers.play import NS

@@ -23,13 +23,6 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.events.trials import (
-    AlignmentMarked,
-    DialMoved,
-    PictureDecoded,
-    TrialDrawn,
-    TrialStarted,
-)
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import (
     AudioDeviceBack,
@@ -42,6 +35,13 @@ from labapp.events.voice import (
 from labapp.study.loading import load
 from labapp.study.parts import PagesPart
 from labapp.study.planner import realise
+from labapp.tasks.reconstruction.events import (
+    AlignmentMarked,
+    DialMoved,
+    PictureDecoded,
+    TrialDrawn,
+    TrialStarted,
+)
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.console import ConsoleState

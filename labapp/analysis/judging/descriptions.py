@@ -10,9 +10,14 @@ from dataclasses import dataclass, field
 
 from labapp.analysis.attempt import Key
 from labapp.events import Body
-from labapp.events.judging import DescriptionClosed, DescriptionOpened, PhotoJudged, PhotoShown
 from labapp.events.lifecycle import PartEnded, PartRestarted
 from labapp.events.trials import TrialEnded
+from labapp.tasks.judging.events import (
+    DescriptionClosed,
+    DescriptionOpened,
+    PhotoJudged,
+    PhotoShown,
+)
 
 METHOD, TREE = "method", "tree"
 """What a description is of."""

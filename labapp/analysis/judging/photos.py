@@ -11,7 +11,9 @@ from labapp.analysis.judging.parts import JudgedPart
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
-from labapp.events.judging import (
+from labapp.events.lifecycle import PartRestarted
+from labapp.events.trials import TrialEnded
+from labapp.tasks.judging.events import (
     DescriptionClosed,
     DescriptionOpened,
     JudgementMade,
@@ -21,8 +23,6 @@ from labapp.events.judging import (
     PhotoShown,
     SpeciesOpened,
 )
-from labapp.events.lifecycle import PartRestarted
-from labapp.events.trials import TrialEnded
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from labapp.analysis.judging.parts import JudgedPart
 from labapp.analysis.judging.photos import PhotoRecord
 from labapp.clock import NS
 from labapp.errors import RecordError
-from labapp.events.judging import PerformanceComputed
+from labapp.tasks.judging.events import PerformanceComputed
 from labapp.tasks.judging.plan import (
     ABSENT,
     AFTER_ABSENT,

@@ -13,7 +13,7 @@ from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
-from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 
 MS = 1_000_000
 """ns in a millisecond."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from labapp.events import Body, Draft, Event
 from labapp.events.commands import Command, DeclineConsent, GiveConsent
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import ConsentDeclined, ConsentGiven, PartEnded
+from labapp.events.lifecycle import PartEnded
 from labapp.plugins.machine import PartMachine
+from labapp.tasks.consent.events import ConsentDeclined, ConsentGiven
 from labapp.tasks.consent.plan import ConsentPart
 
 

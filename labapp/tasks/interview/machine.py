@@ -9,8 +9,8 @@ from labapp.events import Body, Draft, Event
 from labapp.events.commands import AskQuestion, Command, EndInterview, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
-from labapp.events.moderation import QuestionAsked
 from labapp.plugins.machine import PartMachine
+from labapp.tasks.interview.events import QuestionAsked
 from labapp.tasks.interview.plan import InterviewPart
 
 

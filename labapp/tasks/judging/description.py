@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from labapp.events import Body
 from labapp.events.commands import CloseDescription, Command, OpenDescription
-from labapp.events.judging import DescriptionClosed, DescriptionOpened
+from labapp.tasks.judging.events import DescriptionClosed, DescriptionOpened
 
 METHOD, TREE = "method", "tree"
 

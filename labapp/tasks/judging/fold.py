@@ -6,7 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from labapp.events import Body, Event
-from labapp.events.judging import (
+from labapp.events.lifecycle import PartEnded
+from labapp.events.trials import TrialEnded
+from labapp.tasks.judging import description
+from labapp.tasks.judging.events import (
     JudgementMade,
     PerformanceComputed,
     PhotoDrawn,
@@ -14,9 +17,6 @@ from labapp.events.judging import (
     PhotoShown,
     SpeciesOpened,
 )
-from labapp.events.lifecycle import PartEnded
-from labapp.events.trials import TrialEnded
-from labapp.tasks.judging import description
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 
 

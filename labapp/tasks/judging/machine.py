@@ -23,16 +23,16 @@ from labapp.events.commands import (
     Tick,
 )
 from labapp.events.durations import Pauses
-from labapp.events.judging import (
+from labapp.events.lifecycle import PartEnded
+from labapp.plugins import stage
+from labapp.tasks.judging import description, performance
+from labapp.tasks.judging.events import (
     JudgementMade,
     PhotoDrawn,
     PhotoJudged,
     PhotoShown,
     SpeciesOpened,
 )
-from labapp.events.lifecycle import PartEnded
-from labapp.plugins import stage
-from labapp.tasks.judging import description, performance
 from labapp.tasks.judging.fold import apply_event
 from labapp.tasks.judging.plan import (
     Exercise,

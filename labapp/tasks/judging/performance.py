@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from labapp.events.judging import PerformanceComputed, PhotoJudged
 from labapp.study.assignment import attempt_at, generator
+from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,

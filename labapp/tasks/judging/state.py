@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from labapp.events.durations import Pauses
-from labapp.events.judging import PerformanceComputed
+from labapp.tasks.judging.events import PerformanceComputed
 
 
 @dataclass(frozen=True, slots=True)

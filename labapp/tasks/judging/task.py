@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from labapp.events.judging import PhotoJudged
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.pictures import PartPictures, PictureContext
@@ -18,6 +17,7 @@ from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.tasks.judging import machine, performance, warm_up
+from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.method import MethodMachine
 from labapp.tasks.judging.pictures import PhotoPictures
 from labapp.tasks.judging.plan import JudgingPart, JudgingTask, MethodPart, WarmUpPart

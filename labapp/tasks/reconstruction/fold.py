@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartEnded
-from labapp.events.snapshots import SnapshotFold
-from labapp.events.trials import (
+from labapp.events.trials import TrialEnded
+from labapp.representations.space import Discrete, LatentSpace
+from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,
     DialSelected,
@@ -17,12 +18,11 @@ from labapp.events.trials import (
     PictureDecoded,
     SkipOffered,
     TrialDrawn,
-    TrialEnded,
     TrialSolved,
     TrialStarted,
 )
-from labapp.representations.space import Discrete, LatentSpace
 from labapp.tasks.reconstruction.plan import ReconstructionPart
+from labapp.tasks.reconstruction.snapshots import SnapshotFold
 from labapp.tasks.reconstruction.state import Mark, StageState, Trial
 
 NS = 1_000_000_000

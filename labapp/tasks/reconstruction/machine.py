@@ -26,7 +26,11 @@ from labapp.events.commands import (
     ToggleOverlay,
 )
 from labapp.events.durations import Pauses
-from labapp.events.trials import (
+from labapp.plugins import stage
+from labapp.plugins.stage import NS
+from labapp.representations.distance import reached
+from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,
     DialSelected,
@@ -38,10 +42,6 @@ from labapp.events.trials import (
     TrialSolved,
     TrialStarted,
 )
-from labapp.plugins import stage
-from labapp.plugins.stage import NS
-from labapp.representations.distance import reached
-from labapp.representations.space import LatentSpace
 from labapp.tasks.reconstruction.fold import apply_event, apply_trial
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.sampling import draw_pair

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from labapp.events.activity import counted_as_published_ns, counted_ns
 from labapp.events.durations import Pauses
-from labapp.events.snapshots import SnapshotFold
+from labapp.tasks.reconstruction.activity import counted_as_published_ns, counted_ns
+from labapp.tasks.reconstruction.snapshots import SnapshotFold
 
 MARKS = ("far", "close")
 """What the participant of a calibration can mark: "far away" and "close enough"."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labapp.events.trials import TrialSolved
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.pictures import PartPictures, PictureContext
@@ -17,6 +16,7 @@ from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_models
 from labapp.tasks.reconstruction import planner as planning
+from labapp.tasks.reconstruction.events import TrialSolved
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.pictures import BoxPictures, TrialPictures
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart

@@ -9,9 +9,9 @@ from math import isfinite
 from labapp.events import Body, Draft, Event
 from labapp.events.commands import Command, MoveTutorialDial
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import TutorialDialMoved
 from labapp.plugins.pages import PagesMachine, PagesState
 from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.events import TutorialDialMoved
 from labapp.tasks.reconstruction.plan import TutorialPart
 
 

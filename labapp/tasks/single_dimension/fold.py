@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartEnded
-from labapp.events.single_dimension import (
+from labapp.events.trials import TrialEnded
+from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
     ExamplesRedrawn,
@@ -15,7 +16,6 @@ from labapp.events.single_dimension import (
     QuestionShown,
     RatingMade,
 )
-from labapp.events.trials import TrialEnded
 from labapp.tasks.single_dimension.state import Question, SingleState
 
 

@@ -26,15 +26,15 @@ from labapp.events.commands import (
     Tick,
 )
 from labapp.events.durations import Pauses
-from labapp.events.single_dimension import (
+from labapp.plugins import stage
+from labapp.representations.space import LatentSpace
+from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
     ExamplesRedrawn,
     QuestionShown,
     RatingMade,
 )
-from labapp.plugins import stage
-from labapp.representations.space import LatentSpace
 from labapp.tasks.single_dimension.fold import apply_event
 from labapp.tasks.single_dimension.plan import SingleDimensionPart, choices
 from labapp.tasks.single_dimension.sampling import Percentiles, draw_examples, draw_question

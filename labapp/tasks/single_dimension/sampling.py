@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events.single_dimension import QuestionDrawn
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.assignment import attempt_at, generator
 from labapp.study.sampling import draw_state
+from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.plan import (
     REGIMES,
     Bounds,

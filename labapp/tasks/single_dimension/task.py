@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labapp.events.single_dimension import AnswerGiven
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.pages import TextMachine
 from labapp.plugins.part import PlannedPart
@@ -18,6 +17,7 @@ from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_models
 from labapp.tasks.single_dimension import planner as planning
+from labapp.tasks.single_dimension.events import AnswerGiven
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.pictures import ExamplePictures
 from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart

@@ -8,7 +8,7 @@ from dataclasses import replace
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import TrialEnded
-from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.state import INTERRUPTED, StimulusTrial, UnmaskingState
 
 

@@ -22,8 +22,8 @@ from labapp.events.commands import (
 )
 from labapp.events.durations import Pauses
 from labapp.events.trials import TrialEnded
-from labapp.events.unmasking import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.plugins import stage
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.fold import apply_event
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED, StimulusTrial, UnmaskingState

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labapp.events.unmasking import ResponseGiven
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.task_type import MachineContext, TaskType, Values
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.tasks.unmasking.events import ResponseGiven
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.planner import sequences_at, unmasked_at

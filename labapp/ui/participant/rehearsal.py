@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from labapp.events.commands import Command, Judge, OpenSpecies
 from labapp.events.durations import Pauses
-from labapp.events.judging import JudgementMade
+from labapp.tasks.judging.events import JudgementMade
 from labapp.tasks.judging.machine import answered
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto, questions
 from labapp.tasks.judging.state import JudgingState, PhotoTrial

@@ -12,9 +12,10 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
 from labapp.events import Source
 from labapp.events.lifecycle import DecoderWarmed, PartEnded, PartStarted, SessionCompleted
-from labapp.events.trials import LabelEdited, TrialDrawn, TrialEnded, TrialStarted
+from labapp.events.trials import TrialEnded
 from labapp.representations import card
 from labapp.representations.package import find
+from labapp.tasks.reconstruction.events import LabelEdited, TrialDrawn, TrialStarted
 from tests.analysis.sessions import builder, paired, stage_row
 from tests.helpers.journals import SessionBuilder
 

@@ -15,8 +15,8 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.errors import RecordError
 from labapp.events.commands import Pause, Resume
-from labapp.events.unmasking import ResponseGiven, StimulusDrawn
 from labapp.stimuli.manifest import Confusion
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.analysis.sessions import paired
 from tests.helpers.judged import of_play

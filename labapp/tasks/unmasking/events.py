@@ -10,7 +10,7 @@ from __future__ import annotations
 from labapp.events.registry import Body, kind
 
 
-@kind("stimulus.drawn", durable=True)
+@kind("stimulus.drawn", durable=True, begins=("unmasking",))
 class StimulusDrawn(Body):
     """The next stimulus of the plan begins. sequence: its image and method, counted from 1 in the
     part; mask: its place in the sequence, from 1; percent: of the pixels that are shown; due_ns:
@@ -26,7 +26,7 @@ class StimulusDrawn(Body):
     due_ns: int
 
 
-@kind("stimulus.shown", durable=True)
+@kind("stimulus.shown", durable=True, of_trial=True)
 class StimulusShown(Body):
     """The stimulus is on the screen; its time runs from here.
 
@@ -42,7 +42,7 @@ class StimulusShown(Body):
     side_px: int | None = None
 
 
-@kind("response.given", durable=True)
+@kind("response.given", durable=True, of_trial=True)
 class ResponseGiven(Body):
     """The participant said what the stimulus shows. response: the button from 1, whose class the
     plan has; 0 for "I don't know". input_ns: session time of the input event's own time stamp;

@@ -6,17 +6,7 @@ from __future__ import annotations
 from labapp.events.registry import Body, kind
 
 
-@kind("stimuli.kept", durable=True)
-class StimuliKept(Body):
-    """The pictures this session shows were put into its folder. files: picture (as the plan names
-    it) -> name of the file in `stimuli/`, which is its SHA-256."""
-
-    stimuli: str
-    manifest_sha256: str
-    files: dict[str, str]
-
-
-@kind("photo.drawn", durable=True)
+@kind("photo.drawn", durable=True, begins=("judging", "warm_up"))
 class PhotoDrawn(Body):
     """The next photo of the plan begins. set: number of its set; 0 for an exercise."""
 
@@ -26,12 +16,12 @@ class PhotoDrawn(Body):
     prediction: str
 
 
-@kind("photo.shown", durable=True)
+@kind("photo.shown", durable=True, of_trial=True)
 class PhotoShown(Body):
     """The photo is on the screen; its time runs from here."""
 
 
-@kind("judgement.made", durable=True)
+@kind("judgement.made", durable=True, of_trial=True)
 class JudgementMade(Body):
     """A question about the photo was answered, or its answer changed; device names the input.
     value is None where an answer is taken back, as it is when it no longer applies."""
@@ -41,7 +31,7 @@ class JudgementMade(Body):
     device: str
 
 
-@kind("photo.judged", durable=True)
+@kind("photo.judged", durable=True, of_trial=True)
 class PhotoJudged(Body):
     """The answers to the photo's questions are final. right: of the questions that have a right
     answer, whether it was given."""
@@ -50,7 +40,7 @@ class PhotoJudged(Body):
     right: dict[str, bool]
 
 
-@kind("species.opened")
+@kind("species.opened", of_trial=True)
 class SpeciesOpened(Body):
     """The rows of another class were looked at. option: its place among the options, from 1."""
 

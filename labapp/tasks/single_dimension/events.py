@@ -3,10 +3,14 @@ continuous dimension's value, a discrete dimension's index. Its questions end wi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from labapp.events.dials import no_dial, no_dial_state
 from labapp.events.registry import Body, kind
 
 
-@kind("question.drawn", durable=True)
+@kind("question.drawn", durable=True, begins=("single_dimension",))
 class QuestionDrawn(Body):
     """A question was drawn. z is the dial state of its picture, whose `dimension` (from 0) was set
     to `value`; regime is low, medium or high, empty for a discrete dimension; correct is the right
@@ -21,13 +25,16 @@ class QuestionDrawn(Body):
     bounds: tuple[tuple[float, float], ...]
     examples: tuple[tuple[tuple[float, ...], ...], ...]
 
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        return no_dial(part, self.dimension) or no_dial_state(part, self.z)
 
-@kind("question.shown", durable=True)
+
+@kind("question.shown", durable=True, of_trial=True)
 class QuestionShown(Body):
     """The question is on the screen; its time runs from here."""
 
 
-@kind("examples.redrawn", durable=True)
+@kind("examples.redrawn", durable=True, of_trial=True)
 class ExamplesRedrawn(Body):
     """The participant asked for other examples; number counts from 1 in a question."""
 
@@ -35,7 +42,7 @@ class ExamplesRedrawn(Body):
     examples: tuple[tuple[tuple[float, ...], ...], ...]
 
 
-@kind("choice.made", durable=True)
+@kind("choice.made", durable=True, of_trial=True)
 class ChoiceMade(Body):
     """A choice was taken or changed (from 0); device names the input."""
 
@@ -43,7 +50,7 @@ class ChoiceMade(Body):
     device: str
 
 
-@kind("rating.made", durable=True)
+@kind("rating.made", durable=True, of_trial=True)
 class RatingMade(Body):
     """A rating from 1 to 5 was given or changed. item: confidence or understanding."""
 
@@ -52,7 +59,7 @@ class RatingMade(Body):
     device: str
 
 
-@kind("answer.given", durable=True)
+@kind("answer.given", durable=True, of_trial=True)
 class AnswerGiven(Body):
     """The participant handed in choice and ratings and was told the right choice; they are final.
     confidence: "I'm confident I'm right", understanding: "The dial makes sense", 1 to 5."""

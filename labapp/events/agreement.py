@@ -1,0 +1,16 @@
+"""Bases of the kinds that say whether the participant agreed to take part, whatever the form."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body
+
+
+class Agreement(Body):
+    """The participant agreed. uses: whether they agreed to each use of the data that was asked one
+    by one."""
+
+    uses: dict[str, bool]
+
+
+class Refusal(Body):
+    """The participant did not agree."""

@@ -1,0 +1,21 @@
+"""Whether dials and dial states are of the part that they are said to be of.
+
+The plan's row of a part that asks about dials has a list of them, `dimensions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def no_dial(part: Mapping[str, Any], dimension: int) -> str:
+    """Why a part has no dial of a number, from 0; empty where it has."""
+    count = len(part.get("dimensions", ()))
+    return "" if dimension < count else f"{part['id']!r} has {count} dials, none {dimension}"
+
+
+def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:
+    """Why a part has no such dial state; empty where it can. z: one number a dial."""
+    count = len(part.get("dimensions", ()))
+    return "" if len(z) == count else f"it has {len(z)} dials, and {part['id']!r} has {count}"

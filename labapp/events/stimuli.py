@@ -1,0 +1,15 @@
+"""The kind that tells which pictures of a stimulus set a session keeps."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Body, kind
+
+
+@kind("stimuli.kept", durable=True)
+class StimuliKept(Body):
+    """The pictures this session shows were put into its folder. files: picture (as the plan names
+    it) -> name of the file in `stimuli/`, which is its SHA-256."""
+
+    stimuli: str
+    manifest_sha256: str
+    files: dict[str, str]

@@ -1,0 +1,26 @@
+"""Kinds of the consent form."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from labapp.events.agreement import Agreement, Refusal
+from labapp.events.registry import kind
+
+
+@kind("consent.given", durable=True)
+class ConsentGiven(Agreement):
+    """The participant agreed to the text with this hash. signed: how, by a click, a name or a drawn
+    signature; names and drawings are stored apart. uses: whether they agreed to each use of the
+    data that was asked one by one (audio, transcript, quote, share_audio, video)."""
+
+    document_sha256: str
+    signed: str = "name"
+    uses: dict[str, bool] = field(default_factory=dict)
+
+
+@kind("consent.declined", durable=True)
+class ConsentDeclined(Refusal):
+    """The participant did not agree; the session ends."""
+
+    document_sha256: str

@@ -1,0 +1,15 @@
+"""The kind of the interview: what was asked, and when."""
+
+from __future__ import annotations
+
+from labapp.events.moderation import Prompt
+from labapp.events.registry import kind
+
+
+@kind("interview.question_asked", durable=True)
+class QuestionAsked(Prompt):
+    """The moderator asked a question of the interview's guide. question: its number in the guide,
+    from 1; text: its words."""
+
+    question: int
+    text: str
