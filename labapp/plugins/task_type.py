@@ -122,7 +122,7 @@ class TaskType(ABC, Generic[P]):
     @abstractmethod
     def screen(self, part: P) -> str:
         """Where the participant's screen of a part is, as `module:Class`; its class is called with
-        the window's setting and the part."""
+        a view of the session (`labapp.ui.participant.view.SessionView`) and the part."""
 
     def pictures(self, part: P, context: PictureContext) -> PartPictures[Any]:
         """The pictures of a part while it runs; none unless the task says otherwise."""

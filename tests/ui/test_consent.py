@@ -59,7 +59,7 @@ def test_a_click_signs_and_no_name_is_asked_or_stored(open_room, open_window, tm
     assert screen.field is None
     QTest.mouseClick(window.bottom.right, LEFT)
     assert room.count("consent.given") == 0
-    assert window.bottom.note.text() == window.setting.words("consent_missing_click")
+    assert window.bottom.note.text() == window.session.words("consent_missing_click")
     QTest.mouseClick(screen.tick, LEFT)
     QTest.mouseClick(window.bottom.right, LEFT)
     assert room.last("consent.given")["signed"] == "click"
@@ -101,7 +101,7 @@ def test_uses_are_asked_one_by_one_and_only_a_needed_one_holds_up(open_room, ope
     screen.tick.click()
     QTest.mouseClick(window.bottom.right, LEFT)
     assert room.count("consent.given") == 0
-    assert window.bottom.note.text() == window.setting.words("consent_missing_use")
+    assert window.bottom.note.text() == window.session.words("consent_missing_use")
     assert screen.uses["transcript"].hasFocus()
     screen.uses["transcript"].click()
     QTest.mouseClick(window.bottom.right, LEFT)

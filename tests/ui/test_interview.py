@@ -68,7 +68,7 @@ def test_the_participant_is_told_before_and_during_it(
 ) -> None:
     room, _ = open_study(open_room, tmp_path, sound=sound, language=language)
     window = open_window(room)
-    words = window.setting.words
+    words = window.session.words
     room.session.begin()
     consent = window.screen_shown
     assert isinstance(consent, ConsentScreen)
@@ -92,7 +92,7 @@ def test_who_is_asked_about_sound_is_told_that_it_depends(
     window = open_window(room)
     room.session.begin()
     assert isinstance(window.screen_shown, ConsentScreen)
-    words = window.setting.words
+    words = window.session.words
     assert words("consent_interview_asked") in window.screen_shown.text.toPlainText()
     room.session.give_consent("A Name", uses={"audio": False})
     assert isinstance(window.screen_shown, InterviewScreen)
@@ -119,7 +119,7 @@ def test_a_study_without_an_interview_announces_none(
     room.session.begin()
     assert isinstance(window.screen_shown, ConsentScreen)
     said = window.screen_shown.text.toPlainText()
-    assert window.setting.words("consent_interview") not in said
+    assert window.session.words("consent_interview") not in said
 
 
 def test_the_guide_is_led_from_the_console(talked: Desk, qtbot: QtBot) -> None:

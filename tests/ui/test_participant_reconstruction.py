@@ -201,7 +201,7 @@ def test_the_bar_shows_the_alignment_and_its_target(stage, qapp):
     screen = screen_of(window)
     room.runner.send(MoveDial(0, 0.3 if trial_of(room).z[0] < 0 else -0.3, "mouse"))
     assert screen.bar.percent == f"{trial_of(room).alignment * 100:.1f} %"
-    words = window.setting.words
+    words = window.session.words
     assert "target 90 %" in screen.bar.accessibleDescription()
     solve(room)
     assert words("aligned") in screen.bar.accessibleDescription()
@@ -320,7 +320,7 @@ def test_a_pause_hides_the_task_and_gives_it_back(stage, qapp):
     dial.setFocus()
     room.runner.send(Pause("a break"))
     qapp.processEvents()
-    words = window.setting.words
+    words = window.session.words
     assert window.covered
     assert not screen.isVisible()
     assert window.cover.isVisible()
@@ -342,7 +342,7 @@ def test_a_stalled_disk_covers_the_task(stage, qapp, monkeypatch):
     monkeypatch.setattr(room.runner, "_stalled", True)
     room.bridge.changed.emit()
     assert window.covered
-    assert window.setting.words("problem_title") in window.cover.accessibleName()
+    assert window.session.words("problem_title") in window.cover.accessibleName()
     monkeypatch.setattr(room.runner, "_stalled", False)
     room.bridge.changed.emit()
     assert not window.covered

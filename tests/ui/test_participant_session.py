@@ -102,14 +102,14 @@ def test_the_whole_session_by_keyboard(open_room, open_window, qapp):
     devices = {payload["device"] for kind, payload in room.events if kind == "dial.moved"}
     assert devices == {"keyboard"}
     assert window.covered
-    assert window.setting.words("ended_title") in window.cover.accessibleName()
+    assert window.session.words("ended_title") in window.cover.accessibleName()
 
 
 def test_consent_needs_a_tick_and_a_name(open_room, open_window, qapp, tmp_path):
     room = open_room()
     window = open_window(room)
     screen = window.screen_shown
-    words = window.setting.words
+    words = window.session.words
     QTest.mouseClick(window.bottom.right, LEFT)
     assert room.count("consent.given") == 0
     assert window.bottom.note.text() == words("consent_missing")

@@ -44,7 +44,7 @@ def test_a_session_begun_with_fewer_words_goes_on(
     again = open_again(begun.folder.path, options)
     controller = SessionController(again, options)
     try:
-        assert controller.participant.setting.words("finish") == "Finish"
+        assert controller.participant.session.words("finish") == "Finish"
     finally:
         controller._end()
     assert copied.read_bytes() == before

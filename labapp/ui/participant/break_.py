@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QWidget
 from labapp.clock import NS
 from labapp.events.commands import Next
 from labapp.study.parts import BreakPart
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
@@ -21,8 +22,8 @@ LOOK_MS = 250
 class BreakScreen(Screen):
     """Its text in a column; Continue can be pressed when the participant may go on."""
 
-    def __init__(self, setting: Setting, part: BreakPart) -> None:
-        super().__init__(setting, part)
+    def __init__(self, session: SessionView, part: BreakPart) -> None:
+        super().__init__(session, part)
         self._part = part
         self._left_s = ceil(part.at_least_s)
         self.text = MarkdownView()
@@ -30,7 +31,7 @@ class BreakScreen(Screen):
         column.addStretch(1)
         column.addWidget(self.text, 100)
         column.addStretch(2)
-        self.text.show_text("\n\n".join(setting.pages(part.document, {})))
+        self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
         self._timer.start(LOOK_MS)
@@ -40,9 +41,8 @@ class BreakScreen(Screen):
 
     def _look(self) -> None:
         """Say how long is left; give the button the focus when that is over."""
-        runner = self.setting.runner
-        began = runner.state.records[runner.state.index].started_ns or 0
-        left = round(self._part.at_least_s * NS) - (runner.clock.now_ns() - began)
+        began = self.session.record.started_ns or 0
+        left = round(self._part.at_least_s * NS) - (self.session.clock.now_ns() - began)
         left_s = max(0, ceil(left / NS))
         if left_s == 0 and self._timer.isActive():
             self._timer.stop()
@@ -53,10 +53,10 @@ class BreakScreen(Screen):
         self.altered.emit()
 
     def head(self) -> Head:
-        return Head(self.setting.words("break"))
+        return Head(self.session.words("break"))
 
     def foot(self) -> Foot:
-        words, (minutes, seconds) = self.setting.words, divmod(self._left_s, 60)
+        words, (minutes, seconds) = self.session.words, divmod(self._left_s, 60)
         waits = words("break_wait", time=f"{minutes}:{seconds:02d}") if self._left_s else ""
         return Foot(right=words("continue"), enabled=not waits, note=waits)
 

@@ -20,7 +20,7 @@ class CalibrationScreen(ReconstructionScreen):
     marks: MarkRow
 
     def make_beneath(self) -> QWidget:
-        words = self.setting.words
+        words = self.session.words
 
         buttons = {}
         for mark, (name, key) in NAMES.items():
@@ -31,10 +31,10 @@ class CalibrationScreen(ReconstructionScreen):
         return self.marks
 
     def title(self) -> str:
-        return self.setting.words("mark_title")
+        return self.session.words("mark_title")
 
     def instruction(self) -> str:
-        words, part = self.setting.words, self.part
+        words, part = self.session.words, self.part
         said = [words("mark_text")]
         if part.skip == "after":
             seconds = words.number(f"{part.skip_after_s:g}")
@@ -53,7 +53,7 @@ class CalibrationScreen(ReconstructionScreen):
 
     def _said(self, trial: Trial) -> str:
         """What was marked last, and what is missing."""
-        words = self.setting.words
+        words = self.session.words
         if not trial.marks:
             return words("mark_first")
         last = trial.marks[-1].mark

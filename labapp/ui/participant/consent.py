@@ -20,7 +20,8 @@ from labapp.ui import theme
 from labapp.ui.participant.consent_words import announced
 from labapp.ui.participant.focus import InView
 from labapp.ui.participant.panels import Question
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.checkbox import CheckBox
@@ -54,28 +55,27 @@ class ConsentScreen(Screen):
         Where the signature is drawn; None where none is.
     """
 
-    def __init__(self, setting: Setting, part: ConsentPart) -> None:
-        super().__init__(setting, part)
-        words = setting.words
+    def __init__(self, session: SessionView, part: ConsentPart) -> None:
+        super().__init__(session, part)
+        words = session.words
         self._part = part
         self.text = MarkdownView()
-        runner = setting.runner
         behind = announced(
             words,
             part.items,
-            interview=any(other.talks for other in runner.machine.parts),
-            sound=runner.recorder is not None,
+            interview=any(other.talks for other in session.parts),
+            sound=session.recorded,
         )
-        self.text.show_text("\n\n".join([*setting.pages(part.document, {}), *behind]))
-        self.tick = CheckBox(words("consent_agree"), setting.palette)
+        self.text.show_text("\n\n".join([*session.pages(part.document, {}), *behind]))
+        self.tick = CheckBox(words("consent_agree"), session.palette)
         self.uses = {
-            use: CheckBox(words(f"consent_use_{use}_{asked}"), setting.palette)
+            use: CheckBox(words(f"consent_use_{use}_{asked}"), session.palette)
             for use, asked in part.items.items()
         }
         self.name = self._name_field() if part.sign != "click" else None
         self.field: SignatureField | None = None
         if part.sign == "drawn":
-            self.field = SignatureField(words("consent_draw_hint"), setting.palette)
+            self.field = SignatureField(words("consent_draw_hint"), session.palette)
             self.field.altered.connect(self._changed)
         self.leave = Question(
             words("decline_title"),
@@ -89,10 +89,10 @@ class ConsentScreen(Screen):
         for box in (self.tick, *self.uses.values()):
             box.toggled.connect(self._changed)
         self.leave.stayed.connect(self._stay)
-        self.leave.went.connect(lambda: setting.runner.send(DeclineConsent()))
+        self.leave.went.connect(lambda: self.send(DeclineConsent()))
 
     def _name_field(self) -> QLineEdit:
-        words = self.setting.words
+        words = self.session.words
         name = QLineEdit()
         drawn = self._part.sign == "drawn"
         name.setPlaceholderText(words("consent_name_instead" if drawn else "consent_name_hint"))
@@ -145,7 +145,7 @@ class ConsentScreen(Screen):
         column.addStretch(2)
 
     def _lay_out_signature(self, inside: QVBoxLayout, name: QLineEdit) -> None:
-        words = self.setting.words
+        words = self.session.words
         label = QLabel(words("consent_signature" if self.field else "consent_name"))
         label.setProperty("role", "heading")
         head = QHBoxLayout()
@@ -181,7 +181,7 @@ class ConsentScreen(Screen):
         self.altered.emit()
 
     def foot(self) -> Foot:
-        words = self.setting.words
+        words = self.session.words
         return Foot(
             left=words("consent_decline"),
             leaves=True,
@@ -217,7 +217,7 @@ class ConsentScreen(Screen):
             name = "" if self.name is None else self.name.text().strip()
             drawing = "" if self.field is None else self.field.drawing
             uses: dict[str, bool] = {use: box.isChecked() for use, box in self.uses.items()}
-            if self.setting.on_consent(name, drawing, uses) is False:
+            if not self.session.give_consent(name, drawing, uses):
                 self._given = False
             elif self.name is not None:
                 self.name.clear()

@@ -18,7 +18,7 @@ from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.ui import theme
 from labapp.ui.participant.judging import WIDEST
 from labapp.ui.participant.method import Enterable, TextPage, shown_of
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.worked import WorkedExample
 from labapp.ui.widgets.buttons import Button, Segmented
 from labapp.ui.widgets.zoom_view import FACTOR, ZoomView
@@ -29,9 +29,9 @@ class Description(QWidget):
 
     tree_asked = Signal()
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, session: SessionView) -> None:
         super().__init__()
-        self.setting = setting
+        self.session = session
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._for: tuple[str, str] | None = None
@@ -62,9 +62,9 @@ class Description(QWidget):
     def _made(self, part: JudgingPart | MethodPart, what: str) -> QWidget:
         tree = part.explained.tree
         if what == TREE and tree is not None:
-            return WholeTree(self.setting, tree)
+            return WholeTree(self.session, tree)
         assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
-        made = Pages(self.setting, part, self.setting.runner.machine.parts)
+        made = Pages(self.session, part, self.session.parts)
         made.tree.clicked.connect(self.tree_asked)
         return made
 
@@ -81,10 +81,12 @@ class Description(QWidget):
 class Pages(QWidget):
     """The description and the worked examples, one at a time."""
 
-    def __init__(self, setting: Setting, part: JudgingPart, parts: Sequence[PlannedPart]) -> None:
+    def __init__(
+        self, session: SessionView, part: JudgingPart, parts: Sequence[PlannedPart]
+    ) -> None:
         super().__init__()
-        words = setting.words
-        told = [shown_of(page) for page in setting.pages(part.description, part.values)]
+        words = session.words
+        told = [shown_of(page) for page in session.pages(part.description, part.values)]
         text = "\n\n".join(text for text, shown in told if shown in ("", TREE))
         self.pages: list[Enterable] = [TextPage(text)]
         names = [words("judging_description")]
@@ -92,10 +94,10 @@ class Pages(QWidget):
             ("correct", "judging_example_correct"),
             ("incorrect", "judging_example_incorrect"),
         ):
-            if made := example_page(setting, part, parts, name):
+            if made := example_page(session, part, parts, name):
                 self.pages.append(made)
                 names.append(words(key))
-        self.tabs = Segmented(names, setting.palette)
+        self.tabs = Segmented(names, session.palette)
         if len(names) == 1:
             self.tabs.hide()
         self.tabs.changed.connect(self._turn)
@@ -125,29 +127,29 @@ class Pages(QWidget):
 
 
 def example_page(
-    setting: Setting, part: JudgingPart, parts: Sequence[PlannedPart], name: str
+    session: SessionView, part: JudgingPart, parts: Sequence[PlannedPart], name: str
 ) -> WorkedExample | None:
     """A worked example as the introduction to the same stimuli has it; None where none does."""
     for other in parts:
         if not isinstance(other, MethodPart) or other.explained.stimuli != part.explained.stimuli:
             continue
         photo = other.correct if name == "correct" else other.incorrect
-        for page in setting.pages(other.document, other.values):
+        for page in session.pages(other.document, other.values):
             text, shown = shown_of(page)
             if shown == name and photo is not None:
-                return WorkedExample(setting, part.task, part.explained, photo, text)
+                return WorkedExample(session, part.task, part.explained, photo, text)
     return None
 
 
 class WholeTree(QWidget):
     """The picture of the whole tree, with buttons to zoom."""
 
-    def __init__(self, setting: Setting, tree: str) -> None:
+    def __init__(self, session: SessionView, tree: str) -> None:
         super().__init__()
-        assert setting.images is not None, "a session that explains pictures keeps them"
-        words = setting.words
-        self.view = ZoomView(setting.palette, words("judging_tree"))
-        self.view.show_picture(setting.images.image(tree))
+        assert session.images is not None, "a session that explains pictures keeps them"
+        words = session.words
+        self.view = ZoomView(session.palette, words("judging_tree"))
+        self.view.show_picture(session.images.image(tree))
         self.larger, self.smaller = Button("+"), Button("−")
         self.whole = Button(words("judging_tree_fit"))
         for button, name in (

@@ -9,21 +9,21 @@ from labapp.representations.space import LatentSpace
 from labapp.tasks.single_dimension.plan import ExamplePart
 from labapp.ui import theme
 from labapp.ui.participant.pages import PagedScreen
-from labapp.ui.participant.screen import Setting
 from labapp.ui.participant.single_dimension import choice_words, headings
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.example_sheet import ExampleSheet
 from labapp.ui.widgets.markdown import text_width
 
 
 class ExampleScreen(PagedScreen):
-    def __init__(self, setting: Setting, part: ExamplePart) -> None:
-        examples = setting.runner.pictures
+    def __init__(self, session: SessionView, part: ExamplePart) -> None:
+        examples = session.pictures
         assert examples is not None  # the window makes a screen when they are there
         values = {"dial": str(part.dimension + 1)}
-        super().__init__(setting, part, setting.pages(part.document, values))
-        words = setting.words
+        super().__init__(session, part, session.pages(part.document, values))
+        words = session.words
         self.sheet = ExampleSheet(
-            part.display, part.visualisation, setting.palette, words("examples")
+            part.display, part.visualisation, session.palette, words("examples")
         )
         space = LatentSpace.from_json(part.dimensions)
         texts = choice_words(words, space, part.dimension)

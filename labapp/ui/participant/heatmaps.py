@@ -22,7 +22,7 @@ from labapp.tasks.judging.plan import (
 )
 from labapp.ui import theme
 from labapp.ui.participant.judging import CONFIDENCES, WIDEST, JudgingScreen
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.heatmap_bar import HeatmapBar
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
@@ -59,9 +59,9 @@ class Captioned(QWidget):
         column.addWidget(self.caption)
 
 
-def colour_bar(setting: Setting, explained: Explained) -> HeatmapBar | None:
+def colour_bar(session: SessionView, explained: Explained) -> HeatmapBar | None:
     """What the colours mean; none where a set brings its own colours."""
-    words = setting.words
+    words = session.words
     if not explained.colour_map:
         return None
     signed = explained.scale == "signed"
@@ -71,7 +71,7 @@ def colour_bar(setting: Setting, explained: Explained) -> HeatmapBar | None:
         ends = words("judging_bar_positive_low"), words("judging_bar_positive_high")
     return HeatmapBar(
         colour.table(explained.colour_map),
-        setting.palette,
+        session.palette,
         *ends,
         middle=words("judging_bar_signed_middle") if signed else "",
         remark=words("judging_bar_same"),
@@ -81,9 +81,9 @@ def colour_bar(setting: Setting, explained: Explained) -> HeatmapBar | None:
 class HeatmapScreen(JudgingScreen):
     """Pictures on the left, questions on the right. Nothing scrolls."""
 
-    def __init__(self, setting: Setting, part: JudgingPart) -> None:
-        super().__init__(setting, part)
-        words, palette = setting.words, setting.palette
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part)
+        words, palette = session.words, session.palette
         of = max(len(photo.options) for photo in part.photos)
         self.photo_place = Captioned(words("judging_photo"), words("judging_photo"), "", palette)
         self.heatmaps = [
@@ -110,7 +110,7 @@ class HeatmapScreen(JudgingScreen):
             )
             row.choice.set_name(f"{main} {words('judging_q_confidence')}")
             self.ask(sure, row)
-        self._bar = colour_bar(setting, part.explained)
+        self._bar = colour_bar(session, part.explained)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -147,7 +147,7 @@ class HeatmapScreen(JudgingScreen):
         right.addWidget(self.asked[DISTINCTION_CONFIDENCE])
         right.addSpacing(theme.SPACE_S)
         right.addWidget(
-            _secondary(self.setting.words("judging_keys_choose", last=len(self.heatmaps)))
+            _secondary(self.session.words("judging_keys_choose", last=len(self.heatmaps)))
         )
         right.addStretch(1)
         row = QHBoxLayout()
@@ -164,7 +164,7 @@ class HeatmapScreen(JudgingScreen):
             return None
         values = self.part.values
         return _secondary(
-            self.setting.words(
+            self.session.words(
                 "judging_q_output_recall",
                 method=self.part.explained.method,
                 hot=values.get("hot", ""),
@@ -196,7 +196,7 @@ class HeatmapScreen(JudgingScreen):
             line.setFixedWidth((1 + ACROSS) * side + ACROSS * GAP)
 
     def show_photo(self, photo: PlannedPhoto) -> None:
-        explained, words = self.part.explained, self.setting.words
+        explained, words = self.part.explained, self.session.words
         self.photo_place.view.show_picture(self.images.image(photo.photo))
         for index, place in enumerate(self.heatmaps):
             there = index < len(photo.heatmaps)
@@ -211,7 +211,7 @@ class HeatmapScreen(JudgingScreen):
         self._fit()
 
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
-        said = (self.setting.words(MISSING[question.id]) for question in missing)
+        said = (self.session.words(MISSING[question.id]) for question in missing)
         return list(dict.fromkeys(said))
 
 

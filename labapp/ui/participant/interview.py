@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui import theme
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head, RecordingMark
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
@@ -15,11 +16,11 @@ from labapp.ui.widgets.markdown import MarkdownView, text_width
 class InterviewScreen(Screen):
     """The study's text, and below it the card that says whether the voice is recorded."""
 
-    def __init__(self, setting: Setting, part: InterviewPart) -> None:
-        super().__init__(setting, part)
+    def __init__(self, session: SessionView, part: InterviewPart) -> None:
+        super().__init__(session, part)
         self.text = MarkdownView()
-        self.text.show_text("\n\n".join(setting.pages(part.document, {})))
-        self.mark = RecordingMark(setting.palette)
+        self.text.show_text("\n\n".join(session.pages(part.document, {})))
+        self.mark = RecordingMark(session.palette)
         self.announcement, self.how = QLabel(), QLabel()
         self.announcement.setProperty("role", "heading")
         self.how.setProperty("role", "secondary")
@@ -48,11 +49,11 @@ class InterviewScreen(Screen):
         return card
 
     def render_state(self) -> None:
-        recorded = self.setting.runner.recorder is not None
+        recorded = self.session.recorded
         if recorded == self._recorded:
             return
         self._recorded = recorded
-        words = self.setting.words
+        words = self.session.words
         self.mark.show_on(recorded)
         self.announcement.setText(
             words("interview_recorded" if recorded else "interview_unrecorded")
@@ -60,10 +61,10 @@ class InterviewScreen(Screen):
         self.how.setText(words("interview_stop" if recorded else "interview_stop_unrecorded"))
 
     def head(self) -> Head:
-        return Head(self.setting.words("interview"))
+        return Head(self.session.words("interview"))
 
     def foot(self) -> Foot:
-        return Foot(note=self.setting.words("interview_foot"))
+        return Foot(note=self.session.words("interview_foot"))
 
     def entrance(self) -> QWidget | None:
         return self.text if self.text.focusPolicy() else None

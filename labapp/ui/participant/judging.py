@@ -14,7 +14,8 @@ from labapp.tasks.judging.description import METHOD
 from labapp.tasks.judging.plan import JudgingPart, PlannedPhoto, Question, applies, questions
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui.images import Images
-from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
@@ -54,18 +55,18 @@ class JudgingScreen(Screen):
 
     asked: dict[str, QuestionRow]
 
-    def __init__(self, setting: Setting, part: JudgingPart) -> None:
-        super().__init__(setting, part)
-        assert setting.images is not None, "a session that judges pictures keeps them"
-        self.images: Images = setting.images
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part)
+        assert session.images is not None, "a session that judges pictures keeps them"
+        self.images: Images = session.images
         self.part = part
         self.asked = {}
         self.reminded = False
-        self._stage = stage_words(setting, part)
+        self._stage = stage_words(session, part)
         self._shown: tuple[int, int] | None = None
-        words = setting.words
+        words = session.words
         self.enlarger = Enlarger(
-            setting.palette,
+            session.palette,
             words("judging_zoom_hint"),
             lambda name: words("judging_enlarged", name=name),
         )
@@ -91,7 +92,7 @@ class JudgingScreen(Screen):
     @property
     def onward(self) -> str:
         """What the button says that leads on."""
-        return self.setting.words("continue" if self.last else "judging_next_photo")
+        return self.session.words("continue" if self.last else "judging_next_photo")
 
     def missing(self) -> tuple[Question, ...]:
         """The questions still to be answered, in their order."""
@@ -150,7 +151,7 @@ class JudgingScreen(Screen):
         self.show_answers(trial, self.missing() if self.reminded else ())
 
     def head(self) -> Head:
-        trial, words = self.trial, self.setting.words
+        trial, words = self.trial, self.session.words
         number = trial.number if trial is not None else 1
         said = words("judging_photo_of", number=number, of=self.part.trials)
         stage = self._stage if self.part.of > 1 else ""
@@ -158,14 +159,14 @@ class JudgingScreen(Screen):
 
     def _help_words(self) -> str:
         """GradCAM explains a model from outside; of the others the model itself is described."""
-        words, explained, state = self.setting.words, self.part.explained, self.state
+        words, explained, state = self.session.words, self.part.explained, self.state
         if isinstance(state, JudgingState) and state.description == METHOD:
             return words("judging_close_description")
         outside = explained.kind == "heatmaps" and explained.scale != "signed"
         return words("judging_method_description" if outside else "judging_model_description")
 
     def foot(self) -> Foot:
-        missing, words = self.missing(), self.setting.words
+        missing, words = self.missing(), self.session.words
         note = ""
         if missing:
             note = words("answer_missing", items=", ".join(self.missing_words(missing)))
@@ -208,9 +209,9 @@ class JudgingScreen(Screen):
         return next(iter(self.asked.values())).entrance()
 
 
-def columns(setting: Setting, *, rating: bool = True) -> Columns:
+def columns(session: SessionView, *, rating: bool = True) -> Columns:
     """The columns of rows that compare a region with a prototype."""
-    words = setting.words
+    words = session.words
     return Columns(
         photo=words("judging_photo"),
         region=words("judging_region"),
@@ -223,7 +224,7 @@ def columns(setting: Setting, *, rating: bool = True) -> Columns:
     )
 
 
-def similarity_key(setting: Setting) -> str:
+def similarity_key(session: SessionView) -> str:
     """What the numbers of the ratings mean, in a line."""
-    said = [f"{n}\N{NO-BREAK SPACE}{setting.words(key)}" for n, key in enumerate(SIMILARITIES, 1)]
+    said = [f"{n}\N{NO-BREAK SPACE}{session.words(key)}" for n, key in enumerate(SIMILARITIES, 1)]
     return " · ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in said)

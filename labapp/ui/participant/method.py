@@ -22,7 +22,7 @@ from labapp.ui import theme
 from labapp.ui.participant.judging import WIDEST, JudgingScreen
 from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.rehearsal import rehearsal
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.worked import WorkedExample
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView, text_width
@@ -83,10 +83,10 @@ class PreviewPage(QWidget):
 
 
 class MethodScreen(PagedScreen):
-    def __init__(self, setting: Setting, part: MethodPart) -> None:
-        super().__init__(setting, part, setting.pages(part.document, part.values))
+    def __init__(self, session: SessionView, part: MethodPart) -> None:
+        super().__init__(session, part, session.pages(part.document, part.values))
         self._part = part
-        self._screen_of: Callable[[Setting, JudgingPart], JudgingScreen]
+        self._screen_of: Callable[[SessionView, JudgingPart], JudgingScreen]
         self._screen_of = discovery.load(SCREENS[part.task])
         self._made: dict[int, QWidget] = {}
         self.stack = QStackedWidget()
@@ -105,14 +105,14 @@ class MethodScreen(PagedScreen):
 
     def _page_of(self, page: str) -> QWidget:
         text, shown = shown_of(page)
-        setting, part = self.setting, self._part
+        session, part = self.session, self._part
         examples = {"correct": part.correct, "incorrect": part.incorrect}
         if (photo := examples.get(shown)) is not None:
-            return WorkedExample(setting, part.task, part.explained, photo, text)
-        if shown == "preview" and (tried := rehearsal(setting, part, self._screen_of)):
+            return WorkedExample(session, part.task, part.explained, photo, text)
+        if shown == "preview" and (tried := rehearsal(session, part, self._screen_of)):
             return PreviewPage(text, tried)
         if shown == TREE and part.explained.tree is not None:
-            button = Button(setting.words("judging_whole_tree"))
+            button = Button(session.words("judging_whole_tree"))
             button.clicked.connect(lambda: self.send(OpenDescription(TREE)))
             return TextPage(text, button)
         return TextPage(text)

@@ -10,7 +10,8 @@ from labapp.events.commands import Back, Next
 from labapp.plugins.part import PlannedPart
 from labapp.study.parts import PagesPart
 from labapp.study.rules import amount
-from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
@@ -24,14 +25,14 @@ class PagedScreen(Screen):
 
     def __init__(
         self,
-        setting: Setting,
+        session: SessionView,
         part: PlannedPart,
         pages: Sequence[str],
         *,
         stage: str = "",
         last_words: str = "continue",
     ) -> None:
-        super().__init__(setting, part)
+        super().__init__(session, part)
         self._pages = pages
         self._stage = stage
         self._last_words = last_words
@@ -58,10 +59,10 @@ class PagedScreen(Screen):
         if of == 1:
             return Head(self._stage)
         number = self._page + 1
-        return Head(self._stage, self.setting.words("page_of", number=number, of=of), number, of)
+        return Head(self._stage, self.session.words("page_of", number=number, of=of), number, of)
 
     def foot(self) -> Foot:
-        words = self.setting.words
+        words = self.session.words
         return Foot(
             left=words("back") if self._page > 0 else "",
             right=words(self._last_words if self.on_last_page else "continue"),
@@ -77,16 +78,16 @@ class PagedScreen(Screen):
 class PagesScreen(PagedScreen):
     """A page of text in a column of its own; the debrief ends with what is paid."""
 
-    def __init__(self, setting: Setting, part: PagesPart) -> None:
-        pages = setting.pages(part.document, part.values)
+    def __init__(self, session: SessionView, part: PagesPart) -> None:
+        pages = session.pages(part.document, part.values)
         last = part.part == "debrief"
-        if last and (paid := payment_words(setting)):
+        if last and (paid := payment_words(session)):
             pages[-1] += f"\n\n{paid}"
         super().__init__(
-            setting,
+            session,
             part,
             pages,
-            stage=stage_words(setting, part),
+            stage=stage_words(session, part),
             last_words="finish" if last else "continue",
         )
         column = self.column(text_width())
@@ -100,12 +101,12 @@ class PagesScreen(PagedScreen):
         return self.text if self.text.focusPolicy() else None
 
 
-def payment_words(setting: Setting) -> str:
+def payment_words(session: SessionView) -> str:
     """What the participant is told of the payment; empty in a study that pays nothing."""
-    earned = setting.runner.machine.payment(setting.runner.state)
+    earned = session.payment()
     if earned is None:
         return ""
-    words = setting.words
+    words = session.words
 
     def said(value: float) -> str:
         return words.number(amount(earned.currency, value))

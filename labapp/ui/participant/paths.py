@@ -29,7 +29,7 @@ from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.participant.judging import AGREEMENTS, CONFIDENCES
 from labapp.ui.participant.prototypes import RatedScreen
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.path_view import PathList
@@ -106,7 +106,7 @@ class PathScreen(RatedScreen):
         return self._turn
 
     def show_rows(self, photo: PlannedPhoto) -> None:
-        words = self.setting.words
+        words = self.session.words
         self.rows.show_rows(path_rows(words, self.images, photo, similarity=self.tells_similarity))
 
     def numbers(self) -> tuple[int, ...]:
@@ -117,7 +117,7 @@ class PathScreen(RatedScreen):
 
     def tell_keys(self, last: int) -> None:
         """Say which keys answer; last: the digit of the last option."""
-        words = self.setting.words
+        words = self.session.words
         two = last == 2  # "1 to 2" would be odd
         said = words("judging_keys_two") if two else words("judging_keys_choose", last=last)
         self.keys.setText(said)
@@ -131,11 +131,11 @@ class BelievedScreen(PathScreen):
     """Besides the path it is asked whether one believes the prediction."""
 
     def ask_agreement(self) -> None:
-        words = self.setting.words
+        words = self.session.words
         row = QuestionRow(
             words("judging_q_agreement"),
             [words(key) for key in AGREEMENTS],
-            self.setting.palette,
+            self.session.palette,
             strong=True,
             upright=True,
         )
@@ -145,7 +145,7 @@ class BelievedScreen(PathScreen):
 
     def show_photo(self, photo: PlannedPhoto) -> None:
         name = self.part.explained.names[photo.prediction]
-        self.above.setText(self.setting.words("judging_predicts", name=name))
+        self.above.setText(self.session.words("judging_predicts", name=name))
         super().show_photo(photo)
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
@@ -157,14 +157,14 @@ class BelievedScreen(PathScreen):
 class PathAgreementScreen(BelievedScreen):
     """Every step is rated."""
 
-    def __init__(self, setting: Setting, part: JudgingPart) -> None:
-        super().__init__(setting, part, setting.words("judging_q_rows"))
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part, session.words("judging_q_rows"))
         self.ask_agreement()
         self.lay_out(())
 
     def make_rows(self) -> PathList:
-        columns = path_columns(self.setting.words, rating=True)
-        return PathList(columns, self.setting.palette, self.enlarger)
+        columns = path_columns(self.session.words, rating=True)
+        return PathList(columns, self.session.palette, self.enlarger)
 
 
 class FirstStepScreen(BelievedScreen):
@@ -172,10 +172,10 @@ class FirstStepScreen(BelievedScreen):
 
     tells_similarity = True
 
-    def __init__(self, setting: Setting, part: JudgingPart) -> None:
-        super().__init__(setting, part, "")
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part, "")
         self.first = QuestionRow(
-            setting.words("judging_q_first_step"), ("1",), setting.palette, strong=True, lines=2
+            session.words("judging_q_first_step"), ("1",), session.palette, strong=True, lines=2
         )
         self.ask(FIRST_STEP, self.first)
         self.ask_agreement()
@@ -183,12 +183,12 @@ class FirstStepScreen(BelievedScreen):
         self._turn = [self.rows.area, *(row.choice for row in self.asked.values())]
 
     def make_rows(self) -> PathList:
-        columns = path_columns(self.setting.words, similarity=True)
-        return PathList(columns, self.setting.palette, self.enlarger)
+        columns = path_columns(self.session.words, similarity=True)
+        return PathList(columns, self.session.palette, self.enlarger)
 
     def show_photo(self, photo: PlannedPhoto) -> None:
         steps = [f"{number}" for number in self.numbers()]
-        self.first.choice.show_texts([*steps, self.setting.words("judging_agree_with_all")])
+        self.first.choice.show_texts([*steps, self.session.words("judging_agree_with_all")])
         self.tell_keys(len(steps))
         super().show_photo(photo)
 
@@ -205,16 +205,16 @@ class PathDistinctionScreen(PathScreen):
     """The first steps, then two that the participant decides: which species they lead to is the
     answer."""
 
-    def __init__(self, setting: Setting, part: JudgingPart) -> None:
-        super().__init__(setting, part, "")
-        words = setting.words
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part, "")
+        words = session.words
         self.steps = dict(zip(OPEN, self.rows.open, strict=True))
         for name, step in self.steps.items():
             step.answered.connect(lambda place, device, name=name: self.judge(name, place, device))
         confidence = QuestionRow(
             words("judging_q3_confidence"),
             [words(key) for key in CONFIDENCES],
-            setting.palette,
+            session.palette,
             strong=True,
             lines=2,
             px=theme.SECONDARY_PX,
@@ -228,10 +228,10 @@ class PathDistinctionScreen(PathScreen):
         self._turn = [self.rows.area, *steps, confidence.choice]
 
     def make_rows(self) -> PathList:
-        words = self.setting.words
+        words = self.session.words
         return PathList(
             path_columns(words),
-            self.setting.palette,
+            self.session.palette,
             self.enlarger,
             headings=(words("judging_first_steps"), words("judging_final_steps")),
             open_steps=(
@@ -253,7 +253,7 @@ class PathDistinctionScreen(PathScreen):
     def show_photo(self, photo: PlannedPhoto) -> None:
         final = photo.final
         assert final is not None, "a plan of this task has the final steps"
-        words = self.setting.words
+        words = self.session.words
         at = len(photo.rows) + 1
         open_steps = ((final.first, at), (final.absent, at + 1), (final.present, at + 1))
         self.rows.show_open(

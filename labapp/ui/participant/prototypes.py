@@ -31,7 +31,7 @@ from labapp.ui.participant.judging import (
     columns,
     similarity_key,
 )
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
 from labapp.ui.widgets.row_view import RowList
@@ -49,16 +49,16 @@ class RatedScreen(JudgingScreen):
     task: what is to be done with the rows; empty where they are only looked at.
     """
 
-    def __init__(self, setting: Setting, part: JudgingPart, task: str) -> None:
-        super().__init__(setting, part)
+    def __init__(self, session: SessionView, part: JudgingPart, task: str) -> None:
+        super().__init__(session, part)
         self.rows = self.make_rows()
         self.rows.rated.connect(self._rate)
         self.above = QLabel()
         self.above.setProperty("role", "strong")
         self.above.setIndent(MARK_WIDTH)
         self.task = QLabel(task)
-        self.key = QLabel(similarity_key(setting))
-        self.keys = QLabel(setting.words("judging_keys_rate"))
+        self.key = QLabel(similarity_key(session))
+        self.keys = QLabel(session.words("judging_keys_rate"))
         for label in (self.key, self.keys):
             label.setProperty("role", "secondary")
         for label in (self.above, self.task, self.key, self.keys):
@@ -69,7 +69,7 @@ class RatedScreen(JudgingScreen):
 
     def make_rows(self) -> RowList:
         """The list of rows."""
-        return RowList(columns(self.setting), self.setting.palette, self.enlarger)
+        return RowList(columns(self.session), self.session.palette, self.enlarger)
 
     def lay_out(self, over_rows: Sequence[QWidget], below: Sequence[QWidget] = ()) -> None:
         """Put everything in its place, once the questions are made. below: under the photo, where
@@ -129,7 +129,7 @@ class RatedScreen(JudgingScreen):
 
     def show_photo(self, photo: PlannedPhoto) -> None:
         image = self.images.image(photo.photo)
-        self.enlarger.rest(image, None, self.setting.words("judging_photo"))
+        self.enlarger.rest(image, None, self.session.words("judging_photo"))
         self.show_rows(photo)
         self._fit()
 
@@ -155,7 +155,7 @@ class RatedScreen(JudgingScreen):
         """A row is rated; by keyboard the next one has the turn."""
         numbers = self.numbers()
         self.judge(SIMILARITY.format(numbers[place - 1]), value, device)
-        if device == "keyboard" and self.setting.runner.part is self.planned:
+        if device == "keyboard" and self.session.part is self.planned:
             self.after_row(place)
 
     def after_row(self, place: int) -> None:
@@ -181,7 +181,7 @@ class RatedScreen(JudgingScreen):
         return self.rows.shown[0].rating if self.rows.shown else super().entrance()
 
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
-        words = self.setting.words
+        words = self.session.words
         count = sum(question.row is not None for question in missing)
         said = [words("judging_missing_rows", count=count)] if count else []
         return said + [words(self.missing_key(one)) for one in missing if one.row is None]
@@ -205,13 +205,13 @@ ORDERS: dict[Rows, str] = {"sorted": "judging_sorted", "shuffled": "judging_shuf
 class PrototypeAgreementScreen(RatedScreen):
     """What the model predicts, why, and whether one believes it."""
 
-    def __init__(self, setting: Setting, part: JudgingPart) -> None:
-        super().__init__(setting, part, setting.words("judging_q_rows"))
-        words = setting.words
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part, session.words("judging_q_rows"))
+        words = session.words
         row = QuestionRow(
             words("judging_q_agreement"),
             [words(key) for key in AGREEMENTS],
-            setting.palette,
+            session.palette,
             strong=True,
             upright=True,
         )
@@ -228,7 +228,7 @@ class PrototypeAgreementScreen(RatedScreen):
 
     def show_photo(self, photo: PlannedPhoto) -> None:
         species = self.part.explained.names[photo.prediction]
-        words = self.setting.words
+        words = self.session.words
         self.above.setText(words("judging_predicts", name=species))
         order = words(ORDERS[self.part.rows])
         self.note.setText(f"{words('judging_all_from', name=species)} {order}")
@@ -243,9 +243,9 @@ class PrototypeAgreementScreen(RatedScreen):
 class PrototypeDistinctionScreen(RatedScreen):
     """The rows of four species, one species at a time, and which one is the right one."""
 
-    def __init__(self, setting: Setting, part: JudgingPart) -> None:
-        super().__init__(setting, part, setting.words("judging_q_pairs"))
-        words, palette = setting.words, setting.palette
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part, session.words("judging_q_pairs"))
+        words, palette = session.words, session.palette
         of = max(len(photo.options) for photo in part.photos)
         # Species or classes, as the set says.
         birds = part.explained.classes_are == "species"
@@ -292,7 +292,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         trial = self.trial
         self._option = trial.option if trial is not None else 1
         asked = self.asked[DISTINCTION]
-        asked.label.setText(self.setting.words(self._question, next=self.onward))
+        asked.label.setText(self.session.words(self._question, next=self.onward))
         super().show_photo(photo)
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:

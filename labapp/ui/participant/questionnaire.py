@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from labapp.events.commands import Answer, Back, Command, Next
 from labapp.study.parts import QuestionnairePart
 from labapp.ui.participant.questionnaire_page import Page
-from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 
 MISSING_CHARACTERS = 40
@@ -18,12 +19,12 @@ MOST_NAMED, NAMED_CHARACTERS = 3, 84
 
 
 class QuestionnaireScreen(Screen):
-    def __init__(self, setting: Setting, part: QuestionnairePart) -> None:
-        super().__init__(setting, part)
-        self._instrument = setting.loaded.instruments[part.instrument].realised(
+    def __init__(self, session: SessionView, part: QuestionnairePart) -> None:
+        super().__init__(session, part)
+        self._instrument = session.loaded.instruments[part.instrument].realised(
             part.items, part.values
         )
-        self._stage = stage_words(setting, part)
+        self._stage = stage_words(session, part)
         self._asked = False
         self._page: int = self.state.page
         self.stack = QStackedWidget()
@@ -33,9 +34,9 @@ class QuestionnaireScreen(Screen):
                 self._instrument.title,
                 self._instrument.instruction,
                 items,
-                setting.words,
-                setting.palette,
-                above="" if self.pages else above(setting, part),
+                session.words,
+                session.palette,
+                above="" if self.pages else above(session, part),
             )
             for view in page.views:
                 view.answered.connect(
@@ -63,11 +64,11 @@ class QuestionnaireScreen(Screen):
         if pages == 1:
             return Head(self._stage)
         number = self.state.page + 1
-        words = self.setting.words("page_of", number=number, of=pages)
+        words = self.session.words("page_of", number=number, of=pages)
         return Head(self._stage, words, number, pages)
 
     def foot(self) -> Foot:
-        words = self.setting.words
+        words = self.session.words
         missing = self._instrument.missing(self.state.answers, self.state.page)
         return Foot(
             left=words("back") if self.state.page else "",
@@ -80,7 +81,7 @@ class QuestionnaireScreen(Screen):
     def _missing_words(self, titles: list[str]) -> str:
         if not titles:
             return ""
-        words = self.setting.words
+        words = self.session.words
         named = [words("quoted", text=_short(title)) for title in titles[:MOST_NAMED]]
         while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
             named.pop()
@@ -119,16 +120,15 @@ class QuestionnaireScreen(Screen):
         return self.pages[self._page].views[0].entrance()
 
 
-def above(setting: Setting, part: QuestionnairePart) -> str:
+def above(session: SessionView, part: QuestionnairePart) -> str:
     """The text above the questions, with the method's name and what the participant achieved; what
     tells of a stage that the moderator skipped is left out."""
     if part.above is None:
         return ""
-    runner = setting.runner
-    said = runner.machine.result_values(runner.state, setting.words)
+    said = session.result_values()
     # What tells of a stage that was done says more than what tells of it as planned.
     values = said | part.values | {name: value for name, value in said.items() if value}
-    text = "\n\n".join(setting.pages(part.above, values))
+    text = "\n\n".join(session.pages(part.above, values))
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 

@@ -24,7 +24,8 @@ from labapp.ui import theme
 from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
 from labapp.ui.participant.picture_panel import GAP, PicturePanel
-from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.alignment import AlignmentBar
 from labapp.ui.widgets.bars import Foot, Head
 
@@ -36,23 +37,23 @@ left of the content column."""
 class ReconstructionScreen(Screen):
     """One stage (or the practice); questions come and go in it without anything being rebuilt."""
 
-    def __init__(self, setting: Setting, part: ReconstructionPart) -> None:
-        super().__init__(setting, part)
-        pictures = setting.runner.pictures
+    def __init__(self, session: SessionView, part: ReconstructionPart) -> None:
+        super().__init__(session, part)
+        pictures = session.pictures
         assert pictures is not None  # the window makes a screen when they are there
         self.part = part
         self._space = LatentSpace.from_json(part.dimensions)
-        words, palette = setting.words, setting.palette
-        task = setting.runner.machine.tasks[setting.runner.state.index]
+        words, palette = session.words, session.palette
+        task = session.task
         assert isinstance(task, ReconstructionTask)
         self._task = task
-        self._stage = stage_words(setting, part)
+        self._stage = stage_words(session, part)
         self.dials = DialPanel(
             self._space,
             lambda number: words("dial", number=number),
             palette,
             editable=part.labels_editable,
-            improved=setting.improved,
+            improved=session.improved,
             too_long=words("text_limit", n=LABEL_LIMIT),
         )
         self.gate = MoveGate(self._move, lambda: self.pictures.front.update(), self)
@@ -61,7 +62,7 @@ class ReconstructionScreen(Screen):
             pictures,
             words,
             palette,
-            improved=setting.improved,
+            improved=session.improved,
             frame_painted=self.gate.frame_painted,
         )
         self.bar = AlignmentBar(words("alignment"), words("aligned"), palette, words.number)
@@ -77,17 +78,17 @@ class ReconstructionScreen(Screen):
 
     def make_beneath(self) -> QWidget | None:
         """Finish the bar; what stands beneath it, of a height that never changes."""
-        words, alignment = self.setting.words, self.part.target_alignment
+        words, alignment = self.session.words, self.part.target_alignment
         target = words.number(f"{alignment * 100:g}")
         self.bar.set_target(alignment, words("target_mark", target=target))
         return None
 
     def title(self) -> str:
-        return self.setting.words("task_title")
+        return self.session.words("task_title")
 
     def instruction(self) -> str:
         """What is to be done, in a sentence or two."""
-        words, part = self.setting.words, self.part
+        words, part = self.session.words, self.part
         seconds = words.number(f"{part.skip_after_s:g}")
         return words(f"task_text_skip_{part.skip}", skip_after_s=seconds)
 
@@ -96,7 +97,7 @@ class ReconstructionScreen(Screen):
         return trial.solved
 
     def _lay_out(self) -> None:
-        words, part = self.setting.words, self.part
+        words, part = self.session.words, self.part
         title = QLabel(self.title())
         title.setProperty("role", "title")
         title.setWordWrap(True)
@@ -106,7 +107,7 @@ class ReconstructionScreen(Screen):
         text = QLabel(task)
         text.setWordWrap(True)
         # As published nothing is said of keys: they are those of any slider on a web page.
-        hints = [words("dial_help")] if self.setting.improved else []
+        hints = [words("dial_help")] if self.session.improved else []
         if part.labels_editable:
             hints.append(words("rename_help"))
         help_text = QLabel(" ".join(hints))
@@ -177,14 +178,14 @@ class ReconstructionScreen(Screen):
         ]
 
     def render_state(self) -> None:
-        trial, pictures = self.trial, self.setting.runner.pictures
+        trial, pictures = self.trial, self.session.pictures
         if trial is None or pictures is None:
             return
         question = (trial.number, trial.attempt)
         if question != self._question:
             self._question = question
             self.gate.clear()
-            self.dials.set_starts(trial.z_start if self.setting.improved else None)
+            self.dials.set_starts(trial.z_start if self.session.improved else None)
             self.wish = "content"
         if trial.solved:
             self.gate.clear()
@@ -206,16 +207,16 @@ class ReconstructionScreen(Screen):
     def head(self) -> Head:
         trial, of = self.trial, self.part.trials
         number = trial.number if trial else 1
-        question = self.setting.words("question_of", number=number, of=of)
+        question = self.session.words("question_of", number=number, of=of)
         return Head(self._stage, question, number, of)
 
     def foot(self) -> Foot:
         trial = self.trial
         offered = trial is not None and trial.running and self._task.may_skip(trial)
         return Foot(
-            left=self.setting.words("skip") if offered else "",
+            left=self.session.words("skip") if offered else "",
             leaves=True,
-            right=self.setting.words("next_question"),
+            right=self.session.words("next_question"),
             enabled=trial is not None and self.may_go_on(trial),
         )
 

@@ -12,7 +12,7 @@ from labapp.tasks.judging.machine import answered
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto, questions
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui.participant.judging import JudgingScreen
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 
 
 class Rehearsal(JudgingScreen):
@@ -33,6 +33,8 @@ class Rehearsal(JudgingScreen):
     def send(self, command: Command) -> None:
         trial = self.rehearsed.trial
         assert trial is not None
+        if self.session.read_only:
+            return
         match command:
             case Judge():
                 for body in answered(questions(self.part.task, self.photo), trial, command):
@@ -54,7 +56,9 @@ def _with(trial: PhotoTrial, body: object) -> PhotoTrial:
 
 
 def rehearsal(
-    setting: Setting, part: MethodPart, screen: Callable[[Setting, JudgingPart], JudgingScreen]
+    session: SessionView,
+    part: MethodPart,
+    screen: Callable[[SessionView, JudgingPart], JudgingScreen],
 ) -> JudgingScreen | None:
     """The screen of the part's task on its example; None where the set has none.
 
@@ -65,7 +69,7 @@ def rehearsal(
         return None
     assert isinstance(screen, type)
     made_of = type("Rehearsed", (Rehearsal, screen), {"rehearsed": _fresh()})
-    made: JudgingScreen = made_of(setting, _stage(part, _as_in_task(photo)))
+    made: JudgingScreen = made_of(session, _stage(part, _as_in_task(photo)))
     made.planned = part  # the part that runs while it is tried out
     made.render_state()
     return made

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from PySide6.QtCore import Signal
@@ -12,51 +11,16 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.events.commands import Command
 from labapp.plugins.part import PlannedPart, RepresentationPart
-from labapp.session.runner import Runner
-from labapp.study import texts
-from labapp.study.loading import LoadedStudy
-from labapp.study.schema import Presentation
 from labapp.ui import theme
-from labapp.ui.images import Images
-from labapp.ui.strings import Strings
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
-
-OnConsent = Callable[[str, str, Mapping[str, bool]], bool | None]
-"""Stores the typed name or the drawn signature apart (as JSON, see `private.Consent`) and sends the
-consent, with whether the participant agrees to each use that is asked. Returns False where it could
-not be stored, and whoever did not store it told that: the participant gives it once more."""
 
 Wish = Literal["", "content", "right"]
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The session behind a window, its words and its look.
-
-    on_consent: takes the consent, see `OnConsent`. images: the pictures of
-    photos to judge, where the session shows any.
-    """
-
-    runner: Runner
-    loaded: LoadedStudy
-    words: Strings
-    palette: theme.Palette
-    presentation: Presentation
-    on_consent: OnConsent
-    images: Images | None = None
-
-    @property
-    def improved(self) -> bool:
-        return self.presentation == "improved"
-
-    def pages(self, document: str, values: dict[str, str]) -> list[str]:
-        """The pages of one of the study's texts, with values (numbers) filled in."""
-        said = {name: self.words.number(value) for name, value in values.items()}
-        return [texts.fill(page, said) for page in texts.pages(self.loaded.text(document))]
-
-
 class Screen(QWidget):
-    """One part of the plan. It renders the runner's state and sends commands, nothing else.
+    """One part of the plan: it draws what its view of the session says and asks for what the hand
+    wants, nothing else.
 
     altered: head or foot changed by itself (something was typed). wish: where the focus should go
     after the next rendering; the window fulfils it once.
@@ -64,9 +28,9 @@ class Screen(QWidget):
 
     altered = Signal()
 
-    def __init__(self, setting: Setting, part: PlannedPart) -> None:
+    def __init__(self, session: SessionView, part: PlannedPart) -> None:
         super().__init__()
-        self.setting = setting
+        self.session = session
         self.planned = part
         self.wish: Wish = "content"
         self._width = theme.CONTENT_WIDTH
@@ -93,7 +57,7 @@ class Screen(QWidget):
     @property
     def state(self) -> Any:
         """The state of this part."""
-        return self.setting.runner.state.part_state
+        return self.session.part_state
 
     def send(self, command: Command) -> None:
         """Ask the session for something, while this part is the one that runs.
@@ -101,8 +65,8 @@ class Screen(QWidget):
         A screen that is taken down loses the focus, and what a field gives then must not be taken
         for an answer to the part that comes next.
         """
-        if self.setting.runner.part is self.planned:
-            self.setting.runner.send(command)
+        if self.session.part is self.planned:
+            self.session.send(command)
 
     def unsent(self) -> Sequence[Command]:
         """What the hand did and did not send yet, such as a text that is still being written."""
@@ -139,9 +103,9 @@ class Screen(QWidget):
         return None
 
 
-def stage_words(setting: Setting, part: PlannedPart) -> str:
+def stage_words(session: SessionView, part: PlannedPart) -> str:
     """The top bar's words for the stage that a part is, asks about or leads to; else empty."""
-    parts = setting.runner.machine.parts
+    parts = session.parts
     if (about := part.belongs_to()) is not None:
         stage = next((other for other in parts if other.id == about), None)
     elif part.introduces:
@@ -152,5 +116,5 @@ def stage_words(setting: Setting, part: PlannedPart) -> str:
     if not isinstance(stage, RepresentationPart):
         return ""
     if stage.role == "practice":
-        return setting.words("practice")
-    return setting.words("stage_of", number=stage.number, of=stage.of)
+        return session.words("practice")
+    return session.words("stage_of", number=stage.number, of=stage.of)

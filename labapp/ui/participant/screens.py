@@ -6,13 +6,15 @@ from functools import cache
 
 from labapp import discovery
 from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.view import SessionView
 
 
-def make_screen(setting: Setting, part: PlannedPart) -> Screen:
-    """The screen of a part for which everything is ready."""
-    return screen_class(registry.task_type_of(part).screen(part))(setting, part)
+def make_screen(session: SessionView) -> Screen:
+    """The screen of the part that runs, for which everything is ready."""
+    part = session.part
+    assert part is not None, "a screen is made of a part that runs"
+    return screen_class(registry.task_type_of(part).screen(part))(session, part)
 
 
 @cache

@@ -14,7 +14,8 @@ from labapp.tasks.single_dimension.plan import STEPS, SingleDimensionPart, choic
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
 from labapp.ui import theme
 from labapp.ui.participant.picture_panel import view_of
-from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
@@ -88,14 +89,14 @@ class Rating(QWidget):
 class SingleDimensionScreen(Screen):
     """One stage (or the practice); questions come and go in it without anything being rebuilt."""
 
-    def __init__(self, setting: Setting, part: SingleDimensionPart) -> None:
-        super().__init__(setting, part)
-        examples = setting.runner.pictures
+    def __init__(self, session: SessionView, part: SingleDimensionPart) -> None:
+        super().__init__(session, part)
+        examples = session.pictures
         assert examples is not None  # the window makes a screen when they are there
         assert examples.question is not None
         self._part = part
         self._space = LatentSpace.from_json(part.dimensions)
-        self._stage = stage_words(setting, part)
+        self._stage = stage_words(session, part)
         self._shapes = {
             shape_of(part.visualisation, self._space, dimension) for dimension in part.asked
         }
@@ -103,7 +104,7 @@ class SingleDimensionScreen(Screen):
         self._asked = False
         self._answered = False
         self._shown: Examples | None = None
-        words, palette = setting.words, setting.palette
+        words, palette = session.words, session.palette
         self.picture = view_of(
             part.display, examples.question, palette, words("this_picture"), improved=True
         )
@@ -119,7 +120,7 @@ class SingleDimensionScreen(Screen):
         self.feedback = QLabel()
         self.feedback.setWordWrap(True)
         self._lay_out()
-        send = setting.runner.send
+        send = self.send
         self.answers.chosen.connect(lambda index, device: send(Choose(index, device)))
         self.more.clicked.connect(lambda: send(ShowMoreExamples()))
         for item, rating in self.ratings.items():
@@ -128,7 +129,7 @@ class SingleDimensionScreen(Screen):
             )
 
     def _lay_out(self) -> None:
-        words = self.setting.words
+        words = self.session.words
         said = words(HELP[self._part.visualisation])
         if self._part.think_aloud:
             said = f"{said} {words('task_text_think_aloud')}"
@@ -211,19 +212,19 @@ class SingleDimensionScreen(Screen):
         return state.trial if isinstance(state, SingleState) else None
 
     def _words_of(self, question: Question) -> tuple[str, ...]:
-        return choice_words(self.setting.words, self._space, question.dimension)
+        return choice_words(self.session.words, self._space, question.dimension)
 
     def render_state(self) -> None:
-        question, examples = self._trial(), self.setting.runner.pictures
+        question, examples = self._trial(), self.session.pictures
         if question is None or examples is None or examples.question is None:
             return
-        words, texts = self.setting.words, self._words_of(question)
+        words, texts = self.session.words, self._words_of(question)
         if (question.number, question.attempt) != self._question:
             self._question = (question.number, question.attempt)
             self._asked = self._answered = False
             self.wish = "content"
         told = question.right is not None and self._part.feedback
-        asked = "single_title" if self.setting.improved else "single_title_as_published"
+        asked = "single_title" if self.session.improved else "single_title_as_published"
         title = words(asked, dial=question.dimension + 1)
         open_choice = self._asked and question.choice is None
         # Before the pictures are fitted below it. No mark: another line would shift everything. The
@@ -248,7 +249,7 @@ class SingleDimensionScreen(Screen):
         self._show_feedback(question, texts)
 
     def _show_feedback(self, question: Question, texts: tuple[str, ...]) -> None:
-        words, answer = self.setting.words, texts[question.correct]
+        words, answer = self.session.words, texts[question.correct]
         if question.right is None or not self._part.feedback:
             _say(self.feedback, "")
             return
@@ -265,11 +266,11 @@ class SingleDimensionScreen(Screen):
     def head(self) -> Head:
         question, of = self._trial(), self._part.trials
         number = question.number if question else 1
-        told = self.setting.words("question_of", number=number, of=of)
+        told = self.session.words("question_of", number=number, of=of)
         return Head(self._stage, told, number, of)
 
     def foot(self) -> Foot:
-        words, question = self.setting.words, self._trial()
+        words, question = self.session.words, self._trial()
         hand_in = words("hand_in" if self._part.feedback else "hand_in_untold")
         if question is None or question.right is not None:
             if not self._part.feedback:
@@ -288,9 +289,9 @@ class SingleDimensionScreen(Screen):
         if question is None:
             return
         if question.right is not None:
-            self.setting.runner.send(Next())
+            self.send(Next())
         elif not question.missing:
-            self.setting.runner.send(HandIn())
+            self.send(HandIn())
         else:
             self._asked = True
             self.render_state()

@@ -16,7 +16,7 @@ from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
 from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.picture_panel import view_of
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.markdown import text_width
 
@@ -29,7 +29,7 @@ class Box(QFrame):
 
     def __init__(
         self,
-        setting: Setting,
+        session: SessionView,
         number: int,
         box: TutorialBox,
         picture: Array,
@@ -37,20 +37,20 @@ class Box(QFrame):
     ) -> None:
         super().__init__()
         self.setProperty("role", "box")
-        words = setting.words
+        words = session.words
         self.view = view_of(
             box.display,
             picture,
-            setting.palette,
+            session.palette,
             words("your_picture"),
-            improved=setting.improved,
+            improved=session.improved,
         )
         self.dials = DialPanel(
             LatentSpace.from_json(box.dimensions),
             lambda n: words("dial", number=n),
-            setting.palette,
+            session.palette,
             editable=False,
-            improved=setting.improved,
+            improved=session.improved,
         )
         self.gate = MoveGate(
             lambda i, value, _device: send(MoveTutorialDial(number, i, value)),
@@ -76,13 +76,11 @@ class Box(QFrame):
 
 
 class TutorialScreen(PagedScreen):
-    def __init__(self, setting: Setting, part: TutorialPart) -> None:
-        super().__init__(setting, part, setting.pages(part.document, {}))
+    def __init__(self, session: SessionView, part: TutorialPart) -> None:
+        super().__init__(session, part, session.pages(part.document, {}))
         self.boxes = [
-            Box(setting, number, box, picture, self.send)
-            for number, (box, picture) in enumerate(
-                zip(part.boxes, setting.runner.pictures, strict=True)
-            )
+            Box(session, number, box, picture, self.send)
+            for number, (box, picture) in enumerate(zip(part.boxes, session.pictures, strict=True))
         ]
         self._play = QWidget()
         grid = QGridLayout(self._play)
@@ -110,7 +108,7 @@ class TutorialScreen(PagedScreen):
 
     def render_state(self) -> None:
         super().render_state()
-        pictures = self.setting.runner.pictures
+        pictures = self.session.pictures
         for box, dials, picture in zip(self.boxes, self.state.dials, pictures, strict=True):
             box.show_box(dials, picture)
 

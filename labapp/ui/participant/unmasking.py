@@ -20,7 +20,8 @@ from labapp.events.commands import Respond, StimulusHidden, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
 from labapp.ui import input_time, theme
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.responses import Press, Response, ResponseRow
@@ -41,19 +42,19 @@ KEY_WORDS = {
 class UnmaskingScreen(Screen):
     """One stimulus after the other, without anything moving between them."""
 
-    def __init__(self, setting: Setting, part: UnmaskingPart) -> None:
-        super().__init__(setting, part)
-        assert setting.images is not None, "a session that shows pictures keeps them"
-        self.images = setting.images
+    def __init__(self, session: SessionView, part: UnmaskingPart) -> None:
+        super().__init__(session, part)
+        assert session.images is not None, "a session that shows pictures keeps them"
+        self.images = session.images
         self.part = part
-        words = setting.words
+        words = session.words
         example = part.role == "practice"
         several = words("stage_of", number=part.number, of=part.of) if part.of > 1 else ""
         self._stage = words("unmasking_example") if example else several
         self._following: tuple[int, int] | None = None
         self._away = False
         self._settling = False
-        self.field = StimulusField(part.unmasked.level, setting.palette, words("unmasking_picture"))
+        self.field = StimulusField(part.unmasked.level, session.palette, words("unmasking_picture"))
         self.presenter = Presenter(self.field)
         self.field.painted = self.presenter.painted
         self.field.rescaled.connect(self._rescaled)
@@ -67,7 +68,7 @@ class UnmaskingScreen(Screen):
         self.question.setProperty("role", "title")
         self.question.setWordWrap(True)
         self.question.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.responses = ResponseRow(list(self._buttons()), setting.palette, question)
+        self.responses = ResponseRow(list(self._buttons()), session.palette, question)
         self.responses.pressed.connect(self._pressed)
         column = self.column()
         column.addStretch(1)
@@ -79,7 +80,7 @@ class UnmaskingScreen(Screen):
         column.addStretch(1)
 
     def _buttons(self) -> Iterator[Response]:
-        words = self.setting.words
+        words = self.session.words
         for button in self.part.buttons:
             text = button.name or words("unmasking_dont_know")
             cap = words(KEY_WORDS[button.key]) if button.key in KEY_WORDS else button.key
@@ -113,7 +114,7 @@ class UnmaskingScreen(Screen):
         self._following = followed
         self._idle.stop()
         self.presenter.cancel()
-        clock = self.setting.runner.clock
+        clock = self.session.clock
         left_ns = round(clock.real_seconds(trial.due_ns - clock.now_ns()) * NS)
         if left_ns > 0:
             self.field.clear()
@@ -139,7 +140,7 @@ class UnmaskingScreen(Screen):
         self.field.show_picture(name)
 
     def _shown(self, perf_ns: int, shown_by: str) -> None:
-        at = self.setting.runner.clock.from_perf_ns(perf_ns)
+        at = self.session.clock.from_perf_ns(perf_ns)
         self.send(StimulusPainted(at, shown_by, refresh_ms(self.field), self.field.picture_px))
         self._idle.start()
 
@@ -156,7 +157,7 @@ class UnmaskingScreen(Screen):
             return
         place = press.place + 1
         response = DONT_KNOW if place == len(self.part.buttons) else place
-        at = self.setting.runner.clock.from_perf_ns(timed.perf_ns)
+        at = self.session.clock.from_perf_ns(timed.perf_ns)
         self.send(Respond(response, press.device, at, timed.timed_by))
 
     def left_alone(self, away: bool) -> None:
@@ -210,7 +211,7 @@ class UnmaskingScreen(Screen):
     def head(self) -> Head:
         number = self.part.first + (self.trial.number if self.trial is not None else 1)
         of = self.part.total
-        return Head(self._stage, self.setting.words("unmasking_picture_of", number=number, of=of))
+        return Head(self._stage, self.session.words("unmasking_picture_of", number=number, of=of))
 
     def foot(self) -> Foot:
         return Foot()

@@ -24,7 +24,8 @@ from labapp.tasks.judging.plan import (
 )
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui import theme
-from labapp.ui.participant.screen import Screen, Setting
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.bars import Foot, Head
@@ -82,9 +83,9 @@ class ExercisePanel(QWidget):
     first mistake "None" first.
     """
 
-    def __init__(self, setting: Setting, exercise: Exercise) -> None:
+    def __init__(self, session: SessionView, exercise: Exercise) -> None:
         super().__init__()
-        words, palette = setting.words, setting.palette
+        words, palette = session.words, session.palette
         self._words = words
         self.exercise = exercise
         self.asked = {question.id: question for question in exercise_questions(exercise)}
@@ -230,12 +231,12 @@ class Feedback(QFrame):
 class Explanation(QWidget):
     """A page of text beside the tree, of which no path is marked."""
 
-    def __init__(self, setting: Setting, page: str) -> None:
+    def __init__(self, session: SessionView, page: str) -> None:
         super().__init__()
-        words = setting.words
+        words = session.words
         self.text = MarkdownView()
         self.text.show_text(page)
-        self.tree = FruitTree(setting.palette, tree_texts(words), words("judging_fruits_step"))
+        self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_XXL)
@@ -247,20 +248,20 @@ class Explanation(QWidget):
 class WarmUpScreen(Screen):
     """The pages before the exercises are the screen's alone: the session knows exercises."""
 
-    def __init__(self, setting: Setting, part: WarmUpPart) -> None:
-        super().__init__(setting, part)
+    def __init__(self, session: SessionView, part: WarmUpPart) -> None:
+        super().__init__(session, part)
         self._part = part
         self._asked = False
         self._on_screen: tuple[int, int] | None = None
         self._told = False
-        words = setting.words
+        words = session.words
         self.explanations = [
-            Explanation(setting, page) for page in setting.pages(part.document, {})
+            Explanation(session, page) for page in session.pages(part.document, {})
         ]
-        self.worked = ExercisePanel(setting, part.worked)
+        self.worked = ExercisePanel(session, part.worked)
         self.worked.title.setText(words("judging_example"))
         self.worked.show_solved()
-        self.panels = [ExercisePanel(setting, exercise) for exercise in part.exercises]
+        self.panels = [ExercisePanel(session, exercise) for exercise in part.exercises]
         for number, panel in enumerate(self.panels, start=1):
             panel.title.setText(words("judging_exercise_of", number=number, of=len(self.panels)))
             for name, row in panel.rows.items():
@@ -325,14 +326,14 @@ class WarmUpScreen(Screen):
             self.wish = "right"
 
     def head(self) -> Head:
-        words, of, trial = self.setting.words, len(self.panels), self._trial()
+        words, of, trial = self.session.words, len(self.panels), self._trial()
         if self._introduces or trial is None:
             return Head(words("judging_warm_up"), done=0, of=of)
         said = words("judging_exercise_of", number=trial.number, of=of)
         return Head(words("judging_warm_up"), said, trial.number, of)
 
     def foot(self) -> Foot:
-        words, trial = self.setting.words, self._trial()
+        words, trial = self.session.words, self._trial()
         if trial is None or self._introduces:
             back = words("back") if self._page else ""
             return Foot(left=back, right=words("continue"), enabled=trial is not None)

@@ -1,6 +1,6 @@
 """The participant's window: one screen a part of the plan, between two bars.
 
-It renders the runner's state and sends commands. It closes only when the controller says so:
+It draws the session's state and sends commands. It closes only when the controller says so:
 whoever leaves it is asked gently, and the moderator is told by an event.
 """
 
@@ -29,19 +29,18 @@ from labapp.events.commands import (
     TakeBackSkip,
 )
 from labapp.events.lifecycle import WindowFocus
-from labapp.plugins.part import PlannedPart
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
-from labapp.ui.images import Images
+from labapp.ui.participant import panels
 from labapp.ui.participant.description import Description
 from labapp.ui.participant.focus import after, in_turn, stops
-from labapp.ui.participant.panels import Cover, Question
-from labapp.ui.participant.screen import OnConsent, Screen, Setting
+from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.screens import make_screen
+from labapp.ui.participant.view import Cover, Hand, OnConsent, SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
 
@@ -71,10 +70,9 @@ class ParticipantWindow(QWidget):
     ) -> None:
         super().__init__()
         self._runner = bridge.runner
-        gallery = self._runner.gallery
-        images = None if gallery is None else Images(gallery)
-        self.setting = Setting(
-            self._runner, loaded, words, palette, presentation, on_consent, images
+        hand = Hand(bridge.runner.send, on_consent)
+        self.session = SessionView(
+            bridge.runner, loaded, words, palette, presentation, bridge.images, hand
         )
         self._screen: Screen | None = None
         self._shown_part: int | None = None
@@ -95,9 +93,9 @@ class ParticipantWindow(QWidget):
         self.setMinimumSize(*LEAST)
         self.top = TopBar(palette)
         self.bottom = BottomBar(palette)
-        self.cover = Cover()
+        self.cover = panels.Cover()
         self.stack = QStackedWidget()
-        self.description = Description(self.setting)
+        self.description = Description(self.session)
         self.stack.addWidget(self.cover)
         self.stack.addWidget(self.description)
         column = QVBoxLayout(self)
@@ -106,10 +104,12 @@ class ParticipantWindow(QWidget):
         column.addWidget(self.top)
         column.addWidget(self.stack, 1)
         column.addWidget(self.bottom)
-        self.leave = Question(words("leave_title"), words("leave_text"), stay=words("leave_stay"))
+        self.leave = panels.Question(
+            words("leave_title"), words("leave_text"), stay=words("leave_stay")
+        )
         self.leave.setParent(self)
         self.leave.setFixedWidth(LEAVE_WIDTH)
-        self.leave.stayed.connect(lambda: self._runner.send(StayHere()))
+        self.leave.stayed.connect(lambda: self.session.send(StayHere()))
         self.cover.back.clicked.connect(self._take_back)
         self.top.help_pressed.connect(self._help)
         self.description.tree_asked.connect(self._open_tree)
@@ -134,13 +134,13 @@ class ParticipantWindow(QWidget):
 
     def show_recording(self, on: bool) -> None:
         """Say whether sound is being recorded."""
-        words = self.setting.words
+        words = self.session.words
         self.top.show_recording(on, words("recording" if on else "no_recording"))
 
     def show_keyboard(self, *, away: bool, refused: bool) -> None:
         """Say quietly that the keyboard is elsewhere. refused: the window system needs a click into
         this window to bring it back."""
-        words = self.setting.words
+        words = self.session.words
         said = words("keyboard_click" if refused else "keyboard_away") if away else ""
         self.top.show_keyboard(said)
         self._without_keys = away
@@ -162,7 +162,7 @@ class ParticipantWindow(QWidget):
     def _unsent(self) -> Sequence[Command]:
         """What the participant did on the screen and did not send yet."""
         screen = self._screen
-        if screen is None or self._covered or screen.planned is not self._runner.part:
+        if screen is None or self._covered or screen.planned is not self.session.part:
             return ()
         return screen.unsent()
 
@@ -170,7 +170,7 @@ class ParticipantWindow(QWidget):
         """Close; only the controller calls this, before it closes the runner."""
         try:
             for command in self._unsent():
-                self._runner.send(command)
+                self.session.send(command)
         finally:
             self._runner.ask_before_leaving(None)
             self._may_close = True
@@ -189,58 +189,38 @@ class ParticipantWindow(QWidget):
                 self._again = False
                 self._render()
         except Exception:
-            words = self.setting.words
-            self._show_cover(words("problem_title"), words("problem_text"))
+            words = self.session.words
+            self._show_cover(Cover(words("problem_title"), words("problem_text")))
             raise
         finally:
             self._rendering = False
 
     def _render(self) -> None:
-        state, part = self._runner.state, self._runner.part
+        session = self.session
         self._follow_focus()
         self._follow_leave()
-        title, text = self._cover_words(part)
-        if part is not None and self._runner.ready and state.index != self._shown_part:
-            self._replace(part)
-            self._shown_part = state.index
+        cover = session.cover()
+        if session.part is not None and session.ready and session.index != self._shown_part:
+            self._replace()
+            self._shown_part = session.index
         screen = self._screen
-        if title or screen is None:
-            self._show_cover(title, text)
+        if cover is not None or screen is None:
+            self._show_cover(cover or Cover("", ""))
             return
         screen.render_state()
-        opened = getattr(screen.state, "description", "")
-        if opened and isinstance(part, JudgingPart | MethodPart):
-            self._describe(part, opened)
+        part = session.part
+        if session.description and isinstance(part, JudgingPart | MethodPart):
+            self._describe(part, session.description)
         elif self._covered or self.stack.currentWidget() is not screen:
             self._uncover(screen)
         self._render_bars(screen)
         self._fulfil()
         self._tell_alone()
 
-    def _cover_words(self, part: PlannedPart | None) -> tuple[str, str]:
-        """What hides the session now, as title and text; empty for nothing."""
-        words, runner = self.setting.words, self._runner
-        if runner.stalled:
-            return words("problem_title"), words("problem_text")
-        if runner.finished:
-            if runner.state.withdrawal == "delete":
-                return words("ended_title"), words("ended_deleted")
-            declined = any(record.outcome == "declined" for record in runner.state.records)
-            return words("ended_title"), words("ended_declined" if declined else "ended_text")
-        if runner.state.pauses.paused and not (part is not None and part.rests):
-            return words("paused_title"), words("paused_text")
-        if runner.state.pending is not None:
-            if self._takes_back:
-                return words("skipped_title"), words("skipped_text")
-            return words("waiting_title"), words("waiting_text")
-        if part is None or not runner.ready:
-            return words("waiting_title"), words("waiting_text")
-        return "", ""
-
-    def _replace(self, part: PlannedPart) -> None:
-        """Build the screen of a part and let the last one go."""
+    def _replace(self) -> None:
+        """Build the screen of the part that runs and let the last one go."""
         self._release_focus()
-        old, self._screen = self._screen, make_screen(self.setting, part)
+        old, self._screen = self._screen, make_screen(self.session)
         self.stack.addWidget(self._screen)
         self._screen.altered.connect(self._altered)
         if old is not None:
@@ -250,17 +230,16 @@ class ParticipantWindow(QWidget):
     @property
     def _takes_back(self) -> bool:
         """Whether the participant skipped, and can take that back."""
-        pending = self._runner.state.pending
-        return pending is not None and pending.what == "trial"
+        return self.session.takes_back
 
     def _take_back(self) -> None:
-        self._runner.send(TakeBackSkip("trial"))
+        self.session.send(TakeBackSkip("trial"))
 
-    def _show_cover(self, title: str, text: str) -> None:
-        offered = self._takes_back and not self._runner.stalled
+    def _show_cover(self, cover: Cover) -> None:
+        offered = self._takes_back and not self.session.stalled
         if self.cover.back.hasFocus() and not offered:
             self._release_focus()
-        self.cover.say(title, text, self.setting.words("skipped_back") if offered else "")
+        self.cover.say(*cover, self.session.words("skipped_back") if offered else "")
         if not self._covered:
             self._covered = True
             self._focus_before = self._release_focus()
@@ -272,7 +251,7 @@ class ParticipantWindow(QWidget):
                 self._screen.wish = "content"  # the focus never comes back to Skip
             if self.leave.isHidden():
                 self.cover.back.setFocus(Qt.FocusReason.OtherFocusReason)
-        if self._runner.finished:
+        if self.session.finished:
             self.top.show_head(Head())
 
     def _release_focus(self) -> QWidget | None:
@@ -368,7 +347,7 @@ class ParticipantWindow(QWidget):
         self.top.show_head(screen.head())
         foot = screen.foot()
         if opened := self._described:
-            words = self.setting.words
+            words = self.session.words
             close = "judging_close_tree" if opened == TREE else "judging_close_description"
             foot = Foot(right=words(close))
         self.bottom.show_foot(foot)
@@ -406,13 +385,13 @@ class ParticipantWindow(QWidget):
 
     def _ask_to_leave(self, how: str) -> None:
         """Say that everything is safe and tell the moderator; the task stands still meanwhile."""
-        self._runner.send(AskToLeave(how))
+        self.session.send(AskToLeave(how))
         if not self.leave.isHidden():
             self.leave.ask()
 
     def _follow_leave(self) -> None:
         """Ask whether to leave, as long as the session says that the participant is asked."""
-        leaving = self._runner.state.pauses.leaving and not self._runner.finished
+        leaving = self.session.pauses.leaving and not self.session.finished
         if leaving == (not self.leave.isHidden()):
             return
         if leaving:
@@ -482,7 +461,7 @@ class ParticipantWindow(QWidget):
         """Record that the window got or lost the keyboard; what happened behind an end is made up
         for when that is taken back."""
         focused = self.isActiveWindow()
-        if focused == self._focused or self._may_close or self._runner.finished:
+        if focused == self._focused or self._may_close or self.session.finished:
             return
         self._focused = focused
         self._runner.emit(WindowFocus(focused))

@@ -14,7 +14,7 @@ from labapp.ui.images import Images
 from labapp.ui.participant.heatmaps import ACROSS, Captioned, colour_bar
 from labapp.ui.participant.judging import columns
 from labapp.ui.participant.paths import path_columns, path_rows
-from labapp.ui.participant.screen import Setting
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.path_view import PathList
@@ -31,29 +31,29 @@ class WorkedExample(QWidget):
 
     def __init__(
         self,
-        setting: Setting,
+        session: SessionView,
         task: JudgingTask,
         explained: Explained,
         photo: PlannedPhoto,
         text: str,
     ) -> None:
         super().__init__()
-        assert setting.images is not None, "a session that explains pictures keeps them"
-        words = setting.words
+        assert session.images is not None, "a session that explains pictures keeps them"
+        words = session.words
         self.enlarger = Enlarger(
-            setting.palette,
+            session.palette,
             words("judging_zoom_hint"),
             lambda name: words("judging_enlarged", name=name),
         )
-        self.enlarger.rest(setting.images.image(photo.photo), None, words("judging_photo"))
+        self.enlarger.rest(session.images.image(photo.photo), None, words("judging_photo"))
         self.text = MarkdownView()
         self.text.show_text(text)
         self._share = LEFT_SHARE[explained.kind]
         self.explanation: Heatmaps | RowList
         if explained.kind == "heatmaps":
-            self.explanation = Heatmaps(setting, setting.images, explained, photo, self.enlarger)
+            self.explanation = Heatmaps(session, session.images, explained, photo, self.enlarger)
         else:
-            self.explanation = rows_of(setting, setting.images, task, photo, self.enlarger)
+            self.explanation = rows_of(session, session.images, task, photo, self.enlarger)
         self._left = QWidget()
         left = QVBoxLayout(self._left)
         left.setContentsMargins(0, 0, 0, 0)
@@ -82,17 +82,17 @@ class WorkedExample(QWidget):
 
 
 def rows_of(
-    setting: Setting, images: Images, task: JudgingTask, photo: PlannedPhoto, enlarger: Enlarger
+    session: SessionView, images: Images, task: JudgingTask, photo: PlannedPhoto, enlarger: Enlarger
 ) -> RowList:
     """The rows that led to the prediction: nothing is rated, and the keyboard can scroll them."""
     if task.startswith("path"):
         similarity = task == "path-first-step"
         made: RowList = PathList(
-            path_columns(setting.words, similarity=similarity), setting.palette, enlarger
+            path_columns(session.words, similarity=similarity), session.palette, enlarger
         )
-        made.show_rows(path_rows(setting.words, images, photo, similarity=similarity))
+        made.show_rows(path_rows(session.words, images, photo, similarity=similarity))
         return made
-    made = RowList(columns(setting, rating=False), setting.palette, enlarger)
+    made = RowList(columns(session, rating=False), session.palette, enlarger)
     planned = [row for row in photo.rows if row.of == photo.prediction]
     made.show_rows([images.row(photo, row) for row in planned])
     made.take_keyboard()
@@ -104,7 +104,7 @@ class Heatmaps(QWidget):
 
     def __init__(
         self,
-        setting: Setting,
+        session: SessionView,
         images: Images,
         explained: Explained,
         photo: PlannedPhoto,
@@ -119,12 +119,12 @@ class Heatmaps(QWidget):
                 (True, False): "judging_is_predicted",
                 (False, True): "judging_is_correct",
             }.get((option == photo.prediction, option == photo.truth))
-            caption = f"{name}\n{setting.words(told) if told else ''}"
-            place = Captioned(caption, name, "strong" if told else "", setting.palette)
+            caption = f"{name}\n{session.words(told) if told else ''}"
+            place = Captioned(caption, name, "strong" if told else "", session.palette)
             place.view.show_picture(images.heatmap(photo.photo, heat, explained))
             enlarger.watch(place.view, name)
             self.places.append(place)
-        self._bar = colour_bar(setting, explained)
+        self._bar = colour_bar(session, explained)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(GAP)

@@ -1,0 +1,253 @@
+"""What a screen of the participant's window knows of a session: one view of it.
+
+A screen draws what its view says and asks for what the hand wants, nothing else. So the same screen
+shows a session that runs, the same session to whoever looks on, and a moment of a recorded one:
+these are sources of a view, not other screens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+from labapp.clock import Clock
+from labapp.events.commands import Command
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PaymentComputed
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart
+from labapp.session.machine import PartRecord, SessionMachine, SessionState
+from labapp.study import texts
+from labapp.study.loading import LoadedStudy
+from labapp.study.schema import Presentation
+from labapp.ui import theme
+from labapp.ui.images import Images
+from labapp.ui.strings import Strings
+
+OnConsent = Callable[[str, str, Mapping[str, bool]], bool | None]
+"""Stores the typed name or the drawn signature apart (as JSON, see `private.Consent`) and sends the
+consent, with whether the participant agrees to each use that is asked. Returns False where it could
+not be stored, and whoever did not store it told that: the participant gives it once more."""
+
+
+class Source(Protocol):
+    """Where a view reads: the runner of a session, or a moment of one."""
+
+    @property
+    def machine(self) -> SessionMachine: ...
+    @property
+    def state(self) -> SessionState: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def pictures(self) -> Any: ...
+    @property
+    def ready(self) -> bool: ...
+    @property
+    def stalled(self) -> bool: ...
+    @property
+    def recorder(self) -> object | None: ...
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A session as it was at one moment, as a source.
+
+    Attributes
+    ----------
+    machine, state
+        The plan's machine and the state that is shown.
+    clock
+        Stands at the moment.
+    pictures
+        What the part shows besides its state, see `labapp.plugins.pictures`.
+    recorder
+        Anything but None says that sound is recorded.
+    """
+
+    machine: SessionMachine
+    state: SessionState
+    clock: Clock
+    pictures: Any = None
+    ready: bool = True
+    stalled: bool = False
+    recorder: object | None = None
+
+
+class Hand(NamedTuple):
+    """Who asks for something on behalf of the participant.
+
+    Attributes
+    ----------
+    send
+        Takes a command of the participant.
+    on_consent
+        Takes the consent when it is given.
+    """
+
+    send: Callable[[Command], None]
+    on_consent: OnConsent
+
+
+class Cover(NamedTuple):
+    """What hides the screen."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SessionView:
+    """A session as its screens see it: the present state, and what stays the same in all of it.
+
+    Attributes
+    ----------
+    source
+        Whose state is shown.
+    loaded
+        The study, with its texts and questionnaires.
+    words, palette, presentation
+        The language and the look of the screens.
+    images
+        The kept pictures, where the session shows any.
+    hand
+        Who takes what is asked for; None for a view that is only read: then nothing is sent.
+    """
+
+    source: Source
+    loaded: LoadedStudy
+    words: Strings
+    palette: theme.Palette
+    presentation: Presentation
+    images: Images | None = None
+    hand: Hand | None = None
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nobody can do anything on the screens of this view."""
+        return self.hand is None
+
+    def only_read(self) -> SessionView:
+        """The same session, to look at."""
+        return replace(self, hand=None)
+
+    @property
+    def improved(self) -> bool:
+        return self.presentation == "improved"
+
+    @property
+    def part(self) -> PlannedPart | None:
+        """The part on the screen."""
+        return self.source.machine.part(self.source.state)
+
+    @property
+    def index(self) -> int:
+        """The place in the plan of the part that runs or ran last, from 0; -1 before the first."""
+        return self.source.state.index
+
+    @property
+    def part_state(self) -> Any:
+        """The state of the part on the screen, of a type that its task says."""
+        return self.source.state.part_state
+
+    @property
+    def pictures(self) -> Any:
+        """What the part shows besides its state, of a type that its task says; None where it has no
+        pictures, or none yet."""
+        return self.source.pictures
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to show of the part."""
+        return self.source.ready
+
+    @property
+    def parts(self) -> Sequence[PlannedPart]:
+        """The plan."""
+        return self.source.machine.parts
+
+    @property
+    def task(self) -> PartMachine[Any]:
+        """The rules of the part on the screen."""
+        return self.source.machine.tasks[self.source.state.index]
+
+    @property
+    def record(self) -> PartRecord:
+        """When the part on the screen began."""
+        return self.source.state.records[self.source.state.index]
+
+    @property
+    def clock(self) -> Clock:
+        return self.source.clock
+
+    @property
+    def pauses(self) -> Pauses:
+        return self.source.state.pauses
+
+    @property
+    def finished(self) -> bool:
+        return self.source.state.ended is not None
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the disk keeps the session waiting."""
+        return self.source.stalled
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether the participant skipped a question, and can take that back."""
+        pending = self.source.state.pending
+        return pending is not None and pending.what == "trial"
+
+    @property
+    def recorded(self) -> bool:
+        """Whether sound is recorded."""
+        return self.source.recorder is not None
+
+    @property
+    def description(self) -> str:
+        """What is opened over the screen; empty for nothing."""
+        return getattr(self.part_state, "description", "")
+
+    def payment(self) -> PaymentComputed | None:
+        """What was earned so far; None in a study that pays nothing."""
+        return self.source.machine.payment(self.source.state)
+
+    def result_values(self) -> dict[str, str]:
+        """What texts may say in braces of how the parts before this one went."""
+        return self.source.machine.result_values(self.source.state, self.words)
+
+    def pages(self, document: str, values: dict[str, str]) -> list[str]:
+        """The pages of one of the study's texts, with values (numbers) filled in."""
+        said = {name: self.words.number(value) for name, value in values.items()}
+        return [texts.fill(page, said) for page in texts.pages(self.loaded.text(document))]
+
+    def cover(self) -> Cover | None:
+        """What hides the screen now; None for nothing."""
+        words, state, part = self.words, self.source.state, self.part
+        if self.source.stalled:
+            return Cover(words("problem_title"), words("problem_text"))
+        if self.finished:
+            if state.withdrawal == "delete":
+                return Cover(words("ended_title"), words("ended_deleted"))
+            declined = any(record.outcome == "declined" for record in state.records)
+            return Cover(
+                words("ended_title"), words("ended_declined" if declined else "ended_text")
+            )
+        if state.pauses.paused and not (part is not None and part.rests):
+            return Cover(words("paused_title"), words("paused_text"))
+        if self.takes_back:
+            return Cover(words("skipped_title"), words("skipped_text"))
+        if state.pending is not None or part is None or not self.ready:
+            return Cover(words("waiting_title"), words("waiting_text"))
+        return None
+
+    def send(self, command: Command) -> None:
+        """Ask for something on behalf of the participant; nothing where the view is only read."""
+        if self.hand is not None:
+            self.hand.send(command)
+
+    def give_consent(self, name: str, drawing: str, uses: Mapping[str, bool]) -> bool:
+        """Give the consent, see `OnConsent`; False where it could not be stored."""
+        return self.hand is not None and self.hand.on_consent(name, drawing, uses) is not False
