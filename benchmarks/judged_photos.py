@@ -38,7 +38,8 @@ def waits(study: str, folder: Path) -> Iterator[tuple[str, float]]:
     """The waits of one session, in ms: `photo` from Next, `answer` from an answer."""
     from PySide6.QtWidgets import QApplication
 
-    from labapp.events.commands import Judge, Next
+    from labapp.events.commands import Next
+    from labapp.tasks.judging.commands import Judge
     from labapp.tasks.judging.plan import applies
     from scripts.screens_judging import begun
     from scripts.screens_participant import opened

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import CloseDescription, HandIn, Judge, Next, ShowQuestion
+from labapp.events.commands import HandIn, Next, ShowQuestion
 from labapp.session.runner import Runner
+from labapp.tasks.judging.commands import CloseDescription, Judge
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.plan import (
     JudgingPart,

@@ -10,8 +10,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, Judge, OpenSpecies, ShowQuestion
+from labapp.events.commands import HandIn, ShowQuestion
 from labapp.session.runner import Runner
+from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,

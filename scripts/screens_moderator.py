@@ -20,11 +20,8 @@ from labapp.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
-    Answer,
-    EditLabel,
     GiveConsent,
     GivePrompt,
-    MoveDial,
     Next,
     Pause,
 )
@@ -36,6 +33,8 @@ from labapp.representations.package import load_package
 from labapp.representations.sheets import traversals
 from labapp.study.loading import load
 from labapp.study.planner import realise
+from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.reconstruction.commands import EditLabel, MoveDial
 from labapp.ui.bridge import Bridge
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist

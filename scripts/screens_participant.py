@@ -9,7 +9,9 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from labapp.events.commands import Answer, EditLabel, MoveDial, Next, Pause, Resume, ToggleOverlay
+from labapp.events.commands import Next, Pause, Resume
+from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.reconstruction.commands import EditLabel, MoveDial, ToggleOverlay
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.questionnaire import QuestionnaireScreen

@@ -9,8 +9,10 @@ from pathlib import Path
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import Answer, HandIn, Judge, Next, OpenDescription
+from labapp.events.commands import HandIn, Next
+from labapp.tasks.judging.commands import Judge, OpenDescription
 from labapp.tasks.judging.plan import AFTER_PRESENT, FIRST, FIRST_STEP, questions
+from labapp.tasks.questionnaire.commands import Answer
 from labapp.ui.participant.paths import PathDistinctionScreen
 from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow

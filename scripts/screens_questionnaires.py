@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from labapp.events.commands import Answer, Next
+from labapp.events.commands import Next
 from labapp.simulation.answers import answer
+from labapp.tasks.questionnaire.commands import Answer
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.window import ParticipantWindow

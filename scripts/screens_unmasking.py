@@ -8,7 +8,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import Pause, Respond, Resume
+from labapp.events.commands import Pause, Resume
+from labapp.tasks.unmasking.commands import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow

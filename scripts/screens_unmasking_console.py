@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from labapp.clock import NS
-from labapp.events.commands import GiveConsent, Next, Pause, Respond, StimulusPainted
+from labapp.events.commands import GiveConsent, Next, Pause
 from labapp.session.runner import Runner
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
+from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
 from labapp.ui.moderator.choices import StudyChoice

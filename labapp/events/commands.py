@@ -1,17 +1,24 @@
 """Commands: what a widget, a script, the clock or the runner asks for.
 
-A command is a wish; only the events that `decide` answers with are facts.
+A command is a wish; only the events that `decide` answers with are facts. Those here are of every
+session; a task has its own, which the session hands on to it: see `labapp.tasks.*.commands`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 
 class Command:
-    """Base of all commands."""
+    """Base of all commands, those of other packages too."""
+
+    while_leaving: ClassVar[bool] = False
+    """Whether it is heard of a part while the participant is asked whether to leave."""
+    settles_leaving: ClassVar[bool] = False
+    """Whether the moderator ends the part with it: who asked to leave has left, and nobody has to
+    answer that any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,60 +30,7 @@ class Begin(Command):
 class Tick(Command):
     """Time has passed; sent by the runner when a deadline is due."""
 
-
-@dataclass(frozen=True, slots=True)
-class Presented(Command):
-    """The runner decoded both pictures of a new question and the screen shows them."""
-
-    alignment: float
-    error_sum: float
-    error_mean: float
-
-
-@dataclass(frozen=True, slots=True)
-class MoveDial(Command):
-    """Set a dial to a value (or a discrete dial to an index)."""
-
-    dimension: int
-    value: float
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class SelectDial(Command):
-    """Take hold of a dial without moving it."""
-
-    dimension: int
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decoded(Command):
-    """The runner decoded dial state z_seq, whose values were z."""
-
-    z_seq: int
-    z: tuple[float, ...]
-    alignment: float
-    error_sum: float
-    error_mean: float
-
-
-@dataclass(frozen=True, slots=True)
-class ToggleOverlay(Command):
-    on: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EditLabel(Command):
-    dimension: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class MarkAlignment(Command):
-    """The participant of a calibration says how near the pictures are: mark is far or close."""
-
-    mark: str
+    while_leaving: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +49,6 @@ class Back(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class MoveTutorialDial(Command):
-    box: int
-    dimension: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
 class GiveConsent(Command):
     """The participant agrees. A name or signature goes to the private table, never into an event.
 
@@ -117,98 +64,13 @@ class DeclineConsent(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Command):
-    """Answer (or change the answer to) an item of a questionnaire."""
-
-    item: str
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
 class ShowQuestion(Command):
-    """The pictures of a single-dimension question, or of a photo to judge, are there and the screen
-    shows them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choose(Command):
-    """Take a choice of a single-dimension question, from 0."""
-
-    choice: int
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rate(Command):
-    """Rate the answer to a single-dimension question: item confidence or understanding, 1 to 5."""
-
-    item: str
-    value: int
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShowMoreExamples(Command):
-    """Draw the examples of a single-dimension question anew."""
+    """The pictures of a question are there and the screen shows them."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandIn(Command):
-    """Hand in choice and ratings; the right choice is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judge(Command):
-    """Answer a question about a photo, see `labapp.tasks.judging.plan`."""
-
-    question: str
-    value: int
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class StimulusPainted(Command):
-    """The screen shows the stimulus; see `labapp.tasks.unmasking.events.StimulusShown`."""
-
-    painted_ns: int
-    shown_by: str
-    refresh_ms: float | None
-    side_px: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StimulusHidden(Command):
-    """The stimulus left the screen before there was a response: the participant asks to leave, or
-    another window lies over it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Respond(Command):
-    """Say what the stimulus shows; see `labapp.tasks.unmasking.events.ResponseGiven`."""
-
-    response: int
-    device: str
-    input_ns: int
-    timed_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSpecies(Command):
-    """Look at the rows of another class; option: its place among the options, from 1."""
-
-    option: int
-
-
-@dataclass(frozen=True, slots=True)
-class OpenDescription(Command):
-    """Open the description of the method, or the whole tree. what: method or tree."""
-
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class CloseDescription(Command):
-    what: str
+    """Hand in the answers to a question; the right ones are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +78,7 @@ class SkipStage(Command):
     """The moderator ends the current part. index: the part that was asked about; when the session
     has gone on to another one meanwhile, nothing is skipped. None: whichever runs."""
 
+    while_leaving: ClassVar[bool] = True
     index: int | None = None
 
 
@@ -223,12 +86,15 @@ class SkipStage(Command):
 class TakeBackSkip(Command):
     """Take back a skip that is not confirmed yet. what: trial or part."""
 
+    while_leaving: ClassVar[bool] = True
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class ConfirmSkip(Command):
     """Do not wait until the time to take a skip back is over: a program skipped."""
+
+    while_leaving: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,15 +186,3 @@ class CorrectNote(Command):
 @dataclass(frozen=True, slots=True)
 class Unblind(Command):
     """The console names the representations from now on."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskQuestion(Command):
-    """The moderator asks a question of the interview's guide, counted from 1."""
-
-    question: int
-
-
-@dataclass(frozen=True, slots=True)
-class EndInterview(Command):
-    """The interview is over."""

@@ -49,6 +49,11 @@ class PlannedPart(Strict):
     asks_model: ClassVar[bool] = False
     """Whether a model is asked about its pictures when it is planned, which can take a while."""
 
+    def signed_document(self) -> str | None:
+        """SHA-256 of the text that the participant signs here by a name or a drawing, which are
+        stored apart; None where nothing is signed."""
+        return None
+
     def belongs_to(self) -> str | None:
         """Id of the part that it asks about; None where it stands for itself."""
         return None

@@ -13,13 +13,11 @@ from labapp.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
-    AskQuestion,
     AskToLeave,
     Begin,
     Command,
     ConfirmSkip,
     CorrectNote,
-    EndInterview,
     EndSession,
     GivePrompt,
     MovePointer,
@@ -29,7 +27,6 @@ from labapp.events.commands import (
     Skip,
     SkipStage,
     StayHere,
-    StimulusHidden,
     TakeBackSkip,
     Tick,
     Unblind,
@@ -74,8 +71,6 @@ TrialKey = tuple[str | None, int | None, int | None]
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
-WHILE_ASKED = (SkipStage, TakeBackSkip, ConfirmSkip, Tick, StimulusHidden, AskQuestion)
-"""What is heard of a task while its participant is asked whether to leave."""
 REOPENED = "the end was taken back"
 """Why a session pauses that goes on after its end."""
 
@@ -254,12 +249,10 @@ class SessionMachine:
                 return ()
             case Begin() if not state.running:
                 return () if state.pauses.held else self._next_part(state)
-        if isinstance(command, EndInterview) and state.pauses.leaving and state.running:
-            # Who asked to leave the interview left it: nobody has to answer that any more.
+        if command.settles_leaving and state.pauses.leaving and state.running:
             ended = self.tasks[state.index].decide(state.part_state, command, now_ns)
             return (self._keyed(state, CloseWithdrawn()), *ended) if ended else ()
-        while_asked = isinstance(command, WHILE_ASKED)
-        if not state.running or (state.pauses.leaving and not while_asked):
+        if not state.running or (state.pauses.leaving and not command.while_leaving):
             return ()
         if self.parts[state.index].rests:
             return self._rest(state, command, now_ns)

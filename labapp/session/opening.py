@@ -54,7 +54,6 @@ from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import OutputsOf
-from labapp.tasks.consent.plan import ConsentPart
 
 EmitBody = Callable[[Body], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
@@ -196,17 +195,17 @@ class OpenSession:
         """
         part = self.runner.part
         state, given = self.runner.state, GiveConsent(uses)
-        if not isinstance(part, ConsentPart) or not self.runner.machine.decide(
-            state, given, self.runner.clock.now_ns()
-        ):
+        if part is None or not part.consents:
             return
-        if part.sign != "click":
+        if not self.runner.machine.decide(state, given, self.runner.clock.now_ns()):
+            return
+        if (document_sha256 := part.signed_document()) is not None:
             record = private.Consent(
                 self.planned.participant,
                 self.planned.session,
                 " ".join(name.split()),
                 utc_text(self.runner.clock.utc()),
-                part.document_sha256,
+                document_sha256,
                 drawing,
             )
             private.store_consent(self._private, self.planned.study, record)

@@ -15,9 +15,10 @@ from labapp.analysis.unmasking.groups import groups_of
 from labapp.analysis.unmasking.timing import timing
 from labapp.clock import NS
 from labapp.events import Body, Event, Source
-from labapp.events.commands import Pause, Resume, StimulusHidden
+from labapp.events.commands import Pause, Resume
 from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
+from labapp.tasks.unmasking.commands import StimulusHidden
 from tests.analysis.sessions import Stamped, paired
 from tests.helpers.judged import of_play
 from tests.helpers.unmasking import UnmaskingPlay

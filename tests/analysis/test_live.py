@@ -12,21 +12,18 @@ from labapp.analysis.parts import Parts
 from labapp.analysis.trials import TrialRecord, fold_trials
 from labapp.clock import NS
 from labapp.events import Draft, Source, body_of
-from labapp.events.commands import (
-    Begin,
-    Command,
-    Decoded,
-    EditLabel,
-    MoveDial,
-    Next,
-    Presented,
-    SelectDial,
-    Tick,
-    ToggleOverlay,
-)
+from labapp.events.commands import Begin, Command, Next, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
 from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.commands import (
+    Decoded,
+    EditLabel,
+    MoveDial,
+    Presented,
+    SelectDial,
+    ToggleOverlay,
+)
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState, Trial

@@ -19,7 +19,7 @@ import soundfile
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.errors import BundleError, DataFolderError
-from labapp.events.commands import Answer, EditLabel, Next
+from labapp.events.commands import Next
 from labapp.events.event import Source
 from labapp.events.lifecycle import (
     AlarmRaised,
@@ -35,6 +35,8 @@ from labapp.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.records.opening import open_record
 from labapp.session.shifts import YEARS
 from labapp.session.withdrawal import withdraw
+from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.reconstruction.commands import EditLabel
 from tests.helpers.questionnaires import own_study
 from tests.session.sessions import opened, settle, spin, watch
 

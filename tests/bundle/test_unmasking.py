@@ -17,12 +17,13 @@ from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.clock import FakeClock
 from labapp.events import Source
-from labapp.events.commands import Pause, Resume, StimulusPainted
+from labapp.events.commands import Pause, Resume
 from labapp.explanations import card, package
 from labapp.records.describe import describe
 from labapp.records.opening import open_record
 from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import parts_of
+from labapp.tasks.unmasking.commands import StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
 from tests.helpers.bids import errors_in, validated

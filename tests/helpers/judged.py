@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from labapp.events import Body, Draft, Event, Source, body_of
-from labapp.events.commands import Begin, HandIn, Judge, Next, ShowQuestion
+from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.stimuli import StimuliKept
 from labapp.session.machine import SessionMachine
 from labapp.study.loading import files_digest
 from labapp.study.parts import QuestionnairePart
 from labapp.study.plan import to_rows
+from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
 from labapp.tasks.judging.plan import Explained, JudgingPart, JudgingTask, Question, WarmUpPart

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labapp.events import Body, Draft, Event, body_of
-from labapp.events.commands import Begin, Command, Decoded, Presented, Tick
+from labapp.events.commands import Begin, Command, Tick
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted
 from labapp.plugins.machine import PartMachine
@@ -21,6 +21,7 @@ from labapp.study.parts import PagesPart, QuestionnairePart
 from labapp.tasks.consent.machine import ConsentTask
 from labapp.tasks.consent.plan import ConsentPart
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.reconstruction.commands import Decoded, Presented
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart
 from labapp.tasks.reconstruction.state import StageState, Trial

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.events.commands import Begin, HandIn, Judge, Next, ShowQuestion
+from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.judging import machine as machines
+from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import (
     KIND_OF,
     RIGHT,

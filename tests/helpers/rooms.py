@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.clock import Clock, SessionClock
-from labapp.events.commands import GiveConsent, MoveDial
+from labapp.events.commands import GiveConsent
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioStarted
 from labapp.representations.decoders import percentiles_of
@@ -27,6 +27,7 @@ from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, Surround
 from labapp.session.runner import Runner
 from labapp.session.scheduling import Scheduler
 from labapp.study.loading import LoadedStudy, load
+from labapp.tasks.reconstruction.commands import MoveDial
 from tests.helpers.skips import skip_stage
 
 Array = NDArray[np.float32]

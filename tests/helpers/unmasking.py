@@ -10,10 +10,11 @@ from typing import Any
 
 import yaml
 
-from labapp.events.commands import Begin, Next, Respond, StimulusPainted
+from labapp.events.commands import Begin, Next
 from labapp.session.machine import SessionMachine
 from labapp.stimuli import masking
 from labapp.stimuli.library import StimulusSet
+from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import (
     Button,

@@ -5,21 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import (
-    Begin,
-    CloseDescription,
-    Command,
-    HandIn,
-    Judge,
-    Next,
-    OpenDescription,
-    OpenSpecies,
-    Pause,
-    Resume,
-    ShowQuestion,
-    Tick,
-)
+from labapp.events.commands import Begin, Command, HandIn, Next, Pause, Resume, ShowQuestion, Tick
 from labapp.tasks.judging import performance
+from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.plan import (
     AFTER_ABSENT,

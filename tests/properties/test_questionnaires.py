@@ -8,20 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import (
-    Answer,
-    Back,
-    Command,
-    Next,
-    Pause,
-    Resume,
-    StayHere,
-    TakeBackSkip,
-)
+from labapp.events.commands import Back, Command, Next, Pause, Resume, StayHere, TakeBackSkip
 from labapp.session.machine import SessionMachine
 from labapp.simulation.answers import answer
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
+from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
 from tests.helpers.play import Play
 from tests.properties.commands import UNDOING

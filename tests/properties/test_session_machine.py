@@ -11,27 +11,29 @@ from hypothesis import strategies as st
 from labapp.events.commands import (
     AddFlag,
     AddNote,
-    Answer,
     Back,
     Begin,
     Command,
     DeclineConsent,
-    Decoded,
-    EditLabel,
     EndSession,
     GiveConsent,
     GivePrompt,
+    Next,
+    Pause,
+    Reopen,
+    Resume,
+    Skip,
+    Tick,
+)
+from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.reconstruction.commands import (
+    Decoded,
+    EditLabel,
     MarkAlignment,
     MoveDial,
     MoveTutorialDial,
-    Next,
-    Pause,
     Presented,
-    Reopen,
-    Resume,
     SelectDial,
-    Skip,
-    Tick,
     ToggleOverlay,
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart

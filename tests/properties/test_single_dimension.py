@@ -5,19 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import (
-    Begin,
-    Choose,
-    Command,
-    HandIn,
-    Next,
-    Pause,
-    Rate,
-    Resume,
-    ShowMoreExamples,
-    ShowQuestion,
-    Tick,
-)
+from labapp.events.commands import Begin, Command, HandIn, Next, Pause, Resume, ShowQuestion, Tick
+from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.state import RATINGS
 from tests.helpers.play_single import SPACE, SinglePlay, single_part
 from tests.properties.commands import UNDOING

@@ -15,8 +15,6 @@ from labapp.events.commands import (
     EndSession,
     GiveConsent,
     HandIn,
-    Judge,
-    MoveDial,
     Next,
     Pause,
     Reopen,
@@ -30,7 +28,9 @@ from labapp.events.commands import (
 from labapp.plugins import registry
 from labapp.plugins.part import TrialsPart
 from labapp.session.machine import TAKE_BACK_NS, SessionMachine
+from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import JudgingTask
+from labapp.tasks.reconstruction.commands import MoveDial
 from tests.helpers.play import NS, Play, stage_machine, stage_part, whole_machine
 from tests.helpers.play_judging import JudgingPlay
 from tests.helpers.play_single import SinglePlay

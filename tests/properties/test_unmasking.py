@@ -7,19 +7,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import (
-    Begin,
-    Command,
-    Next,
-    Pause,
-    Respond,
-    Resume,
-    StayHere,
-    StimulusHidden,
-    StimulusPainted,
-    TakeBackSkip,
-    Tick,
-)
+from labapp.events.commands import Begin, Command, Next, Pause, Resume, StayHere, TakeBackSkip, Tick
+from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
 from tests.properties.commands import UNDOING

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.events import Event
-from labapp.events.commands import MoveDial, Pause, Resume, SelectDial
+from labapp.events.commands import Pause, Resume
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
+from labapp.tasks.reconstruction.commands import MoveDial, SelectDial
 from tests.helpers.play import NS, Play, stage_machine
 
 MS = 1_000_000

@@ -11,19 +11,14 @@ from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.errors import SessionError
 from labapp.events import Event, Source
-from labapp.events.commands import (
-    Choose,
-    HandIn,
-    Next,
-    Rate,
-    Resume,
-)
+from labapp.events.commands import HandIn, Next, Resume
 from labapp.records.describe import describe
 from labapp.records.integrity import check_journal
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.session.recovery import recover
+from labapp.tasks.single_dimension.commands import Choose, Rate
 from tests.helpers.skips import skip_question, skip_stage
 from tests.session.sessions import opened, surroundings, trial_of
 from tests.session.test_resume import drop, go_on

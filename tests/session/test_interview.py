@@ -13,12 +13,10 @@ from labapp.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
-    AskQuestion,
     AskToLeave,
     Command,
     ConfirmSkip,
     CorrectNote,
-    EndInterview,
     EndSession,
     GivePrompt,
     Next,
@@ -34,6 +32,7 @@ from labapp.simulation.headless import simulate
 from labapp.study.loading import load
 from labapp.study.overview import check, notices
 from labapp.study.plan import Plan
+from labapp.tasks.interview.commands import AskQuestion, EndInterview
 from labapp.tasks.interview.machine import InterviewState
 from tests.session.sessions import opened, part_of, surroundings
 from tests.session.test_resume import drop, go_on

@@ -12,18 +12,13 @@ import numpy as np
 import pytest
 
 from labapp.events import Event, Source
-from labapp.events.commands import (
-    Choose,
-    MoveDial,
-    Next,
-    Pause,
-    Resume,
-    ShowMoreExamples,
-)
+from labapp.events.commands import Next, Pause, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import Array, Decoder, decode_one, decode_rows
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
+from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.single_dimension.commands import Choose, ShowMoreExamples
 from labapp.tasks.single_dimension.state import Question
 from tests.helpers.formulas import formula_decoder, formula_decoders
 from tests.helpers.rooms import FormulaDecoder

@@ -13,7 +13,7 @@ from labapp.audio.writer import WavWriter
 from labapp.bundle.verify import verify
 from labapp.errors import RecordError, SessionError, StudyError
 from labapp.events import Source
-from labapp.events.commands import EndSession, MoveDial, Resume
+from labapp.events.commands import EndSession, Resume
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioBlock, AudioStarted
@@ -26,6 +26,7 @@ from labapp.session.past import read_past
 from labapp.session.recovery import recover
 from labapp.session.runner import SoundRecorder
 from labapp.study.loading import load
+from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.skips import skip_stage
 from tests.helpers.trees import flip

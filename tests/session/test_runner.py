@@ -15,22 +15,14 @@ from labapp.audio.devices import Device
 from labapp.clock import FakeClock
 from labapp.errors import AudioError, JournalError, NoMicrophone
 from labapp.events import Source
-from labapp.events.commands import (
-    AddNote,
-    Command,
-    DeclineConsent,
-    EndSession,
-    MoveDial,
-    Next,
-    Pause,
-    Resume,
-)
+from labapp.events.commands import AddNote, Command, DeclineConsent, EndSession, Next, Pause, Resume
 from labapp.events.lifecycle import WindowFocus
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import journal as journal_module
 from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
+from labapp.tasks.reconstruction.commands import MoveDial
 from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 
 

@@ -13,7 +13,7 @@ from labapp.bundle.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import body_of
-from labapp.events.commands import Judge, Next
+from labapp.events.commands import Next
 from labapp.events.stimuli import StimuliKept
 from labapp.records.journal import read_rows
 from labapp.session import opening
@@ -23,6 +23,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
 from labapp.study.loading import load
 from labapp.study.pictures import pictures_of
+from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import JudgingPart
 from labapp.tasks.judging.state import JudgingState
 from tests.helpers import stimuli

@@ -18,7 +18,7 @@ from labapp.bundle.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import Event, Source, body_of
-from labapp.events.commands import Next, Pause, Respond, Resume, StimulusPainted
+from labapp.events.commands import Next, Pause, Resume
 from labapp.events.lifecycle import InclusionDecided
 from labapp.events.stimuli import StimuliKept
 from labapp.records.integrity import check_journal
@@ -31,6 +31,7 @@ from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import Masking
 from labapp.study.pictures import pictures_of
 from labapp.study.stimulus_stages import Logits
+from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial
 from tests.helpers.unmasking import MASKS, made, play_unmasking, write_unmasking_study

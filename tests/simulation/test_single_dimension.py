@@ -17,13 +17,7 @@ from labapp.bundle.tables_check import check_tables
 from labapp.bundle.verify import verify
 from labapp.clock import Clock, FakeClock
 from labapp.events import Source
-from labapp.events.commands import (
-    Choose,
-    HandIn,
-    Rate,
-    Resume,
-    ShowMoreExamples,
-)
+from labapp.events.commands import HandIn, Resume
 from labapp.records.opening import bundle_tree, open_record, open_records
 from labapp.session import opening
 from labapp.session.models import load_warm
@@ -32,6 +26,7 @@ from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import load
+from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from tests.helpers.packages import ring_model
 from tests.helpers.single import write_single_study
 from tests.helpers.skips import skip_stage

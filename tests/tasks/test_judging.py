@@ -5,18 +5,8 @@ from __future__ import annotations
 import pytest
 
 from labapp.events import body_of
-from labapp.events.commands import (
-    AddFlag,
-    CloseDescription,
-    Command,
-    HandIn,
-    Judge,
-    Next,
-    OpenDescription,
-    OpenSpecies,
-    Pause,
-    Resume,
-)
+from labapp.events.commands import AddFlag, Command, HandIn, Next, Pause, Resume
+from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.events import JudgementMade, PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.machine import JudgingTask as Task
 from labapp.tasks.judging.plan import (

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from labapp.events.commands import Answer, Back, Command, Next, SkipStage
+from labapp.events.commands import Back, Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.event import Event, Source
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
+from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 
 FILE: dict[str, Any] = {

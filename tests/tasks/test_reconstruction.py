@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from labapp.events.commands import (
-    Begin,
+from labapp.events.commands import Begin, Next, Pause, Resume
+from labapp.tasks.reconstruction.commands import (
     Decoded,
     EditLabel,
     MoveDial,
-    Next,
-    Pause,
     Presented,
-    Resume,
     SelectDial,
     ToggleOverlay,
 )

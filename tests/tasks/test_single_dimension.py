@@ -8,17 +8,10 @@ from itertools import pairwise
 import pytest
 
 from labapp.events import body_of
-from labapp.events.commands import (
-    Choose,
-    HandIn,
-    Next,
-    Pause,
-    Rate,
-    Resume,
-    ShowMoreExamples,
-)
+from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.representations.package import load_package
 from labapp.representations.space import Discrete, LatentSpace
+from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.planner import CIRCLES_QUESTIONS, asked, practice_part

@@ -5,17 +5,8 @@ from __future__ import annotations
 import pytest
 
 from labapp.events import Event
-from labapp.events.commands import (
-    AddFlag,
-    Begin,
-    Next,
-    Pause,
-    Respond,
-    Resume,
-    StimulusHidden,
-    StimulusPainted,
-    Tick,
-)
+from labapp.events.commands import AddFlag, Begin, Next, Pause, Resume, Tick
+from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
 from tests.helpers.play import NS
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part

@@ -22,11 +22,9 @@ from labapp.events.commands import (
     ConfirmSkip,
     GiveConsent,
     Resume,
-    SelectDial,
     ShowQuestion,
     SkipStage,
     StayHere,
-    StimulusPainted,
 )
 from labapp.records.journal import read_rows
 from labapp.session.models import WarmDecoders
@@ -34,6 +32,8 @@ from labapp.session.opening import OpenSession
 from labapp.session.past import read_past
 from labapp.simulation.pace import Pace
 from labapp.study.parts import BreakPart
+from labapp.tasks.reconstruction.commands import SelectDial
+from labapp.tasks.unmasking.commands import StimulusPainted
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_again
 

@@ -17,10 +17,11 @@ from labapp.audio import track
 from labapp.audio.capture import Packet
 from labapp.audio.recorder import Recorder
 from labapp.clock import Clock, FakeClock
-from labapp.events.commands import GiveConsent, MoveDial
+from labapp.events.commands import GiveConsent
 from labapp.representations.decoding import Array
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody
+from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.ui.moderator import watch
 from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
 from labapp.ui.moderator.state.latency import ENOUGH

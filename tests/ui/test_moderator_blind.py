@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from labapp.clock import FakeClock
 from labapp.events import Source
-from labapp.events.commands import EndSession, MoveDial, Next, Pause, Resume
+from labapp.events.commands import EndSession, Next, Pause, Resume
 from labapp.events.lifecycle import AlarmRaised, DecoderWarmed
+from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
 from labapp.ui.moderator.plan_panel import PlanList
 from labapp.ui.moderator.timeline_view import TimelineView

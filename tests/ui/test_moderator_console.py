@@ -17,18 +17,12 @@ from pytestqt.qtbot import QtBot
 from labapp.audio.recorder import Level
 from labapp.clock import NS, FakeClock
 from labapp.events import Event, Source
-from labapp.events.commands import (
-    Answer,
-    EndSession,
-    GiveConsent,
-    MoveDial,
-    Next,
-    Pause,
-    Resume,
-)
+from labapp.events.commands import EndSession, GiveConsent, Next, Pause, Resume
 from labapp.events.lifecycle import ScreenChanged
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
+from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.ui import theme
 from labapp.ui.moderator import style, voice_panel
 from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events.commands import HandIn, Judge, Next, OpenSpecies, ShowQuestion
+from labapp.events.commands import HandIn, Next, ShowQuestion
+from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
     AFTER_PRESENT,
     AGREEMENT,

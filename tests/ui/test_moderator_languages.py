@@ -18,11 +18,11 @@ from PySide6.QtWidgets import QWidget
 import labapp.ui
 from labapp import resources
 from labapp.errors import SetupError
-from labapp.events.commands import Judge, OpenDescription
 from labapp.records.withdrawn import Withdrawal
 from labapp.representations import catalog
 from labapp.session.withdrawal import Withdrawn
 from labapp.study.loading import find
+from labapp.tasks.judging.commands import Judge, OpenDescription
 from labapp.tasks.judging.plan import questions
 from labapp.ui import language
 from labapp.ui.language import counted, number, speak, told, tr

@@ -7,18 +7,9 @@ from pathlib import Path
 
 from labapp.clock import FakeClock
 from labapp.events import Source
-from labapp.events.commands import (
-    Answer,
-    EditLabel,
-    EndSession,
-    GiveConsent,
-    MarkAlignment,
-    MoveDial,
-    Next,
-    Pause,
-    Resume,
-    ToggleOverlay,
-)
+from labapp.events.commands import EndSession, GiveConsent, Next, Pause, Resume
+from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.reconstruction.commands import EditLabel, MarkAlignment, MoveDial, ToggleOverlay
 from labapp.ui.moderator.mirror import QUIET, TRIAL
 from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve

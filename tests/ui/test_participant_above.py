@@ -8,9 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from labapp import resources
-from labapp.events.commands import Judge, Next
+from labapp.events.commands import Next
 from labapp.study import texts
 from labapp.study.instruments import Instrument
+from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import AGREEMENT, questions
 from labapp.ui import theme
 from labapp.ui.participant.questionnaire_page import Page, TextAbove, halves

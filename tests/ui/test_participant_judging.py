@@ -8,8 +8,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from labapp.events.commands import Judge, Next, OpenSpecies
+from labapp.events.commands import Next
 from labapp.stimuli import colour
+from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,

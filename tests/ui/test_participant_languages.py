@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 
-from labapp.events.commands import Choose, HandIn, Next, Pause, Rate, Resume
+from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.study.parts import PagesPart
 from labapp.tasks.reconstruction.plan import TutorialPart
+from labapp.tasks.single_dimension.commands import Choose, Rate
 from labapp.tasks.single_dimension.plan import ExamplePart
 from labapp.ui.participant.questionnaire import QuestionnaireScreen
 from labapp.ui.participant.reconstruction import ReconstructionScreen

@@ -10,7 +10,8 @@ from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.events.commands import OpenDescription, Pause, Resume
+from labapp.events.commands import Pause, Resume
+from labapp.tasks.judging.commands import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
 from labapp.ui import theme
 from labapp.ui.participant.description import Pages, WholeTree

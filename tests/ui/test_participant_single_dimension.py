@@ -10,9 +10,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import Choose, HandIn, Next, Pause, Rate, Resume, ShowMoreExamples
+from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import decode_one
+from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import QUESTION, QUIET
 from labapp.ui.moderator.question_mirror import over

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from labapp.analysis.tables import load
 from labapp.bundle.verify import verify
-from labapp.events.commands import Next, Respond
+from labapp.events.commands import Next
 from labapp.session.past import finished, read_past
+from labapp.tasks.unmasking.commands import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_again, open_new

@@ -17,3 +17,6 @@ class ConsentPart(PlannedPart):
     document_sha256: str
     sign: Sign = "name"
     items: dict[Use, Asked] = Field(default_factory=dict)
+
+    def signed_document(self) -> str | None:
+        return None if self.sign == "click" else self.document_sha256

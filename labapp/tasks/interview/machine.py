@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import AskQuestion, Command, EndInterview, SkipStage
+from labapp.events.commands import Command, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.plugins.machine import PartMachine
+from labapp.tasks.interview.commands import AskQuestion, EndInterview
 from labapp.tasks.interview.events import QuestionAsked
 from labapp.tasks.interview.plan import InterviewPart
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labapp.events.commands import AskQuestion, EndInterview
 from labapp.plugins.simulated import Actor
+from labapp.tasks.interview.commands import AskQuestion, EndInterview
 from labapp.tasks.interview.plan import InterviewPart
 
 

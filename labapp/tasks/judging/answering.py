@@ -12,15 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from labapp.events.commands import (
-    CloseDescription,
-    HandIn,
-    Judge,
-    Next,
-    OpenDescription,
-    OpenSpecies,
-)
+from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Step
+from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
 from labapp.tasks.judging.plan import (

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from labapp.events import Body
-from labapp.events.commands import CloseDescription, Command, OpenDescription
+from labapp.events.commands import Command
+from labapp.tasks.judging.commands import CloseDescription, OpenDescription
 from labapp.tasks.judging.events import DescriptionClosed, DescriptionOpened
 
 METHOD, TREE = "method", "tree"

@@ -11,21 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Command,
-    HandIn,
-    Judge,
-    Next,
-    OpenSpecies,
-    ShowQuestion,
-    SkipStage,
-    Tick,
-)
+from labapp.events.commands import Begin, Command, HandIn, Next, ShowQuestion, SkipStage, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.plugins import stage
 from labapp.tasks.judging import description, performance
+from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.events import (
     JudgementMade,
     PhotoDrawn,

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import CloseDescription, Command, OpenDescription
+from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.plugins.pages import PagesMachine, PagesState
 from labapp.tasks.judging import description
+from labapp.tasks.judging.commands import CloseDescription, OpenDescription
 from labapp.tasks.judging.plan import MethodPart
 
 

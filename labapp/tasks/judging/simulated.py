@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from labapp.events.commands import CloseDescription, Next, OpenDescription, ShowQuestion
+from labapp.events.commands import Next, ShowQuestion
 from labapp.plugins.simulated import Actor
 from labapp.study.assignment import generator
 from labapp.tasks.judging import answering
+from labapp.tasks.judging.commands import CloseDescription, OpenDescription
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.machine import JudgingTask, WarmUpTask
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, WarmUpPart

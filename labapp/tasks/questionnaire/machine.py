@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import Answer, Back, Command, Next, SkipStage
+from labapp.events.commands import Back, Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PageTurned, PartEnded
 from labapp.plugins.machine import PartMachine
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
+from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import cast
 
-from labapp.events.commands import Answer, Next
+from labapp.events.commands import Next
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.simulation.answers import answer
 from labapp.simulation.experience import Experience, leaning
 from labapp.study.parts import QuestionnairePart
+from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 
 

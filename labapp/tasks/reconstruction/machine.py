@@ -10,26 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Command,
-    Decoded,
-    EditLabel,
-    MarkAlignment,
-    MoveDial,
-    Next,
-    Presented,
-    SelectDial,
-    Skip,
-    SkipStage,
-    Tick,
-    ToggleOverlay,
-)
+from labapp.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
 from labapp.events.durations import Pauses
 from labapp.plugins import stage
 from labapp.plugins.stage import NS
 from labapp.representations.distance import reached
 from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.commands import (
+    Decoded,
+    EditLabel,
+    MarkAlignment,
+    MoveDial,
+    Presented,
+    SelectDial,
+    ToggleOverlay,
+)
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from labapp.events.commands import Command, Decoded, Presented
+from labapp.events.commands import Command
 from labapp.plugins.pictures import PartPictures, PictureContext, Session
 from labapp.representations.decoding import Array, compare, decode_one
+from labapp.tasks.reconstruction.commands import Decoded, Presented
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.tasks.reconstruction.tutorial import TutorialState

@@ -14,15 +14,7 @@ from typing import cast
 import numpy as np
 
 from labapp.clock import NS
-from labapp.events.commands import (
-    Command,
-    EditLabel,
-    MarkAlignment,
-    MoveDial,
-    Next,
-    Skip,
-    SkipStage,
-)
+from labapp.events.commands import Command, Next, Skip, SkipStage
 from labapp.plugins.simulated import DEVICE
 from labapp.session.runner import Runner
 from labapp.simulation.experience import Experience
@@ -35,6 +27,7 @@ from labapp.simulation.strategies import STRATEGIES, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
 from labapp.simulation.vocabulary import typing_s, vocabulary
 from labapp.study.assignment import generator
+from labapp.tasks.reconstruction.commands import EditLabel, MarkAlignment, MoveDial
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import Trial

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from labapp.events import Source
-from labapp.events.commands import Command, EditLabel, MoveTutorialDial, Next
+from labapp.events.commands import Command, Next
 from labapp.plugins.simulated import Actor, SimulatedParticipant, TrialKey
 from labapp.representations.space import LatentSpace
 from labapp.simulation.person import STRIDE_S
+from labapp.tasks.reconstruction.commands import EditLabel, MoveTutorialDial
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 from labapp.tasks.reconstruction.reconstructing import STRIDE, TURN, Reconstructing
 

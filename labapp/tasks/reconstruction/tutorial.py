@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import Command, MoveTutorialDial
+from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.plugins.pages import PagesMachine, PagesState
 from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.commands import MoveTutorialDial
 from labapp.tasks.reconstruction.events import TutorialDialMoved
 from labapp.tasks.reconstruction.plan import TutorialPart
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from labapp.events.commands import Choose, HandIn, Next, Rate, ShowMoreExamples
+from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Step
+from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.matching import Match
 from labapp.tasks.single_dimension.state import POINTS, RATINGS
 

@@ -13,21 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Choose,
-    Command,
-    HandIn,
-    Next,
-    Rate,
-    ShowMoreExamples,
-    ShowQuestion,
-    SkipStage,
-    Tick,
-)
+from labapp.events.commands import Begin, Command, HandIn, Next, ShowQuestion, SkipStage, Tick
 from labapp.events.durations import Pauses
 from labapp.plugins import stage
 from labapp.representations.space import LatentSpace
+from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,

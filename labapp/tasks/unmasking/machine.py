@@ -12,17 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import (
-    Begin,
-    Command,
-    Respond,
-    SkipStage,
-    StimulusHidden,
-    StimulusPainted,
-)
+from labapp.events.commands import Begin, Command, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.trials import TrialEnded
 from labapp.plugins import stage
+from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.fold import apply_event
 from labapp.tasks.unmasking.plan import UnmaskingPart

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from labapp.clock import NS
 from labapp.events import Source
-from labapp.events.commands import Respond, StimulusPainted
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
+from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.observer import Annotator, Observer, Reply
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial

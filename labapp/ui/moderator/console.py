@@ -25,18 +25,11 @@ from PySide6.QtWidgets import (
 from labapp.audio.recorder import Level
 from labapp.errors import JournalError
 from labapp.events import Event, Source
-from labapp.events.commands import (
-    AddDeviation,
-    AddFlag,
-    AddNote,
-    AskQuestion,
-    CorrectNote,
-    EndInterview,
-    GivePrompt,
-)
+from labapp.events.commands import AddDeviation, AddFlag, AddNote, CorrectNote, GivePrompt
 from labapp.plugins.part import TrialsPart
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
+from labapp.tasks.interview.commands import AskQuestion, EndInterview
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import leave_focus_to_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from labapp.events.commands import MarkAlignment
+from labapp.tasks.reconstruction.commands import MarkAlignment
 from labapp.tasks.reconstruction.state import Trial
 from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.widgets.marks import MarkRow

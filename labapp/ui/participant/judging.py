@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from labapp.events.commands import CloseDescription, Judge, Next, OpenDescription
+from labapp.events.commands import Next
+from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription
 from labapp.tasks.judging.description import METHOD
 from labapp.tasks.judging.plan import JudgingPart, PlannedPhoto, Question, applies, questions
 from labapp.tasks.judging.state import JudgingState, PhotoTrial

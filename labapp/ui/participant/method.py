@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp import discovery
-from labapp.events.commands import OpenDescription
+from labapp.tasks.judging.commands import OpenDescription
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.tasks.judging.task import SCREENS

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.events.commands import OpenSpecies
+from labapp.tasks.judging.commands import OpenSpecies
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,

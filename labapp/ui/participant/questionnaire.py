@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from labapp.events.commands import Answer, Back, Command, Next
+from labapp.events.commands import Back, Command, Next
 from labapp.study.parts import QuestionnairePart
+from labapp.tasks.questionnaire.commands import Answer
 from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView

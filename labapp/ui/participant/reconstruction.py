@@ -7,16 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.events.commands import (
-    Command,
-    EditLabel,
-    MoveDial,
-    Next,
-    SelectDial,
-    Skip,
-    ToggleOverlay,
-)
+from labapp.events.commands import Command, Next, Skip
 from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.commands import EditLabel, MoveDial, SelectDial, ToggleOverlay
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT, ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState, Trial

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from labapp.events.commands import Command, Judge, OpenSpecies
+from labapp.events.commands import Command
 from labapp.events.durations import Pauses
+from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.events import JudgementMade
 from labapp.tasks.judging.machine import answered
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto, questions

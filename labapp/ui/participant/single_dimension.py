@@ -6,9 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.events.commands import Choose, HandIn, Next, Rate, ShowMoreExamples
+from labapp.events.commands import HandIn, Next
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.stages import Visualisation
+from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.pictures import Examples
 from labapp.tasks.single_dimension.plan import STEPS, SingleDimensionPart, choices, shape_of
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState

@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
-from labapp.events.commands import Command, MoveTutorialDial
+from labapp.events.commands import Command
 from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.commands import MoveTutorialDial
 from labapp.tasks.reconstruction.plan import TutorialBox, TutorialPart
 from labapp.ui import theme
 from labapp.ui.participant.dials import DialPanel

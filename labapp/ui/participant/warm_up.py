@@ -12,7 +12,8 @@ from math import ceil
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.events.commands import HandIn, Judge, Next, ShowQuestion
+from labapp.events.commands import HandIn, Next, ShowQuestion
+from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     MISTAKE,

@@ -20,17 +20,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from labapp.events.commands import (
-    AskToLeave,
-    CloseDescription,
-    Command,
-    OpenDescription,
-    StayHere,
-    TakeBackSkip,
-)
+from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
 from labapp.events.lifecycle import WindowFocus
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
+from labapp.tasks.judging.commands import CloseDescription, OpenDescription
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.ui import theme
