@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from labapp.console import say
 from labapp.errors import RecordError
@@ -25,6 +24,7 @@ from labapp.ui.language import tr
 from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.moderator.home import HomeView
 from labapp.ui.moderator.reports import reported
+from labapp.ui.outside import open_outside
 from labapp.ui.researcher.controller import Researcher
 
 BREATH_S = 0.001
@@ -168,10 +168,8 @@ class SessionLists(QObject):
 
     def open_folder(self, path: Path) -> None:
         """Show a session's folder in the system's file manager."""
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self._view.sessions_page.say(
-                tr("No file manager answers. It is here: {path}", path=path)
-            )
+        if text := open_outside(path):
+            self._view.sessions_page.say(text)
 
     def remark(self, path: Path, text: str) -> None:
         """Keep a remark beside the session's data."""

@@ -233,7 +233,7 @@ def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
     turn(0.040, 10)
     (alarm,) = desk.alarms()
     assert alarm == "Pictures follow the dials slowly: one in a hundred takes 40 ms or more"
-    assert desk.console.voice.facts["Decode p99"].full() == "! 40.0 ms"
+    assert desk.console.voice.facts["Slowest pictures"].full() == "! 40.0 ms"
     turn(0.002, 600)
     assert desk.alarms() == []
     desk.console.shut()

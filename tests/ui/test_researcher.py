@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QItemSelectionModel
+from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -25,7 +25,7 @@ from labapp.records.layout import JOURNAL
 from labapp.records.sessions import SessionSummary, list_sessions
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load as load_study
-from labapp.ui import theme
+from labapp.ui import outside, theme
 from labapp.ui.language import speak
 from labapp.ui.moderator.choices import length_text
 from labapp.ui.researcher.controller import Researcher
@@ -177,6 +177,19 @@ def test_figures_are_one_click_away(qtbot: QtBot, tmp_path: Path) -> None:
     page.set_results(replace(drawn, figures=()), "s", "")
     assert (numbers.isChecked(), figures.isEnabled()) == (True, False)
     assert page.pages.currentWidget() is page.results
+
+
+def test_where_nothing_opens_a_report_its_place_is_told(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside.QDesktopServices, "openUrl", lambda url: False)
+    told: list[str] = []
+    path = tmp_path / "a.png"
+    picture = Picture(path)
+    qtbot.addWidget(picture)
+    picture.unopened.connect(told.append)
+    qtbot.keyClick(picture, Qt.Key.Key_Return)
+    assert told == [f"Nothing opens such files here. It is here: {path}"]
 
 
 def test_every_unit_of_a_metric_that_has_words_is_translated() -> None:

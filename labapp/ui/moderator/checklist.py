@@ -234,7 +234,7 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     devices = wording.listed(sorted({_device(one.device) for one in used}))
     slowest = number(f"{max(one.p99_ms for one in used):.1f}")
     text = tr(
-        "{models} warm · {devices}, p99 {ms} ms",
+        "{models} ready · {devices}, pictures within {ms} ms",
         models=", ".join(needed),
         devices=devices,
         ms=slowest,

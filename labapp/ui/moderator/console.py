@@ -369,7 +369,8 @@ class ConsoleWindow(QMainWindow):
             self._level = level
             self.voice.show_voice(level, state.sound, talking=self._talking())
         peak = None
-        if level is not None and level.envelope and not held and not runner.finished:
+        recorded = bool(state.sound.device) and not state.sound.lost
+        if level is not None and level.envelope and recorded and not held and not runner.finished:
             peak = max(level.envelope[-BINS_A_TICK:])
         self.timeline.view.show_now(state.work.working_ns(now_ns), peak)
         if facts:

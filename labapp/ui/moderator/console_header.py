@@ -242,6 +242,9 @@ class ConsoleHeader(QFrame):
         if state.withdrawal:
             return tr(wording.WITHDRAWN[state.withdrawal]), "warn"
         if ended:
+            if how == "completed" and state.not_counted:
+                why = ", ".join(tr(wording.NOT_COUNTED[rule]) for rule in state.not_counted)
+                return tr("■ complete, does not count: {why}", why=why), "warn"
             if how == "completed":
                 return tr("✓ complete"), "good"
             return tr("■ ended: {reason}", reason=reported(how or "")), "warn"

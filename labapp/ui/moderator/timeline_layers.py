@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from math import nan
 
 import numpy as np
 import pyqtgraph as pg
@@ -58,7 +59,8 @@ MARKS = {
 
 
 class Envelope:
-    """The voice's peaks in bins of 0.1 s. The past is one item, the newest bins another."""
+    """The voice's peaks in bins of 0.1 s, with nothing where nothing was recorded. The past is one
+    item, the newest bins another."""
 
     def __init__(self, box: pg.ViewBox, palette: Palette) -> None:
         self._peaks = array("f")
@@ -69,7 +71,7 @@ class Envelope:
                 autoDownsample=True,
                 downsampleMethod="peak",
                 clipToView=True,
-                skipFiniteCheck=True,
+                connect="finite",
             )
             for _ in range(2)
         )
@@ -81,8 +83,8 @@ class Envelope:
         """Take in a peak of 0 to 1 at a working time."""
         index = t_ns // BIN_NS
         if index >= len(self._peaks):
-            self._peaks.extend([0.0] * (index + 1 - len(self._peaks)))
-        self._peaks[index] = max(self._peaks[index], peak)
+            self._peaks.extend([nan] * (index + 1 - len(self._peaks)))
+        self._peaks[index] = float(np.fmax(self._peaks[index], peak))
         self._settled = min(self._settled, index)
 
     def show(self) -> None:

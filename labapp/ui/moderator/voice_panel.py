@@ -36,7 +36,7 @@ FACTS = (
     N_("Lost sound"),
     N_("Saved"),
     N_("Disk"),
-    N_("Decode p99"),
+    N_("Slowest pictures"),
 )
 
 
@@ -198,7 +198,9 @@ class VoicePanel(QFrame):
         )
         slow = p99_ms is not None and p99_ms > SLOW_MS
         unknown = "…" if decodes else tr("none")
-        self._fact("Decode p99", unknown if p99_ms is None else number(f"{p99_ms:.1f} ms"), slow)
+        self._fact(
+            "Slowest pictures", unknown if p99_ms is None else number(f"{p99_ms:.1f} ms"), slow
+        )
 
     def _fact(self, name: str, text: str, wrong: bool) -> None:
         label = self.facts[name]

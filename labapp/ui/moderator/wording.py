@@ -30,6 +30,13 @@ PAUSE_REASONS = {
 ENDED, WITHDREW = N_("ended by the moderator"), N_("the participant withdrew")
 """Reasons of an end for which none was typed."""
 ENDS = (ENDED, WITHDREW, N_("consent declined"))
+NOT_COUNTED = {
+    "completed": N_("a stage was skipped"),
+    "practice_correct": N_("a practice question was answered wrongly"),
+    "min_solved": N_("too few questions were solved"),
+    "withdrawn": N_("the participant withdrew"),
+}
+"""Why a session that came to its end does not count in the analysis, by the study's rule."""
 WITHDRAWN = {
     "keep": N_("■ withdrawn, the data are kept"),
     "delete": N_("■ withdrawn, the data are deleted at closing"),

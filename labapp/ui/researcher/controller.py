@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject
 
 from labapp import leftovers
 from labapp.errors import LabappError
@@ -22,6 +21,7 @@ from labapp.reading.values import json_value
 from labapp.records.sessions import SessionSummary
 from labapp.ui import mistakes
 from labapp.ui.language import counted, tr
+from labapp.ui.outside import open_outside
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.page import ExportRequest, ResearcherPage
 from labapp.ui.researcher.results import Results, read_results
@@ -69,6 +69,7 @@ class Researcher(QObject):
         page.study_chosen.connect(self.choose)
         page.analyse_requested.connect(self._analyse_or_stop)
         page.report_requested.connect(self._open_report)
+        page.figures.unopened.connect(self._tell_unopened)
         page.keep_requested.connect(self.keep)
         page.verify_requested.connect(self.verify)
         page.export_requested.connect(self.export)
@@ -182,7 +183,12 @@ class Researcher(QObject):
     def _open_report(self) -> None:
         done = self._done.get(self._study)
         if done is not None and done.results is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(done.results.report)))
+            self._tell_unopened(open_outside(done.results.report))
+
+    def _tell_unopened(self, text: str) -> None:
+        """Say where a file is that nothing opens here."""
+        if text:
+            self.page.set_state(text, "warn")
 
     def _analyse_or_stop(self) -> None:
         if self._analysis.running:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits
+from labapp.ui.outside import open_outside
 from labapp.ui.researcher.scrolled import Scrolled
 
 MOST_FIGURES = 12
@@ -19,7 +20,9 @@ MOST_FIGURES = 12
 
 class Picture(QLabel):
     """A figure as wide as there is room, in its own proportions, never larger than it is. A click
-    (or Enter) opens it at its full size."""
+    (or Enter) opens it at its full size; unopened tells where it is if nothing does."""
+
+    unopened = Signal(str)
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -57,11 +60,14 @@ class Picture(QLabel):
             event.ignore()
 
     def _open(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path)))
+        if text := open_outside(self._path):
+            self.unopened.emit(text)
 
 
 class FiguresView(Scrolled):
-    """All figures of an analysis, or the first of many."""
+    """All figures of an analysis, or the first of many. unopened: see `Picture`."""
+
+    unopened = Signal(str)
 
     def __init__(self) -> None:
         super().__init__(tr("Figures"))
@@ -70,7 +76,9 @@ class FiguresView(Scrolled):
         """Pictures in the order given."""
         layout = self.begin()
         for path in paths[:MOST_FIGURES]:
-            layout.addWidget(Picture(path))
+            picture = Picture(path)
+            picture.unopened.connect(self.unopened)
+            layout.addWidget(picture)
         if len(paths) > MOST_FIGURES:
             more = tr("More figures are in the report.")
             layout.addWidget(bits.label(more, "secondary", wrap=True))

@@ -24,7 +24,8 @@ class ConsoleState:
     changed: names of what changed since the console last cleared it (alarms, curve, deviations,
     notes, sound, timeline, warmed), so that only those widgets are brought up to date.
     pause_reason: of the last pause; withdrawal: what is to become of the data of somebody who
-    withdrew, else empty. veil: what a blind moderator is not told is taken out of each event.
+    withdrew, else empty; not_counted: the study's rules that a session at its end does not meet.
+    veil: what a blind moderator is not told is taken out of each event.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class ConsoleState:
         self.last_seq = 0
         self.ended_ns: int | None = None
         self.pause_reason = self.withdrawal = ""
+        self.not_counted: tuple[str, ...] = ()
         for event in past:
             self.apply(event)
 
@@ -83,9 +85,11 @@ class ConsoleState:
         if event.kind in ("session.completed", "session.ended"):
             self.ended_ns = event.t_ns
         if event.kind == "session.reopened":
-            self.ended_ns, self.withdrawal = None, ""
+            self.ended_ns, self.withdrawal, self.not_counted = None, "", ()
         if event.kind == "session.ended":
             self.withdrawal = str(event.payload.get("withdrawal", ""))
+        if event.kind == "inclusion.decided":
+            self.not_counted = tuple(map(str, event.payload["failed"]))
         if event.kind in ("session.paused", "segment.started"):
             self.pause_reason = str(event.payload.get("reason", ""))
         if event.kind == "decoder.warmed":
