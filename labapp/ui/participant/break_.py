@@ -34,7 +34,8 @@ class BreakScreen(Screen):
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
-        self._timer.start(LOOK_MS)
+        if not session.read_only:
+            self._timer.start(LOOK_MS)
 
     def render_state(self) -> None:
         self._look()

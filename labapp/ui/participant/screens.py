@@ -6,6 +6,7 @@ from functools import cache
 
 from labapp import discovery
 from labapp.plugins import registry
+from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 
@@ -14,7 +15,10 @@ def make_screen(session: SessionView) -> Screen:
     """The screen of the part that runs, for which everything is ready."""
     part = session.part
     assert part is not None, "a screen is made of a part that runs"
-    return screen_class(registry.task_type_of(part).screen(part))(session, part)
+    screen = screen_class(registry.task_type_of(part).screen(part))(session, part)
+    if session.read_only:
+        ReadOnly(screen)
+    return screen
 
 
 @cache

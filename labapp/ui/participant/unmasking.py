@@ -55,14 +55,8 @@ class UnmaskingScreen(Screen):
         self._away = False
         self._settling = False
         self.field = StimulusField(part.unmasked.level, session.palette, words("unmasking_picture"))
-        self.presenter = Presenter(self.field)
-        self.field.painted = self.presenter.painted
-        self.field.rescaled.connect(self._rescaled)
-        self.due = DueTimer(self)
-        self.clock = input_time.of_this_machine()
-        self._idle = QTimer(self)
-        self._idle.setInterval(0)
-        self._idle.timeout.connect(self._prepare_one)
+        if not session.read_only:
+            self._begin_timing()
         question = part.question or words("unmasking_question")
         self.question = QLabel(question)
         self.question.setProperty("role", "title")
@@ -79,6 +73,17 @@ class UnmaskingScreen(Screen):
         column.addWidget(self.responses, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 
+    def _begin_timing(self) -> None:
+        """What shows pictures when they are due, and takes the time of answers."""
+        self.presenter = Presenter(self.field)
+        self.field.painted = self.presenter.painted
+        self.field.rescaled.connect(self._rescaled)
+        self.due = DueTimer(self)
+        self.clock = input_time.of_this_machine()
+        self._idle = QTimer(self)
+        self._idle.setInterval(0)
+        self._idle.timeout.connect(self._prepare_one)
+
     def _buttons(self) -> Iterator[Response]:
         words = self.session.words
         for button in self.part.buttons:
@@ -94,7 +99,9 @@ class UnmaskingScreen(Screen):
 
     def render_state(self) -> None:
         trial = self.trial
-        if trial is None or trial.interrupted or trial.outcome not in (None, ANSWERED):
+        if self.session.read_only:
+            self._draw(trial)
+        elif trial is None or trial.interrupted or trial.outcome not in (None, ANSWERED):
             self._take_off()
         elif trial.outcome == ANSWERED:
             # Without a blank, one picture is replaced by the next.
@@ -105,6 +112,19 @@ class UnmaskingScreen(Screen):
         elif self.field.shown is None and self._there() and not self._away:
             # Something lay over it, such as the wait for a disk that does not answer.
             self.send(StimulusHidden())
+
+    def _draw(self, trial: StimulusTrial | None) -> None:
+        """Show what the state says is seen: a picture from when it was painted until it is taken
+        off. Where no blank comes between two, it is taken off by the next one."""
+        replaced = trial is not None and trial.outcome == ANSWERED and not self.part.blank_ms
+        if trial is None or not (trial.open or replaced):
+            self.field.clear()
+            return
+        name = self._picture(trial.number)
+        if name != self.field.shown or not self.field.ready(name):
+            self.field.keep(())
+            self._show(name)
+            self.field.update()
 
     def _follow(self, trial: StimulusTrial) -> None:
         """Bring the picture when it is due."""
@@ -221,6 +241,8 @@ class UnmaskingScreen(Screen):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self.session.read_only:
+            return
         # The layout comes after this event.
         self._settling = True
         self.due.call(time.perf_counter_ns() + 1, self._settled)
@@ -230,8 +252,9 @@ class UnmaskingScreen(Screen):
         self.render_state()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        self._take_off()
-        self._idle.stop()
+        if not self.session.read_only:
+            self._take_off()
+            self._idle.stop()
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -247,3 +270,5 @@ class UnmaskingScreen(Screen):
         room = min(wide, self.part.size_px, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
         self.field.set_room(max(room, LEAST_ROOM), max(first.width(), first.height()))
+        if self.session.read_only:
+            self._draw(self.trial)
