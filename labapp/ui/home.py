@@ -391,7 +391,7 @@ class HomeController(QObject):
             return
         self._look_at_study()
         self._show_consent()
-        sound = self._device is not None
+        sound = not self._silent and self._policy() != "off"  # of the session, not of this moment
         try:
             free = folder.check_data_root(self.data)
         except LabappError as error:

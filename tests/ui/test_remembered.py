@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.audio import devices
@@ -171,6 +172,22 @@ def test_what_is_gone_gives_way_to_the_usual(open_home: OpenHome, tmp_path: Path
     assert again._device.is_default
     assert again._screen is not None
     assert again._screen != "another room"
+
+
+def test_how_many_sessions_fit_does_not_hang_on_whether_a_microphone_is_found_yet(
+    open_home: OpenHome,
+) -> None:
+    home = open_home()
+
+    def room() -> list[str]:
+        home._slow_checks()
+        labels = home.view.findChildren(QLabel)
+        return [text for label in labels if "room for" in (text := label.text())]
+
+    with_device = room()
+    assert with_device
+    home._device = None
+    assert room() == with_device
 
 
 def test_a_changed_study_is_read_again(open_home: OpenHome, tmp_path: Path) -> None:
