@@ -320,11 +320,11 @@ def simulate_(
 
 @studies_app.command("list")
 def studies_list(json_: Json = False) -> None:
-    """The studies that come with the program. Example: labapp studies list"""
+    """The studies that come with the program or an installed package. Example: labapp studies list"""
     from labapp.study import loading
 
     rows = []
-    for path in loading.shipped():
+    for path in loading.installed():
         study = loading.load(path.stem).study
         rows.append({"id": study.id, "title": study.title, "version": study.version})
     if json_:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 GROUPS = (
@@ -51,6 +52,8 @@ class Plugin:
         The distribution that brings it; empty where it does not say.
     state : str
         `ready`, or why it cannot be used.
+    module : str
+        Where the entry point leads.
     value
         What the entry point names; None unless it is ready.
     """
@@ -60,12 +63,21 @@ class Plugin:
     package: str
     version: str
     state: str
+    module: str = ""
     value: Any = None
 
     @property
     def ready(self) -> bool:
         """Whether it can be used."""
         return self.state == READY
+
+    @property
+    def assets(self) -> Path | None:
+        """The folder `assets` beside its module, with studies, texts and instruments laid out as in
+        labapp's own; None where there is none."""
+        source = import_module(self.module).__file__ if self.ready else None
+        folder = None if source is None else Path(source).parent / "assets"
+        return folder if folder is not None and folder.is_dir() else None
 
 
 @cache
@@ -85,8 +97,15 @@ def _plugin(point: EntryPoint) -> Plugin:
         value = point.load()
     except Exception as error:  # noqa: BLE001 (whatever a stranger does at its import)
         state = f"cannot be imported: {type(error).__name__}: {error}"
-        return Plugin(point.name, point.group, package, version, state)
-    return Plugin(point.name, point.group, package, version, READY, value)
+        return Plugin(point.name, point.group, package, version, state, point.module)
+    return Plugin(point.name, point.group, package, version, READY, point.module, value)
+
+
+@cache
+def asset_folders() -> tuple[Path, ...]:
+    """The folders of studies, texts and instruments of the packages that bring tasks, each once."""
+    folders = (plugin.assets for plugin in plugins(TASK_GROUP))
+    return tuple(dict.fromkeys(folder for folder in folders if folder is not None))
 
 
 def load(where: str) -> Any:

@@ -73,6 +73,11 @@ class TaskType(ABC, Generic[P]):
     asks_about: ClassVar[Literal["", "representations", "explanations"]] = ""
     """What simulated participants must be able to answer about; empty for nothing special."""
 
+    words: ClassVar[str] = ""
+    """Name of the file with the words of its screens, with `{language}` in it, such as
+    `texts/{language}/my-task.yaml`; empty where those of `participant.yaml` are enough. It is looked
+    up like any text of a study: beside the study, then in labapp's `assets`, then in the folder
+    `assets` beside the module that the package's entry point names."""
     moderator: ClassVar[str] = ""
     """Where the words of the moderator's windows for its parts are, as `module:Class` of a
     `labapp.ui.moderator.part_words.PartWords`; empty for those that fit any part."""

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from labapp import resources
 from labapp.documents import LARGEST, Located, parse_yaml, refusal
 from labapp.errors import StudyError
+from labapp.plugins import registry
 from labapp.plugins.item import Item
 from labapp.reading import files as reading
 from labapp.study import conditions
@@ -47,10 +48,24 @@ class LoadedStudy:
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """The words of the participant's window by key, as they are in their file."""
-        name = in_language(WORDS, self.study.language)
-        value = parse_yaml(self.path.parent / name, self.files[name]).value
-        return value if isinstance(value, dict) else {}
+        """The words of the participant's window by key, as they are in their files."""
+        words: dict[str, str] = {}
+        for template in word_files(self.study):
+            name = in_language(template, self.study.language)
+            value = parse_yaml(self.path.parent / name, self.files[name]).value
+            words |= value if isinstance(value, dict) else {}
+        return words
+
+
+def word_files(study: Study) -> tuple[str, ...]:
+    """The files of words that the screens of a study need, with `{language}` in their names: that of
+    all screens, and those of its tasks that bring one."""
+    brought = (
+        registry.task_type_of_item(item).words
+        for item in items_of(study.flow)
+        if not isinstance(item, EachItem)
+    )
+    return (WORDS, *dict.fromkeys(filter(None, brought)))
 
 
 def decoded(content: bytes) -> str:
@@ -68,6 +83,15 @@ def shipped() -> list[Path]:
     return sorted((resources.assets() / "studies").glob("*.yaml"))
 
 
+def installed() -> list[Path]:
+    """The studies that are known by their id: the shipped ones, and those of other packages."""
+    found = (path for root in resources.asset_roots() for path in (root / "studies").glob("*.yaml"))
+    by_id: dict[str, Path] = {}
+    for path in found:
+        by_id.setdefault(path.stem, path)
+    return [by_id[stem] for stem in sorted(by_id)]
+
+
 def find(study: str | Path) -> Path:
     """The file of a study given by id or path. Raises StudyError with the known ids."""
     path = Path(study)
@@ -75,9 +99,9 @@ def find(study: str | Path) -> Path:
         if not reading.is_file(path):
             raise StudyError(f"There is no study file {path}.", todo="Check the path.")
         return path
-    named = resources.assets() / "studies" / f"{study}.yaml"
+    named = resources.asset(f"studies/{study}.yaml")
     if path.name != str(study) or not reading.is_file(named):
-        known = ", ".join(p.stem for p in shipped())
+        known = ", ".join(p.stem for p in installed())
         if reading.exists(path):
             what = f"{path} is no study file: its name does not end in .yaml."
         else:
@@ -129,7 +153,7 @@ def files_digest(files: Mapping[str, bytes]) -> str:
 
 def _texts(path: Path, study: Study, located: Located) -> dict[str, str]:
     """The texts of a study, by name, and how its file names each."""
-    named = {WORDS: WORDS}
+    named = {name: name for name in word_files(study)}
     if study.incentive is not None:
         named[study.incentive.text] = study.incentive.text
     for item, scope in _every_item(study):
@@ -216,7 +240,7 @@ def _place(path: Path, line: int | None) -> str:
 
 def _resolve(study_path: Path, name: str) -> Path:
     beside = study_path.parent / name
-    return beside if reading.exists(beside) else resources.assets() / name
+    return beside if reading.exists(beside) else resources.asset(name)
 
 
 def sources(loaded: LoadedStudy) -> list[Path]:
@@ -248,7 +272,7 @@ def _read(study_path: Path, name: str, line: int | None) -> bytes:
 
 def _nearest(study_path: Path, name: str) -> str:
     """What to do about a file that is not there, with those that it may have been meant to be."""
-    roots = (study_path.parent, resources.assets())
+    roots = (study_path.parent, *resources.asset_roots())
     beside = {
         str(Path(name).with_name(file.name))
         for root in roots
@@ -272,7 +296,7 @@ def _check_language(path: Path, located: Located, language: str) -> None:
     """Refuse a language without words, naming it and the languages there are."""
     if reading.is_file(_resolve(path, in_language(WORDS, language))):
         return
-    roots = (path.parent, resources.assets())
+    roots = (path.parent, *resources.asset_roots())
     found = {file.parent.name for root in roots for file in root.glob(in_language(WORDS, "*"))}
     raise StudyError(
         f"{path}, line {located.line(('language',))}, language: there are no texts in "

@@ -1,6 +1,6 @@
 """The words of the participant's window, in the study's language.
 
-The shipped English file says which words there are and which values each may name; a translation
+The English file that comes with labapp, or with the package of a task, says which words there are and which values each may name; a translation
 that lacks one, or names a value that does not exist, is refused before a session begins and not
 when its screen comes up. Only a session that was begun with an older labapp may lack words: its
 copy of the study cannot be changed any more, so they are taken from the shipped file of its
@@ -18,7 +18,7 @@ from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import StudyError
 from labapp.reading import files
-from labapp.study.loading import WORDS, LoadedStudy, in_language
+from labapp.study.loading import WORDS, LoadedStudy, in_language, word_files
 
 COMPLETE = "Add them; the English file shows what each says."
 DECIMAL_POINT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
@@ -52,17 +52,25 @@ def strings_of(loaded: LoadedStudy, *, begun: bool = False) -> Strings:
     begun: the study is the copy of a session that goes on; what screens have said since is filled
     in, and what none says any more is left out.
     """
-    name = in_language(WORDS, loaded.study.language)
+    words: dict[str, str] = {}
+    for template in word_files(loaded.study):
+        words |= _strings_in(template, loaded, begun=begun)
+    return Strings(words)
+
+
+def _strings_in(template: str, loaded: LoadedStudy, *, begun: bool) -> dict[str, str]:
+    """The checked words of one file. template: its name with `{language}`."""
+    name = in_language(template, loaded.study.language)
     words = _words(loaded.path.parent / name, loaded.files[name])
-    english = _shipped("en")
+    english = _shipped(template, "en")
     if begun:
-        words = _brought_up(words, _shipped(loaded.study.language), english)
-    return Strings(_checked(words, english, name, NEWER if begun else COMPLETE))
+        words = _brought_up(words, _shipped(template, loaded.study.language), english)
+    return _checked(words, english, name, NEWER if begun else COMPLETE)
 
 
-def _shipped(language: str) -> dict[str, str]:
-    """The words that come with the program; none in a language of the lab's own."""
-    path = resources.assets() / in_language(WORDS, language)
+def _shipped(template: str, language: str) -> dict[str, str]:
+    """The words that come with the program or a package; none in a language of the lab's own."""
+    path = resources.asset(in_language(template, language))
     return _words(path, files.content(path)) if path.is_file() else {}
 
 

@@ -29,7 +29,7 @@ class StudyShelf:
         self._chosen = ""
         self._files: list[Path] = []
         self._stamp: Stamp = ()
-        self._shipped = [StudyChoice(path.stem, _title(path)) for path in loading.shipped()]
+        self._shipped = [StudyChoice(path.stem, _title(path)) for path in loading.installed()]
         try:
             self.choices = remembered.read()
         except LabappError as error:

@@ -1,0 +1,1 @@
+"""Counterfactual choice: which of these pictures differs from this one in dial N?"""

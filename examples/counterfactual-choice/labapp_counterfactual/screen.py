@@ -1,0 +1,213 @@
+"""The participant's screen: a picture, the candidates below it, and the answer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from labapp.events.commands import Next
+from labapp.ui import theme
+from labapp.ui.participant.picture_panel import view_of
+from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
+from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.choices import ChoiceRow, Look
+from labapp_counterfactual.events import ChooseCandidate, HandInChoice, RateConfidence
+from labapp_counterfactual.pictures import Choice
+from labapp_counterfactual.plan import CounterfactualPart
+from labapp_counterfactual.state import POINTS, Question
+
+MOST_SIDE, LEAST_SIDE = 240.0, 64.0
+"""Of a picture, in logical pixels."""
+LETTERS = "ABCDEFGH"
+MISSING = {
+    "choice": "counterfactual_missing_choice",
+    "confidence": "counterfactual_missing_confidence",
+}
+
+
+class Candidate(QWidget):
+    """A picture that can be taken, with its letter above it. pressed: by the mouse."""
+
+    pressed = Signal()
+
+    def __init__(self, picture: QWidget, letter: str) -> None:
+        super().__init__()
+        self.letter = QLabel(letter)
+        self.letter.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_XS)
+        column.addWidget(self.letter)
+        column.addWidget(picture, 0, Qt.AlignmentFlag.AlignHCenter)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.pressed.emit()
+
+
+class CounterfactualScreen(Screen):
+    """One stage; questions come and go in it without anything being made anew."""
+
+    def __init__(self, setting: Setting, part: CounterfactualPart) -> None:
+        super().__init__(setting, part)
+        self._part = part
+        self._stage = stage_words(setting, part)
+        self._shown: Choice | None = None
+        self._question: tuple[int, int] | None = None
+        self._asked = False
+        words, palette = setting.words, setting.palette
+        first: Choice = setting.runner.pictures  # there, or the window would not make a screen
+        letters = LETTERS[: part.candidates]
+        self.query, *self.pictures = (
+            view_of(part.display, picture, palette, name, improved=True)
+            for picture, name in zip(
+                (first.query, *first.candidates),
+                (words("this_picture"), *letters),
+                strict=True,
+            )
+        )
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.title.setWordWrap(True)
+        self.candidates = [
+            Candidate(picture, letter)
+            for picture, letter in zip(self.pictures, letters, strict=True)
+        ]
+        self.answers = AnswerRow(palette)
+        self.answers.show_texts(tuple(letters))
+        self.confidence_label = QLabel(words("counterfactual_confidence"))
+        self.confidence_label.setWordWrap(True)
+        self.confidence = ChoiceRow(POINTS, palette, Look(digits=True, numbered=True, first=1))
+        self.confidence.setAccessibleName(words("counterfactual_confidence"))
+        self.feedback = QLabel()
+        self.feedback.setWordWrap(True)
+        self._lay_out()
+        self.answers.chosen.connect(lambda place, device: self.send(ChooseCandidate(place, device)))
+        self.confidence.chosen.connect(
+            lambda place, device: self.send(RateConfidence(place + 1, device))
+        )
+        for place, candidate in enumerate(self.candidates):
+            candidate.pressed.connect(
+                lambda place=place: self.send(ChooseCandidate(place, "mouse"))
+            )
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_L)
+        row.addStretch(1)
+        for candidate in self.candidates:
+            row.addWidget(candidate)
+        row.addStretch(1)
+        column = self.column()
+        column.setSpacing(theme.SPACE_S)
+        column.addWidget(self.title)
+        column.addWidget(self.query, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addLayout(row)
+        column.addWidget(self.answers)
+        column.addWidget(self.confidence_label)
+        column.addWidget(self.confidence)
+        column.addWidget(self.feedback)
+        column.addStretch(1)
+        # Room from the start: nothing shifts when feedback appears.
+        self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Pictures as large as height and width allow: two rows of them, beside each other."""
+        count = self._part.candidates
+        content = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
+        labels = (self.title, self.confidence_label)
+        others = (
+            sum(label.heightForWidth(content) for label in labels)
+            + self.answers.sizeHint().height()
+            + self.confidence.sizeHint().height()
+            + self.feedback.height()
+            + self.candidates[0].letter.sizeHint().height()
+            + 8 * theme.SPACE_S
+        )
+        high = (self.height() - 2 * theme.SPACE_XL - others) / 2
+        wide = (content - (count - 1) * theme.SPACE_L) / count
+        side = max(min(high, wide, MOST_SIDE), LEAST_SIDE)
+        for picture in (self.query, *self.pictures):
+            picture.set_side(picture.side_for(side))
+
+    @property
+    def question(self) -> Question | None:
+        """The question on the screen."""
+        question: Question | None = self.state.trial
+        return question
+
+    def render_state(self) -> None:
+        question, shown = self.question, self.setting.runner.pictures
+        if question is None or shown is None:
+            return
+        words = self.setting.words
+        if (question.number, question.attempt) != self._question:
+            self._question = (question.number, question.attempt)
+            self._asked = False
+            self.wish = "content"
+        told = question.right is not None
+        self.title.setText(words("counterfactual_title", dial=question.dimension + 1))
+        if shown is not self._shown:
+            self._shown = shown
+            self.query.show_picture(shown.query)
+            for view, picture in zip(self.pictures, shown.candidates, strict=True):
+                view.show_picture(picture)
+            self._fit()
+        self.answers.show_index(question.choice)
+        self.answers.show_right(question.correct if told else None)
+        rated = question.confidence
+        self.confidence.show_index(None if rated is None else rated - 1)
+        self.confidence.set_locked(told)
+        self.feedback.setText(self._told(question))
+        if told:
+            self.wish = "right"
+
+    def _told(self, question: Question) -> str:
+        """What is said of an answer that was handed in; empty before."""
+        if question.right is None:
+            return ""
+        answer = LETTERS[question.correct]
+        key = "feedback_right" if question.right else "feedback_wrong"
+        mark = RIGHT_MARK if question.right else WRONG_MARK
+        return f"{mark} {self.setting.words(key, answer=answer)}"
+
+    def head(self) -> Head:
+        question, of = self.question, self._part.trials
+        number = question.number if question else 1
+        told = self.setting.words("question_of", number=number, of=of)
+        return Head(self._stage, told, number, of)
+
+    def foot(self) -> Foot:
+        words, question = self.setting.words, self.question
+        if question is None or question.right is not None:
+            return Foot(right=words("next_question"), enabled=question is not None)
+        missing = ", ".join(words(MISSING[name]) for name in question.missing)
+        return Foot(
+            right=words("hand_in"),
+            ready=not missing,
+            note=words("answer_missing", items=missing) if missing else "",
+            warn=bool(missing) and self._asked,
+        )
+
+    def right(self) -> None:
+        question = self.question
+        if question is None:
+            return
+        if question.right is not None:
+            self.send(Next())
+        elif not question.missing:
+            self.send(HandInChoice())
+        else:
+            self._asked = True
+            self.altered.emit()
+            first = self.answers if question.choice is None else self.confidence
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def entrance(self) -> QWidget:
+        return self.answers

@@ -1,0 +1,74 @@
+"""How a simulated participant answers.
+
+It knows what is on the screen and what it was told before: after each answer it remembers what the
+right candidate changed in the picture, and later takes the candidate that changes the same. A
+`random` or careless one guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.events.commands import Next
+from labapp.plugins.simulated import DEVICE, Actor, Step, TrialKey
+from labapp.simulation.percept import Eye
+from labapp.simulation.view import on_screen
+from labapp.study.assignment import generator
+from labapp_counterfactual.events import ChooseCandidate, HandInChoice, RateConfidence
+from labapp_counterfactual.pictures import Choice
+from labapp_counterfactual.plan import CounterfactualPart
+from labapp_counterfactual.state import POINTS, Question
+
+Changes = NDArray[np.float64]
+"""What each candidate changes in what is seen of a picture, shape (candidates, properties)."""
+GUESSES = frozenset({"random", "careless"})
+
+
+class Chooser(Actor[CounterfactualPart]):
+    def act(self) -> None:
+        participant = self.participant
+        question: Question | None = self.state.trial
+        shown = participant.runner.pictures
+        if question is None or shown is None or not (question.open or question.answered):
+            participant.later(participant.pace.stride_s)
+            return
+        key: TrialKey = (self.part.id, question.number, question.attempt)
+        participant.go_through(key, self._steps(question, shown))
+
+    def _steps(self, question: Question, shown: Choice) -> Iterator[Step]:
+        """From the question's appearance to Next."""
+        rng = generator(*self.participant.seed, self.part.id, question.number)
+        choice, confidence = int(rng.integers(len(question.candidates))), 1
+        if self.participant.strategy not in GUESSES:
+            changes = self._changes(shown, rng)
+            remembered: list[Changes] = self.participant.memory.setdefault(
+                ("counterfactual-choice", self.part.model, str(question.dimension)), []
+            )
+            if remembered:
+                choice, clear = nearest(changes, np.mean(remembered, axis=0))
+                confidence = 1 + round(clear * (POINTS - 1))
+            remembered.append(changes[question.correct])  # used from the next question on
+        yield Step(ChooseCandidate(choice, DEVICE), "look")
+        yield Step(RateConfidence(confidence, DEVICE))
+        yield Step(HandInChoice())
+        yield Step(Next(), "look")
+
+    def _changes(self, shown: Choice, rng: np.random.Generator) -> Changes:
+        eye, display = Eye(rng, self.participant.person.noise), self.part.display
+        query = eye.look(on_screen(shown.query, display), 2)
+        return np.stack(
+            [eye.look(on_screen(picture, display)) - query for picture in shown.candidates]
+        )
+
+
+def nearest(changes: Changes, remembered: Changes) -> tuple[int, float]:
+    """The candidate that changes what is remembered of a dial, in whichever direction, and how
+    clearly it does so, from 0 to 1."""
+    lengths = np.linalg.norm(changes, axis=1) * np.linalg.norm(remembered) + 1e-9
+    likeness = np.abs(changes @ remembered) / lengths
+    best = int(likeness.argmax())
+    second = float(np.delete(likeness, best).max())
+    return best, float(likeness[best]) - second

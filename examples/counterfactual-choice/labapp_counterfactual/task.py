@@ -1,0 +1,82 @@
+"""Counterfactual choice as one object, which the package's entry point names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.pictures import PictureContext
+from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.stage import limit_words
+from labapp.plugins.task_type import MachineContext, TaskType
+from labapp.representations.space import LatentSpace
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.study.representations import stage_models
+from labapp_counterfactual.events import CounterfactualAnswered
+from labapp_counterfactual.machine import CounterfactualMachine
+from labapp_counterfactual.pictures import ChoicePictures
+from labapp_counterfactual.plan import CounterfactualPart, stage
+from labapp_counterfactual.study import CounterfactualStages
+
+
+class CounterfactualChoice(TaskType[CounterfactualPart]):
+    name = "counterfactual-choice"
+    parts = (CounterfactualPart,)
+    stages = (CounterfactualStages,)
+    asks_about = "representations"
+    moderator = "labapp_counterfactual.moderator:CounterfactualWords"
+    words = "texts/{language}/counterfactual-choice.yaml"
+    shown = ("counterfactual.shown",)
+    scored = ("counterfactual.answered",)
+
+    def plan(
+        self, item: CounterfactualStages, scope: Scope, place: int, planner: Planner
+    ) -> Iterator[PlannedPart]:
+        for index, model in enumerate(stage_models(item, scope, planner)):
+            number, of = planner.next_stage()
+            part = stage(planner, item, number, of, model)
+            told = {"trials": str(part.trials), "candidates": str(part.candidates)}
+            yield planner.before_stage(item.between if index else item.intro, scope, told)
+            yield part
+            yield from planner.ask_after(item, part.id, part.id, place)
+
+    def machine(
+        self, part: CounterfactualPart, index: int, context: MachineContext
+    ) -> CounterfactualMachine:
+        decoder = context.decoders.get(part.model)
+        return CounterfactualMachine(
+            part,
+            index,
+            LatentSpace.from_json(part.dimensions),
+            None if decoder is None else decoder.latents,
+            context.planned.seed,
+            context.planned.participant,
+        )
+
+    def pictures(self, part: CounterfactualPart, context: PictureContext) -> ChoicePictures:
+        return ChoicePictures(part, context)
+
+    def screen(self, part: CounterfactualPart) -> str:
+        return "labapp_counterfactual.screen:CounterfactualScreen"
+
+    def simulate(self, part: CounterfactualPart, participant: SimulatedParticipant) -> Actor[Any]:
+        from labapp_counterfactual.simulated import Chooser
+
+        return Chooser(part, participant)
+
+    def summary(self, part: CounterfactualPart) -> str:
+        asked = f"{part.trials} questions with {part.candidates} candidates each"
+        return f"{asked}{limit_words(part)}"
+
+    def score(self, body: CounterfactualAnswered) -> Mapping[str, bool] | None:
+        return {"correct": True} if body.correct else None
+
+    def achieved(
+        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+    ) -> Mapping[str, int]:
+        return {"correct": len(trials)}
+
+
+TASK = CounterfactualChoice()
