@@ -320,7 +320,7 @@ def simulate_(
 
 @studies_app.command("list")
 def studies_list(json_: Json = False) -> None:
-    """The studies that come with the program or an installed package. Example: labapp studies list"""
+    """The studies of the program and of installed packages. Example: labapp studies list"""
     from labapp.study import loading
 
     rows = []

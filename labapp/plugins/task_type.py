@@ -75,8 +75,8 @@ class TaskType(ABC, Generic[P]):
 
     words: ClassVar[str] = ""
     """Name of the file with the words of its screens, with `{language}` in it, such as
-    `texts/{language}/my-task.yaml`; empty where those of `participant.yaml` are enough. It is looked
-    up like any text of a study: beside the study, then in labapp's `assets`, then in the folder
+    `texts/{language}/my-task.yaml`; empty where those of `participant.yaml` are enough. It is found
+    like any text of a study: beside the study, then in labapp's `assets`, then in the folder
     `assets` beside the module that the package's entry point names."""
     moderator: ClassVar[str] = ""
     """Where the words of the moderator's windows for its parts are, as `module:Class` of a

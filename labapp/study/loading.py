@@ -58,7 +58,7 @@ class LoadedStudy:
 
 
 def word_files(study: Study) -> tuple[str, ...]:
-    """The files of words that the screens of a study need, with `{language}` in their names: that of
+    """The files of words for the screens of a study, with `{language}` in their names: the one of
     all screens, and those of its tasks that bring one."""
     brought = (
         registry.task_type_of_item(item).words

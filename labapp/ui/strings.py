@@ -1,10 +1,10 @@
 """The words of the participant's window, in the study's language.
 
-The English file that comes with labapp, or with the package of a task, says which words there are and which values each may name; a translation
-that lacks one, or names a value that does not exist, is refused before a session begins and not
-when its screen comes up. Only a session that was begun with an older labapp may lack words: its
-copy of the study cannot be changed any more, so they are taken from the shipped file of its
-language.
+The English file that comes with labapp, or with the package of a task, says which words there are
+and which values each may name; a translation that lacks one, or names a value that does not exist,
+is refused before a session begins and not when its screen comes up. Only a session that was begun
+with an older labapp may lack words: its copy of the study cannot be changed any more, so they are
+taken from the shipped file of its language.
 """
 
 from __future__ import annotations

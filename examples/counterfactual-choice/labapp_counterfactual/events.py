@@ -10,9 +10,10 @@ from labapp.events.registry import Body, kind
 
 @kind("counterfactual.drawn", durable=True)
 class CounterfactualDrawn(Body):
-    """A question of counterfactual choice was drawn. dimension: the dial asked about, from 0; query:
-    dial state of the first picture; candidates: of those to choose from, each with another dial
-    changed; changed: which dial that is in each; correct: the place of the right one, from 0."""
+    """A question of counterfactual choice was drawn. dimension: the dial asked about, from 0.
+    query: dial state of the first picture; candidates: of those to choose from, each with another
+    dial changed; changed: which dial that is in each; correct: the place of the right one, from
+    0."""
 
     dimension: int
     query: tuple[float, ...]

@@ -1,0 +1,182 @@
+"""A task of another package goes through everything without a line of it in labapp."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from labapp.errors import LabappError, StudyError
+from labapp.plugins import registry
+from labapp.records.integrity import check_journal
+from labapp.session.past import finished, read_past
+from labapp.simulation.jobs import simulate_study
+from labapp.study import loading
+from labapp.study.overview import check
+from labapp.ui.controller import SessionController
+from labapp.ui.starting import RunOptions, open_new
+from labapp.ui.strings import strings_of
+from tests.helpers.installed import ROOT
+from tests.helpers.rooms import skip_to
+
+STUDY = "counterfactual-choice"
+LEFT = Qt.MouseButton.LeftButton
+pytestmark = pytest.mark.usefixtures("example")
+
+
+def test_nothing_in_labapp_names_it() -> None:
+    named = [
+        path
+        for folder in ("labapp", "assets", "scripts")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".yaml", ".md", ".toml") and "ounterfactual" in path.read_text()
+    ]
+    assert not named
+
+
+def test_its_study_is_found_and_in_order() -> None:
+    assert STUDY in [path.stem for path in loading.installed()]
+    loaded = check(STUDY)
+    strings_of(loaded)
+    names = {name for name in loaded.files if name.startswith("texts/en/counterfactual")}
+    assert names == {
+        "texts/en/counterfactual-first.md",
+        "texts/en/counterfactual-further.md",
+        "texts/en/counterfactual-choice.yaml",
+    }
+
+
+def test_a_study_elsewhere_finds_its_texts_in_the_package(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "{id: own, title: Own, version: 1, language: de, flow: [{stages: "
+        "{task: counterfactual-choice, models: [circles/gt], questions: 1, candidates: 2}}]}"
+    )
+    loaded = check(str(own))
+    assert "unterscheidet" in strings_of(loaded)("counterfactual_title", dial=1)
+    own.write_text(own.read_text().replace("candidates: 2", "candidates: 3"))
+    with pytest.raises(StudyError, match="asks for 3 candidates, and circles/gt has 2 dials"):
+        check(str(own))
+
+
+def test_words_that_a_language_lacks_are_named(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "{id: own, title: Own, version: 1, flow: [{stages: "
+        "{task: counterfactual-choice, models: [circles/gt], questions: 1, candidates: 2}}]}"
+    )
+    words = tmp_path / "texts" / "en" / "counterfactual-choice.yaml"
+    words.parent.mkdir(parents=True)
+    words.write_text("counterfactual_title: Which?\n")
+    with pytest.raises(StudyError, match="lacks the words for counterfactual_conf"):
+        strings_of(loading.load(own))
+
+
+@pytest.mark.parametrize("strategy", ["random", "understanding"])
+def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
+    (path,) = simulate_study(STUDY, 1, strategy, tmp_path / "data")
+    events = read_past(path)
+    assert finished(events)
+    assert not check_journal(path)
+    answers = [event for event in events if event.kind == "counterfactual.answered"]
+    assert len(answers) == 10
+    drawn = [event.payload for event in events if event.kind == "counterfactual.drawn"]
+    for question in drawn:
+        places = [
+            sum(a != b for a, b in zip(question["query"], candidate, strict=True))
+            for candidate in question["candidates"]
+        ]
+        assert places == [1, 1, 1], "a candidate differs in one dial"
+        changed = question["changed"]
+        assert len(set(changed)) == 3
+        assert changed[question["correct"]] == question["dimension"]
+
+
+def test_real_windows_and_the_moderators_console(qtbot: QtBot, tmp_path: Path) -> None:
+    """A simulated participant in the windows of `labapp run`, console and all."""
+    short = tmp_path / "short.yaml"
+    short.write_text(
+        "{id: short, title: Short, version: 1, flow: [{stages: "
+        "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
+    )
+    options = RunOptions(
+        data=tmp_path / "data",
+        private=tmp_path / "private",
+        audio="off",
+        simulate="random",
+        windowed=True,
+        speed=20.0,
+    )
+    told: list[LabappError] = []
+    controller = SessionController(open_new(str(short), "P01", "1", options), options)
+    controller.failed.connect(told.append)
+    with qtbot.waitSignal(controller.closed, timeout=60_000) as closed:
+        controller.start()
+    assert (closed.args[0], told) == (0, [])
+    (session,) = (tmp_path / "data" / "short").glob("sub-*")
+    events = read_past(session)
+    assert finished(events)
+    answers = [event for event in events if event.kind == "counterfactual.answered"]
+    assert len(answers) == 2
+    assert {event.source for event in answers} == {"simulated"}
+
+
+def test_a_hand_answers_on_its_screen(open_room, open_window, qapp, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    short = tmp_path / "short.yaml"
+    short.write_text(
+        "{id: short, title: Short, version: 1, flow: [{stages: "
+        "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
+    )
+    room = open_room(short)
+    window = open_window(room)
+    skip_to(room, "stage-1")
+    qapp.processEvents()
+    screen = window.screen_shown
+    assert type(screen).__name__ == "CounterfactualScreen"
+
+    def question():  # type: ignore[no-untyped-def]
+        return room.runner.state.part_state.trial
+
+    assert question().started_ns is not None, "its time runs once the pictures are shown"
+    QTest.mouseClick(screen.candidates[1], LEFT, pos=QPoint(5, 5))
+    assert question().choice == 1
+    screen.right()
+    assert question().right is None, "how sure one is, is still missing"
+    QTest.keyClick(screen.confidence, "4")
+    assert question().confidence == 4
+    screen.right()
+    assert question().right is (question().correct == 1)
+    qapp.processEvents()
+    assert screen.feedback.text()
+    screen.right()
+    assert question().number == 2
+
+
+def test_the_command_line_knows_it(example_site: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "labapp", "plugins", "list", "--json"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": f"{example_site}:{ROOT}", "PATH": "/usr/bin", "HOME": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {
+        "name": "counterfactual-choice",
+        "group": "labapp.tasks",
+        "package": "labapp-counterfactual-choice",
+        "version": "1.0.0",
+        "state": "ready",
+    } in rows
+
+
+def test_it_is_one_task_type_among_the_others() -> None:
+    names = [task_type.name for task_type in registry.task_types()]
+    assert names[-1] == STUDY
+    assert len(set(names)) == len(names)
