@@ -39,6 +39,7 @@ from labapp.cli_options import (
     warn_of_wide,
 )
 from labapp.cli_planning import plan
+from labapp.cli_plugins import plugins_app
 from labapp.cli_sessions import sessions_app
 from labapp.cli_stimuli import stimuli_app
 from labapp.computing.stopping import stoppable
@@ -65,6 +66,7 @@ app.add_typer(studies_app, name="studies")
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(models_app, name="models")
 app.add_typer(stimuli_app, name="stimuli")
+app.add_typer(plugins_app, name="plugins")
 app.command("metrics")(metrics)
 app.command("plan")(plan)
 

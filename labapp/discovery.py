@@ -21,7 +21,7 @@ GROUPS = (
     "labapp.explanations",
     "labapp.instruments",
 )
-"""The groups of entry points that are read."""
+"""The groups of entry points; so far those of tasks are read, the others are only listed."""
 TASKS = (
     "consent",
     "pages",
@@ -36,6 +36,7 @@ TASKS = (
 """The shipped tasks: folders of `labapp.tasks`, in the order in which lists name them."""
 TASK_GROUP = "labapp.tasks"
 READY = "ready"
+UNREAD = "installed, but this version of labapp does not read this group"
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,29 @@ def plugins(group: str) -> tuple[Plugin, ...]:
 
     One that does not import is left out of everything and says why: it is never fatal.
     """
-    found = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
-    return tuple(_plugin(point) for point in found)
+    return tuple(_plugin(point) for point in _points(group))
+
+
+def unread(group: str) -> tuple[Plugin, ...]:
+    """What installed packages offer in a group that this version does not read; nothing of it is
+    imported."""
+    return tuple(
+        Plugin(point.name, group, *_package(point), UNREAD, point.module)
+        for point in _points(group)
+    )
+
+
+def _points(group: str) -> list[EntryPoint]:
+    return sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
+
+
+def _package(point: EntryPoint) -> tuple[str, str]:
+    """Name and version of the distribution; empty where it does not say."""
+    return ("", "") if point.dist is None else (point.dist.name, point.dist.version)
 
 
 def _plugin(point: EntryPoint) -> Plugin:
-    package = point.dist.name if point.dist is not None else ""
-    version = point.dist.version if point.dist is not None else ""
+    package, version = _package(point)
     try:
         value = point.load()
     except Exception as error:  # noqa: BLE001 (whatever a stranger does at its import)

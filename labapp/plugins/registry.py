@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, get_args
 
 from labapp import discovery
-from labapp.discovery import load
+from labapp.discovery import READY, Plugin, load
 from labapp.errors import SessionError
 from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart
@@ -23,25 +23,55 @@ from labapp.plugins.task_type import TaskType
 def task_types() -> tuple[TaskType[Any], ...]:
     """Every task type, the shipped ones first. A package whose task type cannot be used is left
     out; `labapp plugins list` says why."""
-    shipped = [load(f"labapp.tasks.{name}.task:TASK") for name in discovery.TASKS]
-    known = {kind for task_type in shipped for part in task_type.parts for kind in kinds_of(part)}
-    brought = []
+    brought = (plugin.value for plugin, state in installed() if state == READY)
+    return (*_shipped(), *brought)
+
+
+@cache
+def _shipped() -> tuple[TaskType[Any], ...]:
+    return tuple(load(f"labapp.tasks.{name}.task:TASK") for name in discovery.TASKS)
+
+
+@cache
+def installed() -> tuple[tuple[Plugin, str], ...]:
+    """What other packages bring as tasks, each with its state: `ready`, or why it is left out."""
+    names = {task_type.name for task_type in _shipped()}
+    kinds = {kind for task_type in _shipped() for kind in _kinds(task_type)}
+    states = []
     for plugin in discovery.plugins(discovery.TASK_GROUP):
-        if plugin.ready and not problem(plugin.value, known):
-            known |= {kind for part in plugin.value.parts for kind in kinds_of(part)}
-            brought.append(plugin.value)
-    return (*shipped, *brought)
+        state = plugin.state if not plugin.ready else problem(plugin.value, names, kinds) or READY
+        if state == READY:
+            names.add(plugin.value.name)
+            kinds.update(_kinds(plugin.value))
+        states.append((plugin, state))
+    return tuple(states)
 
 
-def problem(task_type: Any, known: Collection[str]) -> str:
+def problem(task_type: Any, names: Collection[str], kinds: Collection[str]) -> str:
     """Why an object that a package brings is no task type that can be used; empty where it is.
 
-    known: the kinds of parts that are taken.
+    names, kinds: of tasks and of parts that are taken.
     """
     if not isinstance(task_type, TaskType):
-        return f"it is {type(task_type).__name__}, and no instance of a TaskType"
-    taken = sorted(kind for part in task_type.parts for kind in kinds_of(part) if kind in known)
-    return f"parts of the kind {taken[0]!r} are there already" if taken else ""
+        return f"left out: it is {type(task_type).__name__}, and no instance of a TaskType"
+    try:
+        if task_type.name in names:
+            return f"left out: a task {task_type.name!r} is there already"
+        taken = sorted(kind for kind in _kinds(task_type) if kind in kinds)
+    except Exception as error:  # noqa: BLE001 (whatever a stranger's object does when it is asked)
+        return f"left out: it does not say what it is ({type(error).__name__}: {error})"
+    return f"left out: parts of the kind {taken[0]!r} are there already" if taken else ""
+
+
+def _kinds(task_type: TaskType[Any]) -> list[str]:
+    """The kinds of the parts of a task."""
+    return [kind for part in task_type.parts for kind in kinds_of(part)]
+
+
+def package_of(task_type: TaskType[Any]) -> str:
+    """The package that brings a task; empty for a shipped one."""
+    owners = (plugin.package for plugin, _ in installed() if plugin.value is task_type)
+    return next(owners, "")
 
 
 def item_classes() -> tuple[type[Item], ...]:
