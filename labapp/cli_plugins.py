@@ -36,9 +36,7 @@ def plugins_list(json_: Json = False) -> None:
     columns = ("group", "name", "package", "version")
     widths = [max(len(row[column]) for row in rows) for column in columns]
     for row in rows:
-        cells = (
-            f"{row[column]:{width}}" for column, width in zip(columns, widths, strict=True)
-        )
+        cells = (f"{row[column]:{width}}" for column, width in zip(columns, widths, strict=True))
         say("  ".join((*cells, row["state"])))
 
 

@@ -112,17 +112,27 @@ def _plugin(point: EntryPoint) -> Plugin:
     package, version = _package(point)
     try:
         value = point.load()
-    except Exception as error:  # noqa: BLE001 (whatever a stranger does at its import)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a stranger does)
         state = f"cannot be imported: {type(error).__name__}: {error}"
         return Plugin(point.name, point.group, package, version, state, point.module)
     return Plugin(point.name, point.group, package, version, READY, point.module, value)
 
 
-@cache
-def asset_folders() -> tuple[Path, ...]:
-    """The folders of studies, texts and instruments of the packages that bring tasks, each once."""
-    folders = (plugin.assets for plugin in plugins(TASK_GROUP))
-    return tuple(dict.fromkeys(folder for folder in folders if folder is not None))
+def missing(recorded: Any) -> str:
+    """What packages a session was recorded with that are not installed here, as a sentence; empty
+    where none is missing. recorded: `plugins` of the session's environment, if it says them."""
+    if not isinstance(recorded, list | tuple):
+        return ""
+    here = {plugin.package for plugin in plugins(TASK_GROUP) if plugin.ready}
+    packages = {
+        str(row["package"]): f"{row['package']} {row.get('version', '')}".strip()
+        for row in recorded
+        if isinstance(row, dict) and row.get("package") and row["package"] not in here
+    }
+    if not packages:
+        return ""
+    told = ", ".join(packages[name] for name in sorted(packages))
+    return f"It was recorded with {told}, which is not installed here or cannot be used."
 
 
 def load(where: str) -> Any:

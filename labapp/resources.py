@@ -11,8 +11,6 @@ from pathlib import Path
 
 import platformdirs
 
-from labapp import discovery
-
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent
 
@@ -34,21 +32,6 @@ def _shipped(name: str) -> Path:
 def assets() -> Path:
     """Folder of studies, instruments, texts and icons."""
     return _shipped("assets")
-
-
-def asset(name: str) -> Path:
-    """A study, instrument or text by its name in `assets`: the shipped one or, where there is none,
-    that of a package which brings a task. The file need not be there."""
-    shipped = assets() / name
-    if shipped.exists():
-        return shipped
-    brought = (folder / name for folder in discovery.asset_folders())
-    return next((path for path in brought if path.exists()), shipped)
-
-
-def asset_roots() -> tuple[Path, ...]:
-    """The folders in which `asset` looks."""
-    return (assets(), *discovery.asset_folders())
 
 
 def models() -> Path:

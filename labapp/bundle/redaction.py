@@ -99,7 +99,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
 }
 """Fields by kind whose text is the program's or the study's, never a person's or a machine's."""
 
-KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries"})
+KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries", "plugins"})
 """Entries of environment.json (and of environment.recorded) whose text is kept."""
 
 

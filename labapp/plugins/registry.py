@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, get_args
 
 from labapp import discovery
@@ -68,6 +69,13 @@ def _kinds(task_type: TaskType[Any]) -> list[str]:
     return [kind for part in task_type.parts for kind in kinds_of(part)]
 
 
+@cache
+def asset_folders() -> tuple[Path, ...]:
+    """The folders of studies, texts and instruments of the packages that bring tasks, each once."""
+    folders = (plugin.assets for plugin, state in installed() if state == READY)
+    return tuple(dict.fromkeys(folder for folder in folders if folder is not None))
+
+
 def package_of(task_type: TaskType[Any]) -> str:
     """The package that brings a task; empty for a shipped one."""
     owners = (plugin.package for plugin, _ in installed() if plugin.value is task_type)
@@ -123,6 +131,11 @@ def part_kinds() -> tuple[str, ...]:
     return tuple(_by_kind())
 
 
+def knows(kind: str) -> bool:
+    """Whether labapp or an installed package has parts of a kind."""
+    return kind in _by_kind()
+
+
 def part_class(kind: str) -> type[PlannedPart]:
     """The class of the parts of a kind. Raises SessionError for one that nobody knows."""
     return _of_kind(kind)[1]
@@ -155,7 +168,7 @@ def _of_kind(kind: str) -> tuple[TaskType[Any], type[PlannedPart]]:
         return _by_kind()[kind]
     except KeyError as error:
         raise SessionError(
-            f"This version of labapp knows no part of the kind {kind!r}.",
+            f"Neither labapp nor an installed package knows parts of the kind {kind!r}.",
             safe="What was recorded is untouched.",
             todo="Install the package that brings it, or open the session with the version of "
             "labapp that made it.",

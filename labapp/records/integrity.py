@@ -12,7 +12,7 @@ from labapp.records.database import database_problems, value_problems
 from labapp.records.journal import opened, read_rows
 from labapp.records.layout import JOURNAL
 from labapp.records.plausible import implausible
-from labapp.records.rows import Row, bodies
+from labapp.records.rows import ENVIRONMENT, Row, bodies, missing_packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,23 @@ def _segments(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
 
 
 def _vocabulary(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
-    """Rows that cannot be read although their hash may be right."""
+    """Rows that cannot be read although their hash may be right; the first of them tells of
+    packages that are missing."""
+    recorded: Row | None = None
+    told = False
     for row in rows:
+        if row.kind == ENVIRONMENT:
+            recorded = row
         try:
             next(bodies((row,)))
         except RecordError as error:
-            yield row.seq, error.what
+            missing = "" if told or recorded is None else _missing(recorded)
+            told = True
+            yield row.seq, f"{error.what} {missing}".strip()
+
+
+def _missing(recorded: Row) -> str:
+    try:
+        return missing_packages(recorded.event().payload)
+    except RecordError:  # it is told of by itself
+        return ""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
+from labapp import discovery
 from labapp.errors import RecordError
 from labapp.events import Body, Event, body_of, row_hash
 from labapp.events.registry import known
 from labapp.reading.values import json_value
+
+ENVIRONMENT = "environment.recorded"
 
 _event = partial(tuple.__new__, Event)
 """`Event._make` without a count of the items, which takes most of its time."""
@@ -73,20 +76,33 @@ class Row(NamedTuple):
 def bodies(rows: Iterable[Row]) -> Iterator[tuple[Event, Body]]:
     """Events with their typed bodies, old versions migrated.
 
-    Raises RecordError for a row that cannot be read: damaged, or of a newer program.
+    Raises RecordError for a row that cannot be read: damaged, of a newer program, or of a task
+    whose package is not installed.
     """
+    environment: Mapping[str, Any] = {}
     for row in rows:
         event = row.event()
+        if event.kind == ENVIRONMENT:
+            environment = event.payload
         try:
             body = body_of(event)
         except (ValueError, KeyError) as error:
-            raise _unreadable(row, str(error)) from error
+            raise _unreadable(row, str(error), missing_packages(environment)) from error
         yield event, body
 
 
-def _unreadable(row: Row, why: str) -> RecordError:
+def missing_packages(payload: Mapping[str, Any]) -> str:
+    """The packages that a session was recorded with and that are not here, as a sentence; empty
+    where none is missing. payload: of its `environment.recorded`."""
+    environment = payload.get("environment")
+    return discovery.missing(environment.get("plugins") if isinstance(environment, dict) else None)
+
+
+def _unreadable(row: Row, why: str, missing: str = "") -> RecordError:
     return RecordError(
         f"Event {row.seq} ({row.kind}) cannot be read: {why}.",
         safe="The record was only read; nothing was changed.",
-        todo="Run `labapp sessions verify` on it; if it is whole, a newer labapp wrote it: update.",
+        todo=f"{missing} Install it, then try again."
+        if missing
+        else "Run `labapp sessions verify` on it; if it is whole, a newer labapp wrote it: update.",
     )

@@ -11,7 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from labapp import __version__
+from labapp import __version__, discovery
+from labapp.plugins import registry
 
 LIBRARIES = (
     "PySide6-Essentials",
@@ -53,5 +54,10 @@ def describe(extra: Mapping[str, Any]) -> dict[str, Any]:
         "release": platform.release(),
         "machine": platform.machine(),
         "libraries": versions,
+        "plugins": [
+            {"name": plugin.name, "package": plugin.package, "version": plugin.version}
+            for plugin, state in registry.installed()
+            if state == discovery.READY
+        ],
         **extra,
     }

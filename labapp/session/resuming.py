@@ -8,9 +8,11 @@ from pathlib import Path
 from labapp import __version__
 from labapp.errors import LabappError, SessionError
 from labapp.events import Event, body_of
-from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
+from labapp.events.lifecycle import DecoderWarmed, EnvironmentRecorded, SessionPlanned
+from labapp.plugins import registry
 from labapp.reading import files
 from labapp.records.layout import STUDY, study_files_of
+from labapp.records.rows import missing_packages
 from labapp.records.withdrawn import withdrawal_of
 from labapp.session.folder import SessionFolder
 from labapp.session.past import finished
@@ -73,7 +75,24 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
             safe="It is complete as it is.",
             todo="Export it, or start a new session.",
         )
+    _check_tasks(home.path, planned, past)
     return planned, recorded_study(home.path, planned)
+
+
+def _check_tasks(session: Path, planned: SessionPlanned, past: Sequence[Event]) -> None:
+    """Raises SessionError where the plan has parts that nobody here knows."""
+    unknown = [kind for row in planned.plan if not registry.knows(kind := str(row.get("part")))]
+    if not unknown:
+        return
+    environments = [event.payload for event in past if event.kind == EnvironmentRecorded.kind]
+    missing = missing_packages(environments[-1]) if environments else ""
+    raise SessionError(
+        f"{session.name} has parts of the kind {unknown[0]!r}, which neither labapp nor an "
+        f"installed package knows. {missing}".strip(),
+        safe="What was recorded is untouched.",
+        todo="Install the package, then go on with the session; `labapp plugins list` tells what "
+        "is installed.",
+    )
 
 
 def recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:

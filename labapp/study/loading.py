@@ -78,6 +78,21 @@ def in_language(name: str, language: str) -> str:
     return name.replace("{language}", language)
 
 
+def asset(name: str) -> Path:
+    """A study, instrument or text by its name in `assets`: the shipped one or, where there is none,
+    that of a package which brings a task. The file need not be there."""
+    shipped = resources.assets() / name
+    if reading.exists(shipped):
+        return shipped
+    brought = (folder / name for folder in registry.asset_folders())
+    return next((path for path in brought if reading.exists(path)), shipped)
+
+
+def asset_roots() -> tuple[Path, ...]:
+    """The folders in which `asset` looks."""
+    return (resources.assets(), *registry.asset_folders())
+
+
 def shipped() -> list[Path]:
     """The study files that come with the program."""
     return sorted((resources.assets() / "studies").glob("*.yaml"))
@@ -85,7 +100,7 @@ def shipped() -> list[Path]:
 
 def installed() -> list[Path]:
     """The studies that are known by their id: the shipped ones, and those of other packages."""
-    found = (path for root in resources.asset_roots() for path in (root / "studies").glob("*.yaml"))
+    found = (path for root in asset_roots() for path in (root / "studies").glob("*.yaml"))
     by_id: dict[str, Path] = {}
     for path in found:
         by_id.setdefault(path.stem, path)
@@ -99,7 +114,7 @@ def find(study: str | Path) -> Path:
         if not reading.is_file(path):
             raise StudyError(f"There is no study file {path}.", todo="Check the path.")
         return path
-    named = resources.asset(f"studies/{study}.yaml")
+    named = asset(f"studies/{study}.yaml")
     if path.name != str(study) or not reading.is_file(named):
         known = ", ".join(p.stem for p in installed())
         if reading.exists(path):
@@ -240,7 +255,7 @@ def _place(path: Path, line: int | None) -> str:
 
 def _resolve(study_path: Path, name: str) -> Path:
     beside = study_path.parent / name
-    return beside if reading.exists(beside) else resources.asset(name)
+    return beside if reading.exists(beside) else asset(name)
 
 
 def sources(loaded: LoadedStudy) -> list[Path]:
@@ -272,7 +287,7 @@ def _read(study_path: Path, name: str, line: int | None) -> bytes:
 
 def _nearest(study_path: Path, name: str) -> str:
     """What to do about a file that is not there, with those that it may have been meant to be."""
-    roots = (study_path.parent, *resources.asset_roots())
+    roots = (study_path.parent, *asset_roots())
     beside = {
         str(Path(name).with_name(file.name))
         for root in roots
@@ -296,7 +311,7 @@ def _check_language(path: Path, located: Located, language: str) -> None:
     """Refuse a language without words, naming it and the languages there are."""
     if reading.is_file(_resolve(path, in_language(WORDS, language))):
         return
-    roots = (path.parent, *resources.asset_roots())
+    roots = (path.parent, *asset_roots())
     found = {file.parent.name for root in roots for file in root.glob(in_language(WORDS, "*"))}
     raise StudyError(
         f"{path}, line {located.line(('language',))}, language: there are no texts in "

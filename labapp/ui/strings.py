@@ -14,11 +14,10 @@ import string
 from collections.abc import Mapping
 from pathlib import Path
 
-from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import StudyError
 from labapp.reading import files
-from labapp.study.loading import WORDS, LoadedStudy, in_language, word_files
+from labapp.study.loading import WORDS, LoadedStudy, asset, in_language, word_files
 
 COMPLETE = "Add them; the English file shows what each says."
 DECIMAL_POINT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
@@ -70,7 +69,7 @@ def _strings_in(template: str, loaded: LoadedStudy, *, begun: bool) -> dict[str,
 
 def _shipped(template: str, language: str) -> dict[str, str]:
     """The words that come with the program or a package; none in a language of the lab's own."""
-    path = resources.asset(in_language(template, language))
+    path = asset(in_language(template, language))
     return _words(path, files.content(path)) if path.is_file() else {}
 
 

@@ -12,9 +12,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from labapp.errors import LabappError, StudyError
+from labapp.errors import LabappError, RecordError, SessionError, StudyError
 from labapp.plugins import registry
 from labapp.records.integrity import check_journal
+from labapp.session.opening import resume
 from labapp.session.past import finished, read_past
 from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
@@ -22,12 +23,23 @@ from labapp.study.overview import check
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new
 from labapp.ui.strings import strings_of
-from tests.helpers.installed import ROOT
+from tests.helpers.installed import ROOT, without
 from tests.helpers.rooms import skip_to
+from tests.session.sessions import opened, surroundings
 
 STUDY = "counterfactual-choice"
 LEFT = Qt.MouseButton.LeftButton
 pytestmark = pytest.mark.usefixtures("example")
+
+
+def short_study(folder: Path) -> Path:
+    """Two questions, of a model in closed form."""
+    path = folder / "short.yaml"
+    path.write_text(
+        "{id: short, title: Short, version: 1, flow: [{stages: "
+        "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
+    )
+    return path
 
 
 def test_nothing_in_labapp_names_it() -> None:
@@ -100,11 +112,7 @@ def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
 
 def test_real_windows_and_the_moderators_console(qtbot: QtBot, tmp_path: Path) -> None:
     """A simulated participant in the windows of `labapp run`, console and all."""
-    short = tmp_path / "short.yaml"
-    short.write_text(
-        "{id: short, title: Short, version: 1, flow: [{stages: "
-        "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
-    )
+    short = short_study(tmp_path)
     options = RunOptions(
         data=tmp_path / "data",
         private=tmp_path / "private",
@@ -128,11 +136,7 @@ def test_real_windows_and_the_moderators_console(qtbot: QtBot, tmp_path: Path) -
 
 
 def test_a_hand_answers_on_its_screen(open_room, open_window, qapp, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    short = tmp_path / "short.yaml"
-    short.write_text(
-        "{id: short, title: Short, version: 1, flow: [{stages: "
-        "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
-    )
+    short = short_study(tmp_path)
     room = open_room(short)
     window = open_window(room)
     skip_to(room, "stage-1")
@@ -180,3 +184,25 @@ def test_it_is_one_task_type_among_the_others() -> None:
     names = [task_type.name for task_type in registry.task_types()]
     assert names[-1] == STUDY
     assert len(set(names)) == len(names)
+
+
+def test_a_session_names_the_package_that_is_missing(example_site: Path, tmp_path: Path) -> None:
+    (path,) = simulate_study(STUDY, 1, "random", tmp_path / "data")
+    recorded = json.loads((path / "environment.json").read_text())[0]
+    brought = {"package": "labapp-counterfactual-choice", "version": "1.0.0"}
+    assert recorded["plugins"] == [{"name": STUDY, **brought}]
+    with without(example_site), pytest.raises(RecordError) as told:
+        read_past(path)
+    assert "It was recorded with labapp-counterfactual-choice 1.0.0" in str(told.value)
+
+
+def test_an_interrupted_session_names_it_too(example_site: Path, tmp_path: Path) -> None:
+    """Before the first event of the task: its journal can be read, its plan cannot."""
+    short = short_study(tmp_path)
+    session = opened(tmp_path, study=short)
+    session.begin()
+    path = session.folder.path
+    session.close("interrupted")
+    with without(example_site), pytest.raises(SessionError) as told:
+        resume(path, lambda loaded, models: surroundings(tmp_path))
+    assert "labapp-counterfactual-choice 1.0.0" in str(told.value)

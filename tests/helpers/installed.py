@@ -68,6 +68,32 @@ def on_path(*sites: Path) -> Iterator[None]:
         forget()
 
 
+@contextmanager
+def without(*sites: Path) -> Iterator[None]:
+    """Inside `on_path`: the packages in these folders are not installed for a while."""
+    kinds = dict(registry._KINDS)
+    folders = [str(site) for site in sites]
+    modules = {
+        name: module
+        for name, module in sys.modules.items()
+        if (getattr(module, "__file__", None) or "").startswith(tuple(folders))
+    }
+    path = list(sys.path)
+    sys.path[:] = [entry for entry in path if entry not in folders]
+    for name in modules:
+        del sys.modules[name]
+    for name in [name for name, body in kinds.items() if body.__module__ in modules]:
+        del registry._KINDS[name]
+    forget()
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        sys.modules.update(modules)
+        registry._KINDS.update(kinds)
+        forget()
+
+
 def forget() -> None:
     """Empty whatever labapp keeps of what is installed."""
     importlib.invalidate_caches()

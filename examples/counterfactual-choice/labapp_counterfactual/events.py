@@ -1,14 +1,15 @@
-"""What is written down of the task, and what its screen can ask for."""
+"""What is written down of the task."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
-from labapp.events.commands import Command
+from labapp.events.dials import no_dial, no_dial_state
 from labapp.events.registry import Body, kind
 
 
-@kind("counterfactual.drawn", durable=True)
+@kind("counterfactual.drawn", durable=True, begins=("counterfactual_choice",))
 class CounterfactualDrawn(Body):
     """A question of counterfactual choice was drawn. dimension: the dial asked about, from 0.
     query: dial state of the first picture; candidates: of those to choose from, each with another
@@ -21,13 +22,17 @@ class CounterfactualDrawn(Body):
     changed: tuple[int, ...]
     correct: int
 
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        states = (no_dial_state(part, z) for z in (self.query, *self.candidates))
+        return no_dial(part, self.dimension) or next(filter(None, states), "")
 
-@kind("counterfactual.shown", durable=True)
+
+@kind("counterfactual.shown", durable=True, of_trial=True)
 class CounterfactualShown(Body):
     """The question is on the screen; its time runs from here."""
 
 
-@kind("counterfactual.chosen", durable=True)
+@kind("counterfactual.chosen", durable=True, of_trial=True)
 class CandidateChosen(Body):
     """A candidate was taken, or changed for another. choice: its place, from 0; device: the input
     (mouse, keyboard, simulated)."""
@@ -36,7 +41,7 @@ class CandidateChosen(Body):
     device: str
 
 
-@kind("counterfactual.rated", durable=True)
+@kind("counterfactual.rated", durable=True, of_trial=True)
 class ConfidenceRated(Body):
     """The participant said, or said anew, how sure they are. confidence: 1 (not at all) to 5."""
 
@@ -44,7 +49,7 @@ class ConfidenceRated(Body):
     device: str
 
 
-@kind("counterfactual.answered", durable=True)
+@kind("counterfactual.answered", durable=True, of_trial=True)
 class CounterfactualAnswered(Body):
     """The answer was handed in and the right one told; it is final. choice: the candidate, from 0;
     correct: whether it was the right one; confidence: 1 to 5."""
@@ -52,29 +57,3 @@ class CounterfactualAnswered(Body):
     choice: int
     correct: bool
     confidence: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShowCandidates(Command):
-    """The pictures of a question are there, and the screen shows them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChooseCandidate(Command):
-    """Take a candidate. choice: its place, from 0."""
-
-    choice: int
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class RateConfidence(Command):
-    """Say how sure one is, from 1 to 5."""
-
-    confidence: int
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class HandInChoice(Command):
-    """Hand the answer in; the right one is told."""

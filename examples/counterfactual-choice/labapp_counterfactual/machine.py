@@ -17,16 +17,18 @@ from labapp.plugins import stage
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.assignment import attempt_at, generator
 from labapp.study.sampling import draw_state
+from labapp_counterfactual.commands import (
+    ChooseCandidate,
+    HandInChoice,
+    RateConfidence,
+    ShowCandidates,
+)
 from labapp_counterfactual.events import (
     CandidateChosen,
-    ChooseCandidate,
     ConfidenceRated,
     CounterfactualAnswered,
     CounterfactualDrawn,
     CounterfactualShown,
-    HandInChoice,
-    RateConfidence,
-    ShowCandidates,
 )
 from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.state import POINTS, CounterfactualState, Question

@@ -9,7 +9,7 @@ from typing import Any
 from labapp.events.commands import Command
 from labapp.plugins.pictures import PartPictures, PictureContext, Session
 from labapp.representations.decoding import Array, decode_rows
-from labapp_counterfactual.events import ShowCandidates
+from labapp_counterfactual.commands import ShowCandidates
 from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.state import Question
 

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from labapp.events.commands import Next
 from labapp.ui import theme
 from labapp.ui.participant.picture_panel import view_of
-from labapp.ui.participant.screen import Screen, Setting, stage_words
+from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.choices import ChoiceRow, Look
-from labapp_counterfactual.events import ChooseCandidate, HandInChoice, RateConfidence
+from labapp_counterfactual.commands import ChooseCandidate, HandInChoice, RateConfidence
 from labapp_counterfactual.pictures import Choice
 from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.state import POINTS, Question
@@ -50,15 +51,15 @@ class Candidate(QWidget):
 class CounterfactualScreen(Screen):
     """One stage; questions come and go in it without anything being made anew."""
 
-    def __init__(self, setting: Setting, part: CounterfactualPart) -> None:
-        super().__init__(setting, part)
+    def __init__(self, session: SessionView, part: CounterfactualPart) -> None:
+        super().__init__(session, part)
         self._part = part
-        self._stage = stage_words(setting, part)
+        self._stage = stage_words(session, part)
         self._shown: Choice | None = None
         self._question: tuple[int, int] | None = None
         self._asked = False
-        words, palette = setting.words, setting.palette
-        first: Choice = setting.runner.pictures  # there, or the window would not make a screen
+        words, palette = session.words, session.palette
+        first: Choice = session.pictures  # there, or the window would not make a screen
         letters = LETTERS[: part.candidates]
         self.query, *self.pictures = (
             view_of(part.display, picture, palette, name, improved=True)
@@ -143,10 +144,10 @@ class CounterfactualScreen(Screen):
         return question
 
     def render_state(self) -> None:
-        question, shown = self.question, self.setting.runner.pictures
+        question, shown = self.question, self.session.pictures
         if question is None or shown is None:
             return
-        words = self.setting.words
+        words = self.session.words
         if (question.number, question.attempt) != self._question:
             self._question = (question.number, question.attempt)
             self._asked = False
@@ -175,16 +176,16 @@ class CounterfactualScreen(Screen):
         answer = LETTERS[question.correct]
         key = "feedback_right" if question.right else "feedback_wrong"
         mark = RIGHT_MARK if question.right else WRONG_MARK
-        return f"{mark} {self.setting.words(key, answer=answer)}"
+        return f"{mark} {self.session.words(key, answer=answer)}"
 
     def head(self) -> Head:
         question, of = self.question, self._part.trials
         number = question.number if question else 1
-        told = self.setting.words("question_of", number=number, of=of)
+        told = self.session.words("question_of", number=number, of=of)
         return Head(self._stage, told, number, of)
 
     def foot(self) -> Foot:
-        words, question = self.setting.words, self.question
+        words, question = self.session.words, self.question
         if question is None or question.right is not None:
             return Foot(right=words("next_question"), enabled=question is not None)
         missing = ", ".join(words(MISSING[name]) for name in question.missing)

@@ -17,7 +17,7 @@ from labapp.plugins.simulated import DEVICE, Actor, Step, TrialKey
 from labapp.simulation.percept import Eye
 from labapp.simulation.view import on_screen
 from labapp.study.assignment import generator
-from labapp_counterfactual.events import ChooseCandidate, HandInChoice, RateConfidence
+from labapp_counterfactual.commands import ChooseCandidate, HandInChoice, RateConfidence
 from labapp_counterfactual.pictures import Choice
 from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.state import POINTS, Question

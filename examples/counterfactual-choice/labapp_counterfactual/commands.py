@@ -1,0 +1,33 @@
+"""What the screen of the task can ask for, besides going on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from labapp.events.commands import Command
+
+
+@dataclass(frozen=True, slots=True)
+class ShowCandidates(Command):
+    """The pictures of a question are there, and the screen shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseCandidate(Command):
+    """Take a candidate. choice: its place, from 0."""
+
+    choice: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class RateConfidence(Command):
+    """Say how sure one is, from 1 to 5."""
+
+    confidence: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandInChoice(Command):
+    """Hand the answer in; the right one is told."""
