@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 
 from labapp import access, resources
 from labapp.errors import AudioError, LabappError
-from labapp.ui import display
+from labapp.ui import display, room
 
 GB = 1e9
 LOW_DISK_GB = 2.0
@@ -23,6 +24,15 @@ _FONTS = (
     "from PySide6.QtGui import QFontDatabase, QGuiApplication\n"
     "app = QGuiApplication([])\n"
     "print(len(QFontDatabase.families()), app.font().family())\n"
+)
+
+
+_SCREENS = (
+    "import json\n"
+    "from PySide6.QtGui import QGuiApplication\n"
+    "app = QGuiApplication([])\n"
+    "rows = [(s.name(), *s.size().toTuple(), s.devicePixelRatio()) for s in app.screens()]\n"
+    "print(json.dumps(rows))\n"
 )
 
 
@@ -51,6 +61,7 @@ def examine(data: Path | None = None, private: Path | None = None) -> list[Check
     """All checks, each in its turn; a failing one does not stop the others."""
     checks: list[Callable[[], list[Check]]] = [
         _display,
+        _screens,
         _fonts,
         _microphone,
         _processor,
@@ -76,10 +87,32 @@ def _display() -> list[Check]:
     ]
 
 
-def _fonts() -> list[Check]:
-    done = subprocess.run(
-        (sys.executable, "-c", _FONTS), capture_output=True, text=True, timeout=60, check=False
+def _asked(code: str) -> subprocess.CompletedProcess[str]:
+    """What Qt says, in a process of its own: no application is begun here."""
+    return subprocess.run(
+        (sys.executable, "-c", code), capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def _screens() -> list[Check]:
+    """Whether windows have room; nothing where there is no display."""
+    done = _asked(_SCREENS) if display.choose().visible else None
+    if done is None or done.returncode:
+        return []
+    checks = []
+    for name, width, height, scale in json.loads(done.stdout):
+        size = f"{name or 'screen'}: {width} × {height} points at {scale * 100:.0f} %"
+        if room.fits(width, height, room.PARTICIPANT, room.CONSOLE):
+            checks.append(Check("screen", "pass", size))
+            continue
+        needed = room.needed(room.PARTICIPANT, room.CONSOLE)
+        todo = f"Choose a smaller scale for the display: windows need {needed} points."
+        checks.append(Check("screen", "note", f"{size}, too small for all of a window", todo))
+    return checks
+
+
+def _fonts() -> list[Check]:
+    done = _asked(_FONTS)
     count, _, family = done.stdout.strip().partition(" ")
     if done.returncode == 0 and count != "0":
         return [Check("fonts", "pass", f"{family} ({count} families)")]

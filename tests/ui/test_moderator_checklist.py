@@ -103,6 +103,11 @@ def test_screens() -> None:
     one, two = ScreenChoice(1, "eDP-1", 1366, 768), ScreenChoice(2, "DP-1", 3840, 2160, 2.0)
     assert "Ctrl+Shift+M" in checklist.screen_row([one], "eDP-1").text
     assert checklist.screen_row([one, two], "DP-1").state == "ok"
+    tight = ScreenChoice(1, "eDP-1", 1366, 768, 1.5)
+    for screens, chosen in (([tight], "eDP-1"), ([tight, two], "DP-1"), ([tight, two], "eDP-1")):
+        small = checklist.screen_row(screens, chosen)
+        assert (small.state, small.blocks) == ("warn", False)
+        assert "eDP-1 has room for 911 × 512 points" in small.text
     gone = checklist.screen_row([one], "DP-1")
     assert gone.blocks
     assert "DP-1 is not there" in gone.text

@@ -18,6 +18,7 @@ from labapp.session.network import network_warning
 from labapp.study.label import LABEL
 from labapp.study.schema import Participants
 from labapp.study.texts import placeholders
+from labapp.ui import room
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.reports import reported
@@ -201,10 +202,31 @@ def screen_row(screens: Sequence[ScreenChoice], chosen: str | None) -> Row:
         gone = tr("{screen} is not there any more.", screen=chosen)
         text = gone if chosen else tr("No screen was found.")
         return Row("screen", "missing", text)
+    if (small := _too_small(screens, chosen)) is not None:
+        return small
     if len(screens) == 1:
         text = tr("One screen: your console waits behind it (Ctrl+Shift+M).")
         return Row("screen", "ok", text)
     return Row("screen", "ok", tr("The console goes to the other screen."))
+
+
+def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
+    """A warning of a screen on which a window is cut off: what lies outside cannot be reached."""
+    for screen in screens:
+        windows = [room.PARTICIPANT] if screen.name == chosen else [room.CONSOLE]
+        if len(screens) == 1:
+            windows = [room.PARTICIPANT, room.CONSOLE]
+        width, height = screen.width / screen.scale, screen.height / screen.scale
+        if not room.fits(width, height, *windows):
+            text = tr(
+                "{screen} has room for {size} points, and a window needs {needed}: buttons would "
+                "lie outside. Choose a smaller scale for the display.",
+                screen=screen.name,
+                size=f"{width:.0f} × {height:.0f}",
+                needed=room.needed(*windows),
+            )
+            return Row("screen", "warn", text, required=False)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from labapp.plugins.part import TrialsPart
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.tasks.interview.commands import AskQuestion, EndInterview
-from labapp.ui import theme
+from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
@@ -143,7 +143,7 @@ class ConsoleWindow(QMainWindow):
         self.setCentralWidget(self._ground)
         leave_focus_to_fields(self)
         self.leave_field()
-        self.setMinimumSize(1100, 640)
+        self.setMinimumSize(*room.CONSOLE)
         self.resize(1280, 720)
         self._connect()
         self.state.changed |= {"alarms", "notes", "deviations", "curve", "timeline"}

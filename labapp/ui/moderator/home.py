@@ -30,7 +30,7 @@ from labapp.plugins.part import PlannedPart
 from labapp.records.sessions import SessionSummary
 from labapp.representations.sheets import Sheet
 from labapp.study.schema import Participants, Study
-from labapp.ui import theme
+from labapp.ui import room, theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, checklist, style, wording
 from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner
@@ -420,7 +420,7 @@ class HomeWindow(QMainWindow):
         self.view = HomeView()
         self.setCentralWidget(self.view)
         self.view.session.participant.setFocus()
-        self.setMinimumSize(980, 640)
+        self.setMinimumSize(*room.HOME)
         self.resize(1280, 720)
 
     def closeEvent(self, event: QCloseEvent) -> None:

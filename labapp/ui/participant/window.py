@@ -27,7 +27,7 @@ from labapp.study.schema import Presentation
 from labapp.tasks.judging.commands import CloseDescription, OpenDescription
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
-from labapp.ui import theme
+from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant import panels
 from labapp.ui.participant.description import Description
@@ -39,7 +39,6 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
 
 WINDOWED = (1366, 768)
-LEAST = (1024, 700)
 LEAVE_WIDTH = 460
 MODERATOR_KEYS = "Ctrl+Shift+M"
 
@@ -84,7 +83,7 @@ class ParticipantWindow(QWidget):
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(theme.stylesheet(palette))
-        self.setMinimumSize(*LEAST)
+        self.setMinimumSize(*room.PARTICIPANT)
         self.top = TopBar(palette)
         self.bottom = BottomBar(palette)
         self.cover = panels.Cover()

@@ -1,0 +1,31 @@
+"""`labapp doctor` on the screens of this machine."""
+
+from __future__ import annotations
+
+import json
+from subprocess import CompletedProcess
+
+import pytest
+
+from labapp.ui import display, doctor
+from labapp.ui.display import Display
+
+
+@pytest.mark.parametrize(
+    ("size", "level"), [((1366, 768), "pass"), ((911, 512), "note"), ((1100, 640), "note")]
+)
+def test_a_screen_on_which_a_window_is_cut_off_is_told(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], level: str
+) -> None:
+    told = json.dumps([("eDP-1", *size, 1.5)])
+    monkeypatch.setattr(display, "choose", lambda: Display(True, "the display answers"))
+    monkeypatch.setattr(doctor, "_asked", lambda code: CompletedProcess((), 0, told, ""))
+    (check,) = doctor._screens()
+    assert (check.name, check.level, check.ok) == ("screen", level, True)
+    assert f"{size[0]} × {size[1]} points at 150 %" in check.found
+    assert ("1100 × 700" in check.todo) == (level == "note")
+
+
+def test_what_qt_says_of_screens_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "choose", lambda: Display(True, "as if there were one"))
+    assert [check.name for check in doctor._screens()] == ["screen"], "of the offscreen platform"
