@@ -20,8 +20,9 @@ from labapp.analysis.tables import load
 from labapp.analysis.writing import _to_csv, write
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.bundle.export import export
-from labapp.bundle.tsv import Column, Table
+from labapp.bundle.tsv import Table
 from labapp.events.lifecycle import NoteAdded
+from labapp.plugins.bids import Column
 from labapp.tasks.reconstruction.events import LabelEdited
 from labapp.text_tables import STARTS, escaped, original, write_csv
 from tests.helpers.golden import golden_builder

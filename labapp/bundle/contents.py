@@ -16,10 +16,11 @@ from labapp.bundle.session_timeline import session_timeline
 from labapp.bundle.sound import clock_fits
 from labapp.bundle.stimuli_check import kept_pictures
 from labapp.bundle.task_timeline import task_timeline
-from labapp.bundle.tasks import tasks_of
+from labapp.bundle.tasks import tasks_of, trial_columns
 from labapp.bundle.tsv import Table, json_text
-from labapp.bundle.unmasking import Cells, Place, Stimulus, add_pictures, stimuli_of
 from labapp.events import Body, Event
+from labapp.plugins import registry
+from labapp.plugins.bids import SESSION_LABEL, TaskRows
 from labapp.records.arrow import parquet_bytes
 from labapp.records.layout import (
     AUDIO,
@@ -30,6 +31,7 @@ from labapp.records.layout import (
     JOURNAL_PARQUET,
     SESSION,
     SOURCEDATA,
+    STIMULI,
     STUDY,
 )
 from labapp.records.record import Record
@@ -37,8 +39,6 @@ from labapp.session.shifts import days_of
 from labapp.study.instruments import Instrument
 from labapp.study.loading import decoded
 
-_TOLD = frozenset({"text", "tutorial", "example", "method", "warm_up"})
-"""Kinds of parts whose texts say what is to be done."""
 SESSION_DESCRIPTION = "The course of the session around its tasks, with the moderator's events."
 
 
@@ -79,28 +79,30 @@ def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, 
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
     about = {"StimulusPresentation": _software(record)}
     instructions = _instructions(record)
-    session = SessionRecords.of(events, str(record.name))
-    rows, stimuli = session.rows(), stimuli_of(record)
-    add_pictures(bundle, record, stimuli)
-    for task in tasks_of(record):
-        described = {"TaskName": task.name, "TaskDescription": task.description}
+    recorded = SessionRecords.of(events, str(record.name)).rows()
+    for files in tasks_of(record):
+        described = {"TaskName": files.name, "TaskDescription": files.description}
         if instructions:
             described["Instructions"] = instructions
-        models = task.models(record)
-        own = [row | _output(row, stimuli) for row in rows[task.table] if row["stage"] in models]
-        _add_table(bundle, f"{stem}-{task.label}_beh", Table(task.trial_columns, own), described)
-        timeline = task_timeline(
-            events, models, task.event_columns, task.kinds, session.parts, stimuli
-        )
-        _add_table(bundle, f"{stem}-{task.label}_events", timeline, described | about)
-    course = {"TaskName": "session", "TaskDescription": SESSION_DESCRIPTION}
-    _add_table(bundle, f"{stem}-session_events", session_timeline(events), course | about)
+        task = files.rows(files, record)
+        _add_pictures(bundle, record, task)
+        rows = [
+            row | task.question(row) for row in recorded[files.table] if row["stage"] in task.plan
+        ]
+        trials = Table(trial_columns(files), [row | task.question(row) for row in rows])
+        _add_table(bundle, f"{stem}-{files.label}_beh", trials, described)
+        timeline = task_timeline(events, task)
+        _add_table(bundle, f"{stem}-{files.label}_events", timeline, described | about)
+    course = {"TaskName": SESSION_LABEL, "TaskDescription": SESSION_DESCRIPTION}
+    _add_table(bundle, f"{stem}-{SESSION_LABEL}_events", session_timeline(events), course | about)
 
 
-def _output(row: Mapping[str, Any], stimuli: Mapping[Place, Stimulus]) -> Cells:
-    """What the plan says besides of a masked picture; nothing of other questions."""
-    stimulus = stimuli.get((row["stage"], row["trial"]))
-    return {} if stimulus is None else stimulus.cells()
+def _add_pictures(bundle: BundleFolder, record: Record, task: TaskRows) -> None:
+    """The pictures that a task's tables name, each once a bundle."""
+    for name, file in task.pictures().items():
+        if f"{STIMULI}/{name}" not in bundle.files:
+            with record.tree.open(file) as source:
+                bundle.add_stream(f"{STIMULI}/{name}", source)
 
 
 def _add_table(bundle: BundleFolder, name: str, table: Table, facts: Mapping[str, Any]) -> None:
@@ -115,12 +117,13 @@ def _software(record: Record) -> dict[str, str]:
 
 def _instructions(record: Record) -> str:
     """The texts shown before the first stage, with their placeholders."""
+    told = registry.instructing()
     shown = []
     for row in record.planned.plan:
         if row.get("role") == "stage":
             break
         document = f"{STUDY}/{row.get('document')}"
-        if row["part"] in _TOLD and record.tree.has(document):
+        if row["part"] in told and record.tree.has(document):
             shown.append(decoded(record.tree.read(document)))
     return "\n\n".join(shown)
 

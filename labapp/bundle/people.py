@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from labapp.analysis.inclusion import KINDS, RULES, conditions, fold_standing
-from labapp.bundle.tsv import Column, Table, seconds
+from labapp.bundle.tsv import Table
+from labapp.plugins.bids import Column, seconds
 from labapp.records.record import Record
 from labapp.records.rows import bodies
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from labapp.bundle.tsv import Column, Table
+from labapp.bundle.tsv import Table
 from labapp.events.lifecycle import SessionPlanned
+from labapp.plugins.bids import Column
 from labapp.records.record import Record
 from labapp.records.rows import bodies
 from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider

@@ -7,18 +7,8 @@ from typing import Any
 
 from labapp.analysis.course import breaks_of
 from labapp.analysis.notes import Trail
-from labapp.bundle.task_timeline import (
-    COMMON,
-    JUDGING_KIND_TYPES,
-    KIND_TYPES,
-    SEQ,
-    SINGLE_KIND_TYPES,
-    WORKING,
-    Cells,
-    Lasting,
-)
-from labapp.bundle.tsv import Column, Table, seconds
-from labapp.bundle.unmasking import UNMASKING_KIND_TYPES
+from labapp.bundle.task_timeline import COMMON, SEQ, WORKING, Lasting
+from labapp.bundle.tsv import Table
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
@@ -33,8 +23,9 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 from labapp.events.moderation import NoteCorrected
+from labapp.plugins import registry
+from labapp.plugins.bids import Cells, Column, seconds
 
-_OF_TASKS = (KIND_TYPES, SINGLE_KIND_TYPES, JUDGING_KIND_TYPES, UNMASKING_KIND_TYPES)
 KILLED = "killed"
 """Outcome of a run that came to no orderly end."""
 
@@ -106,9 +97,10 @@ SESSION_COLUMNS = (
 def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
     """The rows of the session, by their onset. events: of the whole session, with bodies."""
     fold = _Fold()
+    of_tasks = {kind for files in registry.task_files() for kind in files.kinds}
     for event, body in events:
         # Most of a journal is movements and pictures, which this table has nothing of.
-        if not any(event.kind in kinds for kinds in _OF_TASKS):
+        if event.kind not in of_tasks:
             fold.take(event, body)
     return Table(SESSION_COLUMNS, sorted(fold.rows, key=lambda row: (row["at"], row["seq"])))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from labapp.bundle.tasks import TaskFiles, tasks_of
+from labapp.bundle.tasks import tasks_of
+from labapp.plugins.bids import TaskFiles
 from labapp.records.record import Record
 from labapp.records.tree import Tree
 
@@ -23,7 +24,7 @@ def check_tables(tree: Tree, record: Record) -> list[str]:
 
 
 def _check_task(tree: Tree, record: Record, task: TaskFiles, stem: str) -> list[str]:
-    stages = task.models(record)
+    stages = task.plan(record)
     kinds = Counter(row.kind for row in record.rows if row.stage in stages)
     problems = []
     drawn = kinds[task.drawn]

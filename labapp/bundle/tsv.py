@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from labapp.plugins.bids import Column
 from labapp.text_tables import AsItIs, escaped
 
-NS = 1_000_000_000
 QUOTE = '"'
 _ENTITIES = """
 acquisition ceagent chunk datatype direction echo extension flip fmap inv modality mt nucleus part
@@ -28,27 +28,6 @@ def bids_name(name: str) -> str:
     where it is not what the file's name says.
     """
     return f"labapp_{name}" if {name, name.removesuffix("s")} & ENTITIES else name
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column as its sidecar describes it. levels: meaning by value, where there are few."""
-
-    name: str
-    description: str
-    units: str = ""
-    levels: Mapping[str, str] = field(default_factory=dict)
-    format: str = ""
-
-    def sidecar(self) -> dict[str, Any]:
-        entry: dict[str, Any] = {"Description": self.description}
-        if self.units:
-            entry["Units"] = self.units
-        if self.levels:
-            entry["Levels"] = dict(self.levels)
-        if self.format:
-            entry["Format"] = self.format
-        return entry
 
 
 @dataclass(frozen=True)
@@ -103,13 +82,6 @@ def _unquoted(value: Any) -> str:
     if isinstance(value, list | tuple | dict):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return str(value)
-
-
-def seconds(t_ns: int) -> AsItIs:
-    """Nanoseconds as exact decimal seconds."""
-    sign, t_ns = ("-", -t_ns) if t_ns < 0 else ("", t_ns)
-    whole, part = divmod(t_ns, NS)
-    return AsItIs(f"{sign}{whole}.{part:09d}".rstrip("0").rstrip("."))
 
 
 def json_text(value: Any) -> str:

@@ -13,7 +13,8 @@ from typing import Any, get_args
 
 from labapp import discovery
 from labapp.discovery import READY, Plugin, load
-from labapp.errors import SessionError
+from labapp.errors import BundleError, SessionError
+from labapp.plugins.bids import TaskFiles
 from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.stages import TaskStages
@@ -155,6 +156,29 @@ def task_type_of_kind(kind: str) -> TaskType[Any]:
 def shown_kinds() -> frozenset[str]:
     """The kinds of events with which a trial comes onto the screen."""
     return frozenset(kind for known in task_types() for kind in known.shown)
+
+
+@cache
+def task_files() -> tuple[TaskFiles, ...]:
+    """What a bundle has of the tasks. Raises BundleError where two would write the same files."""
+    known: dict[str, tuple[TaskFiles, str]] = {}
+    for task_type in task_types():
+        for files in map(load, task_type.bids):
+            if files.label in known:
+                raise BundleError(
+                    f"The task types {known[files.label][1]!r} and {task_type.name!r} both call "
+                    f"their BIDS files task-{files.label}.",
+                    todo="Uninstall the package of one of them, or ask its authors to rename its "
+                    "files.",
+                )
+            known[files.label] = (files, task_type.name)
+    return tuple(files for files, _ in known.values())
+
+
+@cache
+def instructing() -> frozenset[str]:
+    """The kinds of parts whose texts say what is to be done."""
+    return frozenset(kind for known in task_types() for kind in known.instructs)
 
 
 @cache

@@ -83,6 +83,11 @@ class TaskType(ABC, Generic[P]):
     `labapp.ui.moderator.part_words.PartWords`; empty for those that fit any part."""
     shown: ClassVar[tuple[str, ...]] = ()
     """The kinds of events with which a trial of it comes onto the screen."""
+    bids: ClassVar[tuple[str, ...]] = ()
+    """Where the files are that a bundle has of its trials, each as `module:OBJECT` of a
+    `labapp.plugins.bids.TaskFiles`. Without them no session with its trials can be exported."""
+    instructs: ClassVar[tuple[str, ...]] = ()
+    """The kinds of its parts whose texts say what is to be done."""
     scored: ClassVar[tuple[str, ...]] = ()
     """The kinds of events that `score` is asked about."""
 

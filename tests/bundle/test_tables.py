@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from labapp.bundle.codebook import codebook
 from labapp.bundle.session_timeline import session_timeline
-from labapp.bundle.tsv import Column, Table, cell, seconds
+from labapp.bundle.tsv import Table, cell
 from labapp.events import registered
 from labapp.events.lifecycle import SessionPaused
+from labapp.plugins.bids import Column, seconds
 from labapp.records.opening import open_record
 from tests.helpers.journals import SessionBuilder
 

@@ -42,6 +42,8 @@ class Judging(TaskType[AnyPart]):
     parts = (MethodPart, WarmUpPart, JudgingPart)
     moderator = "labapp.tasks.judging.moderator:JudgingWords"
     shown = ("photo.shown",)
+    bids = ("labapp.tasks.judging.bids:JUDGING", "labapp.tasks.judging.bids:WARM_UP")
+    instructs = ("method", "warm_up")
     items = (MethodItem, WarmUpItem)
     stages = (JudgingStages,)
     asks_about = "explanations"

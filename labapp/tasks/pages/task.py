@@ -18,6 +18,7 @@ class Pages(TaskType[PagesPart]):
     name = "pages"
     parts = (PagesPart,)
     items = (TextItem, DebriefItem)
+    instructs = ("text",)
 
     def plan(
         self, item: TextItem | DebriefItem, scope: Scope, place: int, planner: Planner

@@ -29,6 +29,8 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     parts = (TutorialPart, ReconstructionPart)
     moderator = "labapp.tasks.reconstruction.moderator:ReconstructionWords"
     shown = ("trial.started",)
+    bids = ("labapp.tasks.reconstruction.bids:FILES",)
+    instructs = ("tutorial",)
     items = (ReconstructionTutorial, ReconstructionPractice)
     stages = (Stages,)
     asks_about = "representations"

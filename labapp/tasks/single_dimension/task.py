@@ -33,6 +33,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     parts = (ExamplePart, SingleDimensionPart)
     moderator = "labapp.tasks.single_dimension.moderator:SingleDimensionWords"
     shown = ("question.shown",)
+    bids = ("labapp.tasks.single_dimension.bids:FILES",)
+    instructs = ("example",)
     items = (SingleDimensionTutorial, SingleDimensionPractice)
     stages = (SingleDimensionStages,)
     asks_about = "representations"

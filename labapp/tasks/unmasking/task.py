@@ -22,6 +22,7 @@ class Unmasking(TaskType[UnmaskingPart]):
     parts = (UnmaskingPart,)
     moderator = "labapp.tasks.unmasking.moderator:UnmaskingWords"
     shown = ("stimulus.shown",)
+    bids = ("labapp.tasks.unmasking.bids:FILES",)
     stages = (UnmaskingStages,)
     asks_about = "explanations"
 

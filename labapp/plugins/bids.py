@@ -1,0 +1,198 @@
+"""The files of a task in a bundle: `TaskFiles` says what stands in them, `TaskRows` fills them.
+
+The bundle itself knows what all tasks share: stages and trials that last, pauses, file names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labapp.clock import NS
+from labapp.text_tables import AsItIs
+
+if TYPE_CHECKING:
+    from labapp.events import Body, Event
+    from labapp.records.record import Record
+
+Cells = dict[str, Any]
+"""The cells of a row, by the names of their columns."""
+Key = tuple[str | None, int | None, int | None]
+"""Stage, trial and attempt."""
+
+STAGE, TRIAL = "stage", "trial"
+"""The types of rows that every task has."""
+STAGE_TYPE = "A stage, or the practice, from its first question to its end."
+TIME_EXPIRED_TYPE = "The time limit of the stage was reached."
+"""What types of rows mean that several tasks have."""
+SESSION_LABEL = "session"
+"""The label of the files about the session as a whole."""
+
+
+def seconds(t_ns: int) -> AsItIs:
+    """Nanoseconds as exact decimal seconds."""
+    sign, t_ns = ("-", -t_ns) if t_ns < 0 else ("", t_ns)
+    whole, part = divmod(t_ns, NS)
+    return AsItIs(f"{sign}{whole}.{part:09d}".rstrip("0").rstrip("."))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as its sidecar describes it. levels: meaning by value, where there are few."""
+
+    name: str
+    description: str
+    units: str = ""
+    levels: Mapping[str, str] = field(default_factory=dict)
+    format: str = ""
+
+    def sidecar(self) -> dict[str, Any]:
+        entry: dict[str, Any] = {"Description": self.description}
+        if self.units:
+            entry["Units"] = self.units
+        if self.levels:
+            entry["Levels"] = dict(self.levels)
+        if self.format:
+            entry["Format"] = self.format
+        return entry
+
+
+class Answer(NamedTuple):
+    """An event that ends its trial by itself, earlier than `trial.ended` says.
+
+    Attributes
+    ----------
+    t_ns : int
+        Session time at which the trial was over.
+    outcome : str
+        How it ended.
+    cells : dict
+        What it adds to the trial's row.
+    """
+
+    t_ns: int
+    outcome: str
+    cells: Cells
+
+
+class TaskRows:
+    """Fills the rows of one task in one session. A task derives from it where the fields of its
+    events are not called like the columns.
+
+    Attributes
+    ----------
+    record : Record
+        The session.
+    plan : dict
+        By id the rows of its plan that the files are about.
+    """
+
+    def __init__(self, files: TaskFiles, record: Record) -> None:
+        self.files = files
+        self.record = record
+        self.plan = files.plan(record)
+        self._names = {column.name for column in files.event_columns}
+        self._fields: dict[type[Any], tuple[str, ...]] = {}
+
+    def model(self, row: Mapping[str, Any]) -> str:
+        """What a part of the plan is about: the column `model`."""
+        return str(row["model"])
+
+    def noted(self, event: Event, body: Body) -> None:
+        """Remember what an event says that has no row of its own, such as what was drawn."""
+
+    def shown_ns(self, event: Event, body: Any) -> int:
+        """Session time at which a trial was on the screen."""
+        return event.t_ns
+
+    def shown(self, event: Event, body: Any) -> Cells:
+        """The cells of a trial, from the event with which it came onto the screen."""
+        return self.called_alike(body)
+
+    def moment(self, event: Event, body: Any) -> Cells:
+        """The cells of an event that has a row."""
+        return self.called_alike(body)
+
+    def answer(self, event: Event, body: Any, shown_ns: int) -> Answer | None:
+        """Whether an event ends the present trial by itself, which was shown at `shown_ns`."""
+        return None
+
+    def question(self, row: Mapping[str, Any]) -> Cells:
+        """What `_beh.tsv` has of a trial besides the analysis' table, whose row is given."""
+        return {}
+
+    def pictures(self) -> Mapping[str, str]:
+        """The pictures that `stim_file` names: where they are to be in the bundle's folder
+        `stimuli`, and the files in the session's folder that they are."""
+        return {}
+
+    def called_alike(self, body: Any) -> Cells:
+        """The fields of an event that are called like a column."""
+        kind = type(body)
+        if kind not in self._fields:
+            self._fields[kind] = tuple(
+                name for name in kind.__dataclass_fields__ if name in self._names
+            )
+        return {name: getattr(body, name) for name in self._fields[kind]}
+
+
+@dataclass(frozen=True, eq=False)
+class TaskFiles:
+    """What a bundle has of one task: `_beh.tsv`, a row a trial, and `_events.tsv`, a row a thing
+    that happened.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        The kinds of parts of the plan whose trials they hold.
+    name, label : str
+        Of the task: for people, and as BIDS writes it in file names (letters and digits).
+    description : str
+        What the participant does, with the source.
+    table : str
+        The analysis' table whose rows `_beh.tsv` has.
+    trial_columns : tuple of str or None
+        The columns of it by name; None for all that the place of the file does not say already.
+    more_columns : tuple of Column
+        Of `_beh.tsv` besides, which `TaskRows.question` fills.
+    event_columns : tuple of Column
+        Of `_events.tsv`, besides those that the timelines of all tasks have.
+    types : dict
+        What the types of rows of `_events.tsv` mean, `stage` and `trial` first.
+    kinds : dict
+        The type of row by the kind of event that has one.
+    drawn, shown : str
+        The kinds of events that make a trial, and that put it on the screen.
+    rows : callable
+        What fills the rows of a session: `TaskRows`, or a class derived from it.
+
+    Raises
+    ------
+    ValueError : the label is none, or a type of row is used and not described.
+    """
+
+    parts: tuple[str, ...]
+    name: str
+    label: str
+    description: str
+    event_columns: tuple[Column, ...]
+    types: Mapping[str, str]
+    kinds: Mapping[str, str]
+    drawn: str
+    shown: str
+    table: str = "trials"
+    trial_columns: tuple[str, ...] | None = None
+    more_columns: tuple[Column, ...] = ()
+    rows: Callable[[TaskFiles, Record], TaskRows] = TaskRows
+
+    def __post_init__(self) -> None:
+        if not (self.label.isascii() and self.label.isalnum()) or self.label == SESSION_LABEL:
+            raise ValueError(f"{self.label!r} is no label of a task in names of BIDS files")
+        for row in (STAGE, TRIAL, *self.kinds.values()):
+            if row not in self.types:
+                raise ValueError(f"rows of the type {row!r} are not described")
+
+    def plan(self, record: Record) -> dict[str, Mapping[str, Any]]:
+        """By id the rows of a session's plan that the files are about."""
+        return {str(row["id"]): row for row in record.planned.plan if row["part"] in self.parts}

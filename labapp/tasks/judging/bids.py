@@ -1,0 +1,155 @@
+"""What a bundle has of the tasks that judge explanations, and of the warm-up before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labapp.events import Body, Event
+from labapp.events.trials import StageTimeExpired
+from labapp.plugins.bids import (
+    STAGE_TYPE,
+    TIME_EXPIRED_TYPE,
+    Cells,
+    Column,
+    Key,
+    TaskFiles,
+    TaskRows,
+)
+from labapp.records.record import Record
+from labapp.tasks.judging.events import (
+    DescriptionClosed,
+    DescriptionOpened,
+    JudgementMade,
+    PhotoDrawn,
+    PhotoJudged,
+    PhotoShown,
+    SpeciesOpened,
+)
+from labapp.tasks.judging.plan import SIMILARITY
+
+_HIVE = (
+    "(Kim, Meister, Ramaswamy, Fong and Russakovsky, HIVE: Evaluating the Human Interpretability "
+    "of Visual Explanations, 2022)."
+)
+
+
+class JudgingRows(TaskRows):
+    def __init__(self, files: TaskFiles, record: Record) -> None:
+        super().__init__(files, record)
+        self._photos = {
+            (stage, str(photo["id"])): photo
+            for stage, row in self.plan.items()
+            for photo in row.get("photos", ())
+        }
+        self._drawn: dict[Key, str] = {}
+
+    def model(self, row: Mapping[str, Any]) -> str:
+        if "explained" not in row:
+            return "warm-up"
+        return str(row["explained"]["classifier"] or row["explained"]["stimuli"])
+
+    def noted(self, event: Event, body: Body) -> None:
+        if isinstance(body, PhotoDrawn):
+            self._drawn[event.stage, event.trial, event.attempt] = body.photo
+
+    def shown(self, event: Event, body: PhotoShown) -> Cells:
+        return {"photo": self._drawn[event.stage, event.trial, event.attempt]}
+
+    def moment(self, event: Event, body: Any) -> Cells:
+        cells = self.called_alike(body)
+        match body:
+            case JudgementMade():
+                cells["item"] = body.question
+                cells |= self._rated(event, body.question)
+            case DescriptionOpened() | DescriptionClosed():
+                cells["item"] = body.what
+            case SpeciesOpened():
+                cells["value"] = body.option
+            case StageTimeExpired():
+                cells["value"] = body.limit_s
+        return cells
+
+    def _rated(self, event: Event, question: str) -> Cells:
+        """What a rating of similarity is about; nothing of other questions."""
+        photo = self._drawn[event.stage, event.trial, event.attempt]
+        planned = self._photos.get((str(event.stage), photo), {})
+        for number, row in enumerate(planned.get("rows", ()), start=1):
+            if question == SIMILARITY.format(number):
+                return {
+                    "prototype": row["prototype"],
+                    "prototype_class": row.get("of"),
+                    "model_similarity": row.get("similarity"),
+                    "model_rank": row.get("rank"),
+                }
+        return {}
+
+
+def _files(part: str, name: str, label: str, description: str) -> TaskFiles:
+    """Of the stages and of the warm-up, whose exercises are photos that are judged too."""
+    return TaskFiles(
+        parts=(part,),
+        name=name,
+        label=label,
+        description=f"{description} {_HIVE}",
+        event_columns=(
+            Column("photo", "trial: id of the photo, or of the exercise."),
+            Column(
+                "item",
+                "judgement: the question, similarity_N for the N-th row of the photo as planned; "
+                "description: method or tree.",
+            ),
+            Column(
+                "value",
+                "judgement: the answer, n/a where it was taken back; species_opened: place of the "
+                "class among the options, from 1; time_expired: the limit in s.",
+            ),
+            Column("device", "Input that answered: mouse, keyboard, simulated."),
+            Column("prototype", "judgement of a row: id of its prototype."),
+            Column("prototype_class", "judgement of a row: id of the class of its prototype."),
+            Column("model_similarity", "judgement of a row: its similarity as the model has it."),
+            Column(
+                "model_rank",
+                "The same as a rank among the rows of its class, 1 the most similar.",
+            ),
+        ),
+        types={
+            "stage": STAGE_TYPE,
+            "trial": "A photo, or an exercise of the warm-up, from its appearance to its end.",
+            "judgement": "A question about the photo was answered, or its answer changed or taken "
+            "back.",
+            "judged": "The answers were handed in.",
+            "species_opened": "The rows of another class were opened.",
+            "description_opened": "The description of the method, or the whole tree, was opened.",
+            "description_closed": "And closed.",
+            "time_expired": TIME_EXPIRED_TYPE,
+        },
+        kinds={
+            JudgementMade.kind: "judgement",
+            PhotoJudged.kind: "judged",
+            SpeciesOpened.kind: "species_opened",
+            DescriptionOpened.kind: "description_opened",
+            DescriptionClosed.kind: "description_closed",
+            StageTimeExpired.kind: "time_expired",
+        },
+        drawn=PhotoDrawn.kind,
+        shown=PhotoShown.kind,
+        table="judgements",
+        rows=JudgingRows,
+    )
+
+
+JUDGING = _files(
+    "judging",
+    "judging explanations",
+    "judging",
+    "The participant judges explanations of a classifier's predictions: which class it predicts, "
+    "which is correct, whether it is right, how similar its prototypes are",
+)
+WARM_UP = _files(
+    "warm_up",
+    "warm-up with a decision tree",
+    "warmup",
+    "Exercises before explanations are judged: is the prediction of a small decision tree right, "
+    "and what is the first mistake about",
+)

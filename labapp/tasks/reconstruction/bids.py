@@ -1,0 +1,108 @@
+"""What a bundle has of interactive reconstruction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labapp.events import Event
+from labapp.events.trials import StageTimeExpired
+from labapp.plugins.bids import STAGE_TYPE, TIME_EXPIRED_TYPE, Cells, Column, TaskFiles, TaskRows
+from labapp.tasks.reconstruction.events import (
+    AlignmentMarked,
+    DialMoved,
+    DialSelected,
+    LabelEdited,
+    OverlayToggled,
+    PictureDecoded,
+    SkipOffered,
+    TrialDrawn,
+    TrialSolved,
+    TrialStarted,
+)
+
+
+class ReconstructionRows(TaskRows):
+    def shown(self, event: Event, body: TrialStarted) -> Cells:
+        return self.called_alike(body) | {"z_seq": 0}
+
+    def moment(self, event: Event, body: Any) -> Cells:
+        cells = self.called_alike(body)
+        if "dimension" in cells:
+            cells["dimension"] += 1
+        match body:
+            case AlignmentMarked():
+                cells["value"] = body.mark
+            case OverlayToggled():
+                cells["value"] = body.on
+            case SkipOffered():
+                cells["value"] = body.active_s
+            case StageTimeExpired():
+                cells["value"] = body.limit_s
+        return cells
+
+
+FILES = TaskFiles(
+    parts=("reconstruction",),
+    name="reconstruction",
+    label="reconstruction",
+    description="Interactive reconstruction: the participant moves the dials of a representation "
+    "until its picture is aligned with a target picture (Ross, Chen, Hang, Glassman and "
+    "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "
+    "Reconstruction, 2021).",
+    trial_columns=(
+        *("stage", "stage_number", "role", "model", "trial", "attempt", "outcome"),
+        *("duration_s", "solved_s", "active_s", "active_s_as_published"),
+        *("slide_distance", "slide_distance_by_dimension", "error_auc_sum", "error_auc_mean"),
+        *("alignment_start", "alignment_final", "target_alignment", "aligned_at_start"),
+        *("skip_offered_s", "skips_taken_back", "slides", "selections"),
+        *("dimension_switches", "direction_reversals", "overlay_toggles", "label_edits"),
+        *("n_moves", "moved_by_mouse", "moved_by_keyboard", "moved_by_wheel", "moved_by_touch"),
+        *("moved_by_simulated", "n_snapshots", "z_start", "z_target", "z_end"),
+        *("started_session_s", "keyboard_away", "excluded", "excluded_because"),
+    ),
+    event_columns=(
+        Column("dimension", "The dial, from 1 as on the screen."),
+        Column(
+            "value",
+            "dial_moved: the dial's new value (of a discrete dial the index, from 0); mark: far "
+            "(far away) or close (close enough); overlay: on or not; skip_offered: active time in "
+            "s; time_expired: the limit in s.",
+        ),
+        Column(
+            "device",
+            "Input that moved or took the dial: mouse, keyboard, wheel, touch, simulated.",
+        ),
+        Column("alignment", "Alignment with the target, 1 - distance.", "0-1"),
+        Column("error_sum", "Sum over pixels of squared differences from the target's picture."),
+        Column("error_mean", "Mean over pixels of squared differences from the target's picture."),
+        Column("z_seq", "Dial state of the question that a picture belongs to (changes, from 1)."),
+        Column("text", "What was typed, on one line."),
+    ),
+    types={
+        "stage": STAGE_TYPE,
+        "trial": "A question, from the pictures' appearance to Next, Skip or its end otherwise.",
+        "dial_selected": "A dial was taken hold of.",
+        "dial_moved": "A dial stands at a new value.",
+        "picture": "The picture of the dials was decoded and compared with the target.",
+        "solved": "The alignment reached the target; the dials are locked.",
+        "mark": "The participant of a calibration said how near the pictures are.",
+        "overlay": "Switched between side by side (false) and overlay (true).",
+        "label": "A dial was renamed.",
+        "skip_offered": "Skip became available.",
+        "time_expired": TIME_EXPIRED_TYPE,
+    },
+    kinds={
+        DialSelected.kind: "dial_selected",
+        DialMoved.kind: "dial_moved",
+        PictureDecoded.kind: "picture",
+        TrialSolved.kind: "solved",
+        AlignmentMarked.kind: "mark",
+        OverlayToggled.kind: "overlay",
+        LabelEdited.kind: "label",
+        SkipOffered.kind: "skip_offered",
+        StageTimeExpired.kind: "time_expired",
+    },
+    drawn=TrialDrawn.kind,
+    shown=TrialStarted.kind,
+    rows=ReconstructionRows,
+)

@@ -1,0 +1,78 @@
+"""What a bundle has of the single-dimension task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labapp.events import Event
+from labapp.events.trials import StageTimeExpired
+from labapp.plugins.bids import STAGE_TYPE, TIME_EXPIRED_TYPE, Cells, Column, TaskFiles, TaskRows
+from labapp.tasks.single_dimension.events import (
+    AnswerGiven,
+    ChoiceMade,
+    ExamplesRedrawn,
+    QuestionDrawn,
+    QuestionShown,
+    RatingMade,
+)
+
+
+class SingleDimensionRows(TaskRows):
+    def moment(self, event: Event, body: Any) -> Cells:
+        cells = self.called_alike(body)
+        match body:
+            case ChoiceMade() | AnswerGiven():
+                cells["value"] = body.choice
+            case ExamplesRedrawn():
+                cells["value"] = body.number
+            case StageTimeExpired():
+                cells["value"] = body.limit_s
+        return cells
+
+
+FILES = TaskFiles(
+    parts=("single_dimension",),
+    name="single-dimension",
+    label="singledimension",
+    description="Single-dimension task: the participant says how one dial of a representation is "
+    "set in a picture, beside traversals or exemplars of that dial (Ross, Chen, Hang, Glassman and "
+    "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "
+    "Reconstruction, 2021).",
+    trial_columns=(
+        *("stage", "stage_number", "task", "role", "model", "trial", "attempt", "outcome"),
+        *("duration_s", "started_session_s", "keyboard_away", "dimension", "dimension_name"),
+        *("regime", "shown_value", "right_choice", "choice", "correct", "confidence"),
+        *("understanding", "response_s", "first_choice_s", "choice_changes", "rating_changes"),
+        *("resamples", "excluded", "excluded_because"),
+    ),
+    event_columns=(
+        Column("item", "rating: confidence or understanding."),
+        Column(
+            "value",
+            "choice, answer: the choice, from 0 (low, medium, high; of a discrete dial the index "
+            "of its value); rating: 1 to 5; more_examples: how often in this question; "
+            "time_expired: the limit in s.",
+        ),
+        Column("device", "Input that chose or rated: mouse, keyboard, simulated."),
+        Column("correct", "answer: whether it was the right choice."),
+    ),
+    types={
+        "stage": STAGE_TYPE,
+        "trial": "A question, from its pictures' appearance to Next or its end otherwise.",
+        "choice": "A choice was taken or changed.",
+        "rating": "A rating was given or changed.",
+        "more_examples": "Other examples were asked for and shown.",
+        "answer": "Choice and ratings were handed in; the right choice was told.",
+        "time_expired": TIME_EXPIRED_TYPE,
+    },
+    kinds={
+        ChoiceMade.kind: "choice",
+        RatingMade.kind: "rating",
+        ExamplesRedrawn.kind: "more_examples",
+        AnswerGiven.kind: "answer",
+        StageTimeExpired.kind: "time_expired",
+    },
+    drawn=QuestionDrawn.kind,
+    shown=QuestionShown.kind,
+    rows=SingleDimensionRows,
+)

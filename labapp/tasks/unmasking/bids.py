@@ -1,0 +1,177 @@
+"""What a bundle has of the unmasking task: tables, and the masked pictures themselves.
+
+BIDS wants what `stim_file` names below the dataset's own folder `stimuli`. A picture that many
+sessions showed lies there once, named by its SHA-256; each session has its own copy in sourcedata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from labapp.events import Body, Event
+from labapp.events.stimuli import StimuliKept
+from labapp.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
+from labapp.records.layout import STIMULI
+from labapp.records.record import Record
+from labapp.records.rows import bodies
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.state import ANSWERED
+
+DONT_KNOW = "don't know"
+RESPONSES = f"id of the class, or {DONT_KNOW}"
+STIM_FILE = Column("stim_file", "The picture as it was shown, below the folder stimuli.")
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """A stimulus as planned.
+
+    file: name of its picture in the session's folder of pictures, None where it is not there;
+    logits, masked: by class, on the whole and on the masked picture, None without a model.
+    """
+
+    file: str | None
+    logits: Mapping[str, float] | None
+    masked: Mapping[str, float] | None
+
+
+class UnmaskingRows(TaskRows):
+    def __init__(self, files: TaskFiles, record: Record) -> None:
+        super().__init__(files, record)
+        self._stimuli = self._planned()
+        self._drawn: dict[Key, StimulusDrawn] = {}
+
+    def _planned(self) -> dict[tuple[str | None, int | None], Stimulus]:
+        """Every masked picture of the plan, by the id of its part and its number in it."""
+        names: dict[str, str] = {}
+        for _, body in bodies([row for row in self.record.rows if row.kind == StimuliKept.kind]):
+            assert isinstance(body, StimuliKept)
+            names |= body.files
+        stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
+        for stage, row in self.plan.items():
+            classes = row["unmasked"]["classes"]
+            masks = [(images, mask) for images in row["sequences"] for mask in images["masks"]]
+            for number, (sequence, mask) in enumerate(masks, start=1):
+                name = names.get(mask["picture"])
+                there = name is not None and self.record.tree.has(f"{STIMULI}/{name}")
+                stimuli[stage, number] = Stimulus(
+                    file=name if there else None,
+                    logits=_by_class(classes, sequence["logits"]),
+                    masked=_by_class(classes, mask.get("logits", ())),
+                )
+        return stimuli
+
+    def model(self, row: Mapping[str, Any]) -> str:
+        return str(row["unmasked"]["classifier"] or row["unmasked"]["stimuli"])
+
+    def noted(self, event: Event, body: Body) -> None:
+        if isinstance(body, StimulusDrawn):
+            self._drawn[event.stage, event.trial, event.attempt] = body
+
+    def shown_ns(self, event: Event, body: StimulusShown) -> int:
+        return body.painted_ns
+
+    def shown(self, event: Event, body: StimulusShown) -> Cells:
+        drawn = self._drawn[event.stage, event.trial, event.attempt]
+        stimulus = self._stimuli.get((event.stage, event.trial))
+        return {
+            **self.called_alike(drawn),
+            **self.called_alike(body),
+            STIM_FILE.name: None if stimulus is None else stimulus.file,
+        }
+
+    def moment(self, event: Event, body: ResponseGiven) -> Cells:
+        return {
+            "onset": seconds(body.input_ns),
+            **self.called_alike(body),
+            "response": self._response(event, body),
+        }
+
+    def answer(self, event: Event, body: Any, shown_ns: int) -> Answer | None:
+        """A response ends its stimulus, by the time of its input."""
+        if not isinstance(body, ResponseGiven):
+            return None
+        response = self._response(event, body)
+        truth = self._drawn[event.stage, event.trial, event.attempt].truth
+        cells = {
+            "response_time": seconds(body.input_ns - shown_ns),
+            "response": response,
+            "correct": response == truth,
+        }
+        return Answer(body.input_ns, ANSWERED, cells)
+
+    def _response(self, event: Event, body: ResponseGiven) -> str:
+        """The class that the button names."""
+        if body.response == 0:
+            return DONT_KNOW
+        buttons = self.plan[str(event.stage)]["buttons"]
+        return buttons[body.response - 1]["of"] or DONT_KNOW
+
+    def question(self, row: Mapping[str, Any]) -> Cells:
+        stimulus = self._stimuli.get((row["stage"], row["trial"]))
+        if stimulus is None:
+            return {}
+        said = {"logits": stimulus.logits, "logits_masked": stimulus.masked}
+        return said | {STIM_FILE.name: stimulus.file}
+
+    def pictures(self) -> Mapping[str, str]:
+        shown = {(row.stage, row.trial) for row in self.record.rows if row.kind == FILES.shown}
+        return {
+            stimulus.file: f"{STIMULI}/{stimulus.file}"
+            for place, stimulus in self._stimuli.items()
+            if stimulus.file is not None and place in shown
+        }
+
+
+def _by_class(classes: Sequence[str], logits: Sequence[float]) -> dict[str, float] | None:
+    return dict(zip(classes, logits, strict=True)) if logits else None
+
+
+FILES = TaskFiles(
+    parts=("unmasking",),
+    name="unmasking",
+    label="unmasking",
+    description="The participant says which class a picture shows of which only the pixels that an "
+    "explanation of a classifier's prediction ranks highest are to be seen, more and more of them "
+    "(Biessmann and Refiano, A psychophysics approach for quantitative comparison of interpretable "
+    "computer vision models, 2019).",
+    more_columns=(
+        Column(
+            "logits", "The model's logits on the whole image: a JSON object by id of the class."
+        ),
+        Column(
+            "logits_masked",
+            "The same on the masked image; n/a where there is no output of the model.",
+        ),
+        STIM_FILE,
+    ),
+    event_columns=(
+        Column("response_time", "trial: the reaction time, from painted to input.", "s"),
+        Column("image", "trial: id of the image."),
+        Column("method", "trial: id of the explanation method whose scores rank the pixels."),
+        Column("percent", "trial: share of the pixels that are shown, in percent."),
+        Column("sequence", "trial: number of the image and method in the part, from 1."),
+        Column("mask", "trial: place of the mask in its sequence, from 1."),
+        Column("truth", "trial: id of the true class."),
+        Column("prediction", "trial: id of the class the model predicts for the whole image."),
+        Column("response", f"trial, response: {RESPONSES}."),
+        Column("correct", f"trial: whether the true class was named; not with {DONT_KNOW}."),
+        Column("shown_by", "trial: what says when it was painted: frame, flush or simulated."),
+        Column("timed_by", "response: what says when the input was: event, arrival or simulated."),
+        Column("device", "response: what answered, such as mouse or keyboard."),
+        STIM_FILE,
+    ),
+    types={
+        "stage": "A block of the stage, or the example sequence, from its beginning to its end.",
+        "trial": "A masked picture, from the first painted frame of it to the input that answered "
+        "it.",
+        "response": "The answer, at the input event's own time stamp.",
+    },
+    kinds={ResponseGiven.kind: "response"},
+    drawn=StimulusDrawn.kind,
+    shown=StimulusShown.kind,
+    table="annotations",
+    rows=UnmaskingRows,
+)
