@@ -79,8 +79,9 @@ def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, 
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
     about = {"StimulusPresentation": _software(record)}
     instructions = _instructions(record)
+    tasks = tasks_of(record)
     recorded = SessionRecords.of(events, str(record.name)).rows()
-    for files in tasks_of(record):
+    for files in tasks:
         described = {"TaskName": files.name, "TaskDescription": files.description}
         if instructions:
             described["Instructions"] = instructions
