@@ -160,10 +160,19 @@ def shown_kinds() -> frozenset[str]:
 
 @cache
 def task_files() -> tuple[TaskFiles, ...]:
-    """What a bundle has of the tasks. Raises BundleError where two would write the same files."""
+    """What a bundle has of the tasks. Raises BundleError where a package's cannot be loaded, or two
+    would write the same files."""
     known: dict[str, tuple[TaskFiles, str]] = {}
     for task_type in task_types():
-        for files in map(load, task_type.bids):
+        for where in task_type.bids:
+            try:
+                files = load(where)
+            except Exception as error:
+                raise BundleError(
+                    f"The BIDS files of the task type {task_type.name!r} cannot be loaded from "
+                    f"{where}: {type(error).__name__}: {error}.",
+                    todo="Install a version of its package that fits this labapp.",
+                ) from error
             if files.label in known:
                 raise BundleError(
                     f"The task types {known[files.label][1]!r} and {task_type.name!r} both call "

@@ -110,7 +110,7 @@ def test_trials_without_files_are_refused_by_name(tmp_path: Path, install: Insta
 
 
 def test_a_part_that_nobody_knows_is_refused_by_its_kind(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="no part of the kind 'counting'"):
+    with pytest.raises(BundleError, match="parts of the kind 'counting'"):
         export([session(tmp_path / "data")], tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
@@ -196,6 +196,15 @@ def test_two_tasks_cannot_write_the_same_files(install: Install) -> None:
 
     install(Judged())
     with pytest.raises(BundleError, match=r"'judging' and 'counting-too' .* task-judging"):
+        registry.task_files()
+
+
+def test_files_that_cannot_be_loaded_are_named(install: Install) -> None:
+    class Lost(Counting):
+        bids = ("nowhere.at_all:FILES",)
+
+    install(Lost())
+    with pytest.raises(BundleError, match="'counting' cannot be loaded from nowhere"):
         registry.task_files()
 
 
