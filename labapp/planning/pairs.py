@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.plugins.part import Target
 from labapp.representations.decoders import Decoder
 from labapp.representations.distance import DISTANCES
 from labapp.study import conditions, planner
@@ -15,7 +16,6 @@ from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.representations import PriorOf, SpaceOf
 from labapp.study.sampling import draw_state
-from labapp.tasks.reconstruction.plan import ReconstructionPart
 
 PAIRS = 1000
 BATCH = 250
@@ -41,41 +41,37 @@ class Pairs:
         return float(np.mean(self.alignments >= target))
 
 
-def stages_of(
-    loaded: LoadedStudy, space_of: SpaceOf, prior_of: PriorOf
-) -> dict[str, ReconstructionPart]:
-    """A stage with a target for each model of the study, in all of its conditions."""
-    found: dict[str, ReconstructionPart] = {}
+def targets_of(loaded: LoadedStudy, space_of: SpaceOf, prior_of: PriorOf) -> dict[str, Target]:
+    """What is to be reached with each model of the study, in all of its conditions."""
+    targets: dict[str, Target] = {}
     for number, drawn in conditions.variants(loaded.study.assignment):
         label = loaded.study.participants.label(number)
         made = planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, drawn=drawn)
         for part in made.parts:
-            if isinstance(part, ReconstructionPart) and part.role == "stage" and not part.marks:
-                found.setdefault(part.model, part)
-    return found
+            if (target := part.target()) is not None:
+                targets.setdefault(target.model, target)
+    return targets
 
 
-def pairs_of(part: ReconstructionPart, decoder: Decoder, seed: int, n: int = PAIRS) -> Pairs:
-    """Draw and decode n pairs for a stage. The shuffled pass of `shuffled_pass` is drawn as
-    independent pairs of the same sample."""
-    sampling = part.sampling if part.sampling in ("prior", "uniform") else "held_out"
-    rng = generator(seed, part.model, "pairs of a plan")
+def pairs_of(target: Target, decoder: Decoder, seed: int, n: int = PAIRS) -> Pairs:
+    """Draw and decode n pairs as the questions of a stage are drawn."""
+    rng = generator(seed, target.model, "pairs of a plan")
     sample = decoder.latents
     rows: list[tuple[float, ...]] = [
-        draw_state(sampling, part.model, decoder.space, sample, rng) for _ in range(2 * n)
+        draw_state(target.sampling, target.model, decoder.space, sample, rng) for _ in range(2 * n)
     ]
-    distance = DISTANCES[part.distance]
+    distance = DISTANCES[target.distance]
     found: list[float] = []
     for at in range(0, 2 * n, 2 * BATCH):
         some = rows[at : at + 2 * BATCH]
         x = decoder.decode(np.stack([decoder.space.encode(row) for row in some]))
         found += [1.0 - distance(one, other) for one, other in _two_by_two(x)]
     return Pairs(
-        part.model,
-        part.distance,
+        target.model,
+        target.distance,
         np.array(found, np.float64),
-        part.target_alignment,
-        part.skip_after_s if part.skip == "after" else None,
+        target.alignment,
+        target.skip_after_s,
     )
 
 

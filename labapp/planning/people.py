@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,8 @@ from labapp.simulation.at_scale import in_order, wanted_models
 from labapp.simulation.played import Job
 from labapp.simulation.workers import Workers
 from labapp.study.conditions import cells_of
-from labapp.study.flow import EachItem, StagesItem
+from labapp.study.flow import with_stages
 from labapp.study.loading import LoadedStudy
-from labapp.tasks.reconstruction.study import Stages
 
 if TYPE_CHECKING:  # slow to load
     import pandas as pd
@@ -152,14 +151,5 @@ def people(
 
 def out_of_reach(loaded: LoadedStudy) -> LoadedStudy:
     """The study with a target in its stages that is hardly ever reached."""
-    flow = tuple(_unreachable(item) for item in loaded.study.flow)
+    flow = with_stages(loaded.study.flow, lambda stages: stages.with_target(OUT_OF_REACH))
     return replace(loaded, study=loaded.study.model_copy(update={"flow": flow}))
-
-
-def _unreachable(item: Any) -> Any:
-    if isinstance(item, EachItem):
-        return item.model_copy(update={"flow": tuple(_unreachable(one) for one in item.flow)})
-    if isinstance(item, StagesItem) and isinstance(item.stages, Stages) and not item.stages.marks:
-        stages = item.stages.model_copy(update={"target_alignment": OUT_OF_REACH})
-        return item.model_copy(update={"stages": stages})
-    return item

@@ -14,17 +14,14 @@ from labapp.planning.pairs import Pairs
 from labapp.planning.people import People, out_of_reach, simulate_people
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Completion, Length, Waiting
-from labapp.plugins.item import Item
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.mixtures import SHARES
 from labapp.simulation.workers import workers
 from labapp.study import loading
 from labapp.study.conditions import cells_of
-from labapp.study.flow import StagesItem, items_of
+from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.tasks.reconstruction.study import Stages
-from labapp.tasks.single_dimension.study import SingleDimensionStages
 
 PARTICIPANTS = 12
 PER_CELL = 6
@@ -181,16 +178,8 @@ def _shipped() -> list[str]:
 
 
 def _about_dials(loaded: LoadedStudy) -> bool:
-    return any(_planned(item) for item in items_of(loaded.study.flow))
-
-
-def _planned(item: Item) -> bool:
-    if not isinstance(item, StagesItem):
-        return False
-    stages = item.stages
-    return isinstance(stages, SingleDimensionStages) or (
-        isinstance(stages, Stages) and not stages.marks
-    )
+    every = (item.task_stages() for item in items_of(loaded.study.flow))
+    return any(stages is not None and stages.plannable for stages in every)
 
 
 def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
@@ -208,7 +197,7 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
             safe="Nothing was simulated.",
             todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
         )
-    asked = pairs.stages_of(loaded, space_of, prior_of)
+    asked = pairs.targets_of(loaded, space_of, prior_of)
     datasets = sorted({model.partition("/")[0] for model in asked})
     own = [one for one in found if one.dataset in datasets]
     if not own:
@@ -227,9 +216,9 @@ def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
     from labapp.analysis.reconstruction.groups import in_order
     from labapp.representations.package import load_package
 
-    stages = pairs.stages_of(loaded, space_of, prior_of)
+    targets = pairs.targets_of(loaded, space_of, prior_of)
     found = []
-    for done, model in enumerate(in_order(stages)):
-        progress(done / len(stages), f"drawing pairs of {model}")
-        found.append(pairs.pairs_of(stages[model], load_package(model, "cpu", threads=1), seed))
+    for done, model in enumerate(in_order(targets)):
+        progress(done / len(targets), f"drawing pairs of {model}")
+        found.append(pairs.pairs_of(targets[model], load_package(model, "cpu", threads=1), seed))
     return found

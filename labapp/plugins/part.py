@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from labapp.documents import Strict
@@ -13,6 +14,31 @@ class StimuliRef(NamedTuple):
 
     sha256: str
     name: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A dial state that the participant is to find, from another one.
+
+    Attributes
+    ----------
+    model : str
+        Id of the model.
+    sampling : str
+        How states like these two are drawn, see `labapp.study.sampling`.
+    distance : str
+        How pictures are compared, see `labapp.representations.distance`.
+    alignment : float
+        From which on they count as aligned, 0-1.
+    skip_after_s : float or None
+        Seconds after which a question can be skipped; None where no skip waits for it.
+    """
+
+    model: str
+    sampling: Literal["held_out", "prior", "uniform"]
+    distance: str
+    alignment: float
+    skip_after_s: float | None
 
 
 class PlannedPart(Strict):
@@ -52,6 +78,17 @@ class PlannedPart(Strict):
     def signed_document(self) -> str | None:
         """SHA-256 of the text that the participant signs here by a name or a drawing, which are
         stored apart; None where nothing is signed."""
+        return None
+
+    ordered: ClassVar[str] = ""
+    """What it shows in an order of each participant's own, in the plural; empty for nothing."""
+
+    def order(self) -> tuple[str, ...]:
+        """Names of what `ordered` says, in their order."""
+        return ()
+
+    def target(self) -> Target | None:
+        """What its questions begin with and are to reach; None where they have no target."""
         return None
 
     def belongs_to(self) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import Field, field_validator
 
 from labapp.documents import Strict
@@ -40,6 +42,17 @@ class TaskStages(Strict):
     def stages(self) -> int:
         """How many stages a participant goes through."""
         return 1
+
+    @property
+    def plannable(self) -> bool:
+        """Whether `labapp studies plan` can tell of it how many participants a study needs: its
+        questions have answers that are right or wrong, and simulated participants stand in for
+        people in them."""
+        return False
+
+    def with_target(self, alignment: float) -> Self:
+        """The same stages with another target alignment, 0-1; themselves where they have none."""
+        return self
 
     @property
     def earns(self) -> frozenset[str]:

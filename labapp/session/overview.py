@@ -17,7 +17,6 @@ from labapp.study import conditions, loading, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import Plan
-from labapp.tasks.unmasking.plan import UnmaskingPart
 
 BEGINNING = 4
 """Sequences of masked pictures that are told of a participant."""
@@ -66,9 +65,12 @@ class Overview:
         ]
         out += [f"  {registry.task_type_of(part).line(part)}" for part in self.parts]
         models = any("models" in made.assignment for made in self.plans.values())
-        unmasks = any(_sequences(made) for made in self.plans.values())
+        shuffled = sorted(
+            {part.ordered for made in self.plans.values() for part in made.parts if part.order()}
+        )
         order = " and their order of models" if models else ""
-        order = " and the beginning of their order of sequences" if unmasks else order
+        if shuffled:
+            order = f" and the beginning of their order of {' and '.join(shuffled)}"
         if self.covered is None:
             out += ["", f"Next participants{order}:"]
         else:
@@ -82,21 +84,10 @@ class Overview:
     def _assigned(self, made: Plan) -> str:
         cells = [] if self.covered is None else made.assignment[self.covered.variable]
         models = made.assignment.get("models", [])
-        sequences = _sequences(made)
-        begin = [*sequences[:BEGINNING], *["…"] * (len(sequences) > BEGINNING)]
+        names = [name for part in made.parts for name in part.order()]
+        begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]
         said = (cells, models, begin)
         return ": ".join(" → ".join(one) for one in said if one)
-
-
-def _sequences(made: Plan) -> list[str]:
-    """The sequences of masked pictures, in their order."""
-    stages = [part for part in made.parts if isinstance(part, UnmaskingPart)]
-    return [
-        f"{sequence.image} {sequence.method}"
-        for part in stages
-        if part.role == "stage"
-        for sequence in part.sequences
-    ]
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:

@@ -5,7 +5,7 @@ Which items there are, and which stages, the registry of task types knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Annotated, Any, ClassVar
 
@@ -99,6 +99,21 @@ class EachItem(Item):
     key: ClassVar[str] = "each"
     each: str
     flow: tuple[InnerItem, ...] = Field(min_length=1, max_length=100)
+
+
+def with_stages(
+    flow: Sequence[Item], changed: Callable[[TaskStages], TaskStages]
+) -> tuple[Item, ...]:
+    """The flow with other stages, inside `each` too; changed: what becomes of them."""
+
+    def after(item: Item) -> Item:
+        if isinstance(item, EachItem):
+            return item.model_copy(update={"flow": with_stages(item.flow, changed)})
+        if isinstance(item, StagesItem):
+            return item.model_copy(update={"stages": changed(item.stages)})
+        return item
+
+    return tuple(after(item) for item in flow)
 
 
 Place = tuple[str | int, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,17 @@ from labapp.errors import UsageError
 from labapp.planning import needs, pairs
 from labapp.planning import plan as planned
 from labapp.planning.folding import BEST, fold
-from labapp.planning.pairs import pairs_of, stages_of
+from labapp.planning.pairs import pairs_of, targets_of
 from labapp.planning.people import out_of_reach
 from labapp.planning.plan import Plan, check_plannable, default_participants, plan
 from labapp.records.journal import read_rows
 from labapp.representations.package import load_package
 from labapp.simulation.jobs import simulate_study
+from labapp.study import conditions
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
+from labapp.study.plan import to_rows as plan_rows
+from labapp.study.planner import realise
 from tests.helpers.clusters import local_cluster
 from tests.helpers.pages import problems
 
@@ -252,30 +256,35 @@ def test_the_nearest_that_a_question_came_is_kept(study: Path, tmp_path: Path) -
 
 def test_a_target_out_of_reach_is_the_only_change() -> None:
     loaded = load("synthetic-crowd")
-    before, after = (stages_of(one, space_of, prior_of) for one in (loaded, out_of_reach(loaded)))
-    assert list(before) == list(after)
-    for model, part in before.items():
-        changed = {
-            name
-            for name in type(part).model_fields
-            if getattr(part, name) != getattr(after[model], name)
-        }
-        assert changed == {"target_alignment"}
-        assert after[model].target_alignment == 1.0
+    changed = out_of_reach(loaded)
+    before, after = (targets_of(one, space_of, prior_of) for one in (loaded, changed))
+    assert before
+    assert after == {m: replace(target, alignment=1.0) for m, target in before.items()}
+    for number, drawn in conditions.variants(loaded.study.assignment):
+        label = loaded.study.participants.label(number)
+        former, later = (
+            plan_rows(realise(one, label, space_of=space_of, prior_of=prior_of, drawn=drawn).parts)
+            for one in (loaded, changed)
+        )
+        for row, other in zip(former, later, strict=True):
+            differs = {name for name in row if row[name] != other[name]}
+            stage = row["part"] == "reconstruction" and row["role"] == "stage"
+            texts = {"values"} & row.keys()  # an introduction says the target
+            assert differs == {"target_alignment"} if stage else differs <= texts
 
 
 def test_pairs_are_drawn_as_the_study_draws_them(study: Path) -> None:
-    stages = stages_of(load(study), space_of, prior_of)
+    targets = targets_of(load(study), space_of, prior_of)
     decoder = load_package("sinelines/gt", "cpu", threads=1)
-    part = stages["sinelines/gt"]
-    assert part.sampling == "prior"
-    found = pairs_of(part, decoder, 1, 400)
+    target = targets["sinelines/gt"]
+    assert target.sampling == "prior"
+    found = pairs_of(target, decoder, 1, 400)
     assert (found.dataset, found.target_alignment) == ("sinelines", 0.5)
     assert found.skip_after_s is None, "it lets people skip at any time"
-    waits = part.model_copy(update={"skip": "after", "skip_after_s": 45.0})
+    waits = replace(target, skip_after_s=45.0)
     assert pairs_of(waits, decoder, 1, 4).skip_after_s == 45.0
     assert found.alignments.shape == (400,)
     assert 0.05 < found.alignments.mean() < 0.35
     assert found.share(0.0) == 1.0
-    np.testing.assert_array_equal(found.alignments, pairs_of(part, decoder, 1, 400).alignments)
-    assert (found.alignments != pairs_of(part, decoder, 2, 400).alignments).any()
+    np.testing.assert_array_equal(found.alignments, pairs_of(target, decoder, 1, 400).alignments)
+    assert (found.alignments != pairs_of(target, decoder, 2, 400).alignments).any()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from labapp.documents import Strict
-from labapp.plugins.part import PlannedPart, RepresentationPart
+from labapp.plugins.part import PlannedPart, RepresentationPart, Target
 from labapp.study.defaults import Display
 from labapp.tasks.reconstruction.study import SkipRule
 
@@ -56,6 +56,15 @@ class ReconstructionPart(RepresentationPart):
     labels_editable: bool
     think_aloud: bool
     marks: bool = False
+
+    def target(self) -> Target | None:
+        """Of a stage that is no calibration. What is drawn in a shuffled pass, or fixed, is like
+        what is drawn from the same sample."""
+        if self.role != "stage" or self.marks:
+            return None
+        after_s = self.skip_after_s if self.skip == "after" else None
+        sampling = self.sampling if self.sampling in ("prior", "uniform") else "held_out"
+        return Target(self.model, sampling, self.distance, self.target_alignment, after_s)
 
     @property
     def solvable(self) -> int:

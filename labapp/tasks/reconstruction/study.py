@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -74,6 +74,13 @@ class Stages(RepresentationStages):
                 "true only without target_alignment: a calibration has no target that is reached"
             )
         return marks
+
+    @property
+    def plannable(self) -> bool:
+        return not self.marks
+
+    def with_target(self, alignment: float) -> Self:
+        return self if self.marks else self.model_copy(update={"target_alignment": alignment})
 
     @property
     def earns(self) -> frozenset[str]:

@@ -54,5 +54,9 @@ class SingleDimensionStages(RepresentationStages):
     between: str = "texts/{language}/single-further.md"
 
     @property
+    def plannable(self) -> bool:
+        return True
+
+    @property
     def earns(self) -> frozenset[str]:
         return frozenset({"per_correct"})

@@ -83,6 +83,7 @@ class UnmaskingPart(TrialsPart):
 
     timed: ClassVar[bool] = True
     asks_model: ClassVar[bool] = True
+    ordered: ClassVar[str] = "sequences"
     part: Literal["unmasking"] = "unmasking"
     role: Literal["stage", "practice"]
     number: int
@@ -101,6 +102,12 @@ class UnmaskingPart(TrialsPart):
     @property
     def without_keyboard(self) -> bool:
         return self.keyboard_away == "repeat"
+
+    def order(self) -> tuple[str, ...]:
+        """Image and method of each sequence; none of the example, which is nobody's own."""
+        if self.role != "stage":
+            return ()
+        return tuple(f"{sequence.image} {sequence.method}" for sequence in self.sequences)
 
     @property
     def trials(self) -> int:
