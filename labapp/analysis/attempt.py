@@ -7,8 +7,13 @@ what was asked again does not count.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from labapp.clock import NS
+from labapp.events import Body, Event
+
+if TYPE_CHECKING:
+    from labapp.analysis.task_records import RecordedPart
 
 Key = tuple[str, int, int]
 """Stage, number of the question, attempt."""
@@ -26,12 +31,18 @@ class Attempt:
     happen. superseded: why another attempt counts instead.
     """
 
+    part: RecordedPart
+
     def __init__(self, key: Key) -> None:
+        self.key = key
         self.trial, self.attempt = key[1:]
         self.started_session_ns: int | None = None
         self.started_ns: int | None = None
         self.outcome: str | None = None
         self.superseded: str | None = None
+
+    def take(self, event: Event, body: Body, working: int) -> None:
+        """Take in an event of this attempt at working time `working` in ns."""
 
     @property
     def complete(self) -> bool:
@@ -57,6 +68,11 @@ class Attempt:
     def started_session_s(self) -> float | None:
         """Session time of its appearance."""
         return None if self.started_session_ns is None else self.started_session_ns / NS
+
+    @property
+    def planned_session_s(self) -> float | None:
+        """Session time at which it appeared, or was to appear; None where nobody knows."""
+        return self.started_session_s
 
     def since_start(self, working: int | None) -> float | None:
         """Seconds from its appearance."""

@@ -6,19 +6,15 @@ distance that best separates the two, T a round number near twice the median tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labapp.analysis.parts import CALIBRATION, StagePart
-from labapp.clock import NS
-from labapp.events import Body, Event
-from labapp.events.durations import Pauses
-from labapp.tasks.reconstruction.events import AlignmentMarked, TrialStarted
+from labapp.tasks.reconstruction.recorded import CALIBRATION
 
 if TYPE_CHECKING:  # slow to load, and the folds do without it
     import pandas as pd
@@ -27,58 +23,6 @@ MARKED = "marked"
 """The outcome of a question that was left once both were marked."""
 STEP_S = 5
 """T is a multiple of so many seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class MarkRecord:
-    """One mark. mark: far or close; trial_s: working time since the pictures appeared."""
-
-    part: StagePart
-    trial: int
-    attempt: int
-    mark: str
-    alignment: float
-    trial_s: float
-
-    def row(self, excluded: bool) -> dict[str, Any]:
-        """The columns of the table of marks."""
-        return {
-            "stage": self.part.id,
-            "model": self.part.model,
-            "trial": self.trial,
-            "attempt": self.attempt,
-            "mark": self.mark,
-            "alignment": self.alignment,
-            "trial_s": self.trial_s,
-            "excluded": excluded,
-        }
-
-
-def fold_marks(
-    events: Iterable[tuple[Event, Body]], parts: Mapping[str, StagePart]
-) -> list[MarkRecord]:
-    """Every mark, in order; events: of a whole session (pauses are needed too)."""
-    pauses = Pauses()
-    started_ns: dict[tuple[str, int, int], int] = {}
-    found = []
-    for event, body in events:
-        pauses = pauses.apply(event)
-        if not isinstance(body, TrialStarted | AlignmentMarked):
-            continue
-        assert event.stage is not None
-        assert event.trial is not None
-        assert event.attempt is not None
-        key = (event.stage, event.trial, event.attempt)
-        working = pauses.working_ns(event.t_ns)
-        if isinstance(body, TrialStarted):
-            started_ns[key] = working
-        elif key in started_ns:
-            since_s = (working - started_ns[key]) / NS
-            part = parts[event.stage]
-            found.append(
-                MarkRecord(part, event.trial, event.attempt, body.mark, body.alignment, since_s)
-            )
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A column of the analysis' tables: its name, type, unit and meaning."""
+"""A column of the analysis' tables: its name, type, unit and meaning; and those that most have."""
 
 from __future__ import annotations
 
@@ -39,3 +39,19 @@ def yes(name: str, meaning: str) -> Column:
 
 def each(name: str, meaning: str, unit: str = "") -> Column:
     return Column(name, "numbers", meaning, unit)
+
+
+WHO = (
+    text("study", "id of the study"),
+    text("participant", "label of the participant (a pseudonym)"),
+    text("session", "label of the session"),
+)
+WHERE = (
+    text("stage", "id of the plan's part"),
+    whole("stage_number", "place of the stage among the stages (of the practice: 1)"),
+)
+TRIAL = (
+    whole("trial", "number of the question in its stage, from 1"),
+    whole("attempt", "attempt at the question, from 1"),
+)
+INCLUDED = yes("included", "the session counts, see the table participants")

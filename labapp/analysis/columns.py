@@ -1,35 +1,33 @@
 """Every column of every table: its name, type, unit and meaning.
 
-The tables are built from here, and so is the dictionary (`columns.csv`) written beside them.
+Here stand those of all tasks; `table_columns` puts in those that each task brings. The tables are
+built from them, and so is the dictionary (`columns.csv`) written beside them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from labapp.analysis.column import Column, each, number, seconds, text, whole, yes
+from labapp.analysis.column import (
+    INCLUDED,
+    TRIAL,
+    WHERE,
+    WHO,
+    each,
+    number,
+    seconds,
+    text,
+    whole,
+    yes,
+)
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.inclusion import RULES
-from labapp.analysis.judging.columns import (
-    INCLUDED,
-    JUDGEMENTS,
-    JUDGING_STAGES,
-    SIMILARITIES,
-    WHO,
-)
-from labapp.analysis.labels.columns import DIALS
-from labapp.analysis.movement import DEVICES
 from labapp.analysis.notes import KINDS as NOTE_KINDS
-from labapp.analysis.unmasking.columns import ANNOTATIONS, MASKED_PREDICTIONS, POOL
-
-WHERE = (
-    text("stage", "id of the plan's part"),
-    whole("stage_number", "place of the stage among the stages (of the practice: 1)"),
-)
-TRIAL = (
-    whole("trial", "number of the question in its stage, from 1"),
-    whole("attempt", "attempt at the question, from 1"),
-)
+from labapp.analysis.task_records import Columns, TaskTables, records_class
+from labapp.errors import SetupError
+from labapp.plugins import registry
 
 MODEL = "id of the representation; of judged explanations of the classifier, or the stimulus set"
 TASKS = (
@@ -38,30 +36,6 @@ TASKS = (
     "heatmap-distinction, prototype-distinction, prototype-agreement, path-distinction, "
     "path-agreement or path-first-step, and warm-up; unmasking (of masked pictures)"
 )
-
-SINGLE_TRIALS = (
-    whole("dimension", "the dial asked about, from 1"),
-    text("dimension_name", "the representation's own name of the dimension"),
-    text("regime", "low, medium or high, from which the value was drawn; empty where discrete"),
-    number("shown_value", "the dial's value in the picture asked about"),
-    text("right_choice", "low, medium or high; of a discrete dial the index of its value, from 0"),
-    text("choice", "the choice that counts, written likewise"),
-    yes("correct", "the answer handed in was the right choice"),
-    whole(
-        "confidence", "“I'm confident I'm right”, 1 strongly disagree to 5 strongly agree", "1-5"
-    ),
-    whole("understanding", "“The dial makes sense”, 1 to 5 likewise", "1-5"),
-    seconds(
-        "response_s",
-        "from the pictures' appearance to the answer handed in, without pauses and gaps: the "
-        "response time of this task",
-    ),
-    seconds("first_choice_s", "from the pictures' appearance to the first choice"),
-    whole("choice_changes", "choices after the first"),
-    whole("rating_changes", "ratings after the first of each statement"),
-    whole("resamples", "times other examples were asked for"),
-)
-"""Of single-dimension questions only; empty in other rows."""
 
 TRIALS = (
     *WHO,
@@ -83,59 +57,13 @@ TRIALS = (
         "response time of reconstruction where it ended by Next or Skip; of a masked picture its "
         "reaction time, from the first painted frame to the time stamp of the input event",
     ),
-    seconds("solved_s", "from the pictures' appearance to the alignment"),
-    seconds(
-        "active_s",
-        "active time: each stretch between two activities counts for at most the part's "
-        "inactivity limit",
-    ),
-    seconds(
-        "active_s_as_published",
-        "active time as the published application counts it: the gaps between snapshots shorter "
-        "than the inactivity limit",
-    ),
-    number(
-        "slide_distance",
-        "total movement; a change of a discrete dimension counts 1",
-        "full slider widths",
-    ),
-    each("slide_distance_by_dimension", "the same for each dimension", "full slider widths"),
-    number(
-        "error_auc_sum",
-        "integral over time of the sum over pixels of squared differences, constant between "
-        "snapshots, idle time included",
-        "sum of squares x s",
-    ),
-    number(
-        "error_auc_mean",
-        "the same with the mean over pixels",
-        "mean of squares x s",
-    ),
-    number("alignment_start", "alignment at the start", "0-1"),
-    number("alignment_final", "alignment at the end", "0-1"),
-    number("target_alignment", "alignment that was asked for; empty in a calibration", "0-1"),
-    yes("aligned_at_start", "start and target agreed from the start (kept, flagged)"),
-    seconds("skip_offered_s", "from the pictures' appearance to the offer to skip"),
     whole("skips_taken_back", "times the participant skipped the question and took that back"),
-    each("slides", "runs of moves of each dial"),
-    each("selections", "times each dial was taken hold of"),
-    whole("dimension_switches", "moves of another dial than the one moved before"),
-    whole("direction_reversals", "moves of the same dial the other way"),
-    whole("overlay_toggles", "changes between side by side and overlay"),
-    whole("label_edits", "edits of dial names"),
-    whole("n_moves", "dial movements, coalesced to one a frame"),
-    *(number(f"moved_by_{device}", f"share of the moves by {device}", "0-1") for device in DEVICES),
-    whole("n_snapshots", "snapshots of the question (table snapshots)"),
-    each("z_start", "dial state at the start"),
-    each("z_target", "the target's dial state"),
-    each("z_end", "dial state at the end"),
     seconds("started_session_s", "session time (pauses included) of the start"),
     yes(
         "keyboard_away",
         "the participant's keyboard was away for some of it: with the moderator, or with another "
         "program",
     ),
-    *SINGLE_TRIALS,
     yes("excluded", "not counted in the stage's metrics"),
     text("excluded_because", "why it is not counted"),
     INCLUDED,
@@ -164,29 +92,17 @@ STAGES = (
     text("outcome", "completed, time_expired, skipped (by the moderator) or unfinished"),
     whole("n_planned", "questions planned"),
     whole("n_trials", "questions that count"),
-    whole("n_solved", "of these, solved; empty in a calibration"),
-    number(
-        "completion_rate",
-        "solved / planned questions; / counted questions where the moderator skipped the stage or "
-        "it has no end; empty in a calibration",
-        "0-1",
-    ),
     seconds(
         "response_time_s",
         "mean over questions that ended by Next or Skip; single-dimension: mean time to the answer "
         "handed in",
     ),
-    number("slide_distance", "mean a question", "full slider widths"),
-    number("error_auc_sum", "summed over the questions", "sum of squares x s"),
-    number("error_auc_mean", "summed over the questions", "mean of squares x s"),
     whole(
         "n_answered",
         "questions of the single-dimension task, photos or masked pictures that were answered",
     ),
     whole("n_correct", "of these, answered correctly; “I don't know” is not correct"),
     number("correctness_rate", "correct / answered", "0-1"),
-    number("confidence", "mean of “I'm confident I'm right”", "1-5"),
-    number("understanding", "mean of “The dial makes sense”", "1-5"),
     number("seq", "Single Ease Question, 1 very easy to 7 very difficult", "1-7"),
     seconds("duration_s", "working time of the stage"),
     whole(
@@ -194,7 +110,6 @@ STAGES = (
         "times the moderator skipped the rest of the stage and took that back; of its questions "
         "see the table trials",
     ),
-    *JUDGING_STAGES,
     *_CHANGES,
     INCLUDED,
 )
@@ -237,29 +152,6 @@ SCORES = (
     number("low", "least value the score can have"),
     number("high", "greatest value the score can have"),
     text("meaning", "what the score is and what its ends mean"),
-)
-
-LABELS = (
-    *WHO,
-    *WHERE,
-    text("model", "id of the representation"),
-    whole("dimension", "the dial, from 1 as on the screen"),
-    text("dimension_name", "the representation's own name of the dimension"),
-    whole("trial", "question during which it was typed"),
-    seconds("session_s", "session time (pauses included) of the edit"),
-    text("text", "what was typed; empty takes the name away"),
-    yes("final", "the last edit of this dial in this stage"),
-)
-
-MARKS = (
-    *WHO,
-    text("stage", "id of the plan's part, a calibration"),
-    text("model", "id of the representation"),
-    *TRIAL,
-    text("mark", "far: “far away”, close: “close enough”"),
-    number("alignment", "alignment of the picture that was on the screen", "0-1"),
-    seconds("trial_s", "from the pictures' appearance to the mark, without pauses and gaps"),
-    yes("excluded", "of a question that does not count, see the table trials"),
 )
 
 PARTICIPANTS = (
@@ -422,26 +314,68 @@ POINTER = (
 )
 """A row a stretch of the pointer's path; only in studies that record it."""
 
-COLUMNS: dict[str, tuple[Column, ...]] = {
-    "trials": TRIALS,
-    "stages": STAGES,
-    "answers": ANSWERS,
-    "scores": SCORES,
-    "labels": LABELS,
-    "dials": DIALS,
-    "marks": MARKS,
-    "judgements": JUDGEMENTS,
-    "similarities": SIMILARITIES,
-    "annotations": ANNOTATIONS,
-    "masked_predictions": MASKED_PREDICTIONS,
-    "pool": POOL,
+_FIRST = {"trials": TRIALS, "stages": STAGES, "answers": ANSWERS, "scores": SCORES}
+_LAST = {
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "notes": NOTES,
     "pointer": POINTER,
     "snapshots": SNAPSHOTS,
 }
-"""By table, in the order they are written."""
+
+
+def table_columns() -> Mapping[str, Columns]:
+    """The columns of every table, by table in the order they are written: those of all tasks,
+    between them those of each task. Raises SetupError where tasks of several packages take the same
+    name, or a column stands behind one that is not there."""
+    return _columns_with(brought_tables())
+
+
+def brought_tables() -> tuple[TaskTables, ...]:
+    """What each task type brings, in their order."""
+    classes = map(records_class, registry.task_types())
+    return tuple(records.tables for records in classes if records is not None)
+
+
+@lru_cache(maxsize=4)
+def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
+    made: dict[str, Columns] = dict(_FIRST)
+    for tables in brought:
+        for name, columns in tables.own.items():
+            if name in made or name in _LAST:
+                raise _clash(f"the table {name!r} is there already")
+            made[name] = columns
+    made |= _LAST
+    for name in (*_FIRST, *_LAST):
+        added = [tables.added.get(name, {}) for tables in brought]
+        made[name] = _with_added(name, made[name], added)
+    if strange := sorted({name for tables in brought for name in tables.added} - made.keys()):
+        raise _clash(f"there is no table {strange[0]!r} to add columns to")
+    return made
+
+
+def _with_added(table: str, shared: Columns, added: Sequence[Mapping[str, Columns]]) -> Columns:
+    """The shared columns, each with those behind it that tasks add there."""
+    names = {column.name for column in shared}
+    if strange := sorted({behind for one in added for behind in one} - names):
+        raise _clash(f"the table {table!r} has no shared column {strange[0]!r}")
+    columns = tuple(
+        column
+        for place in shared
+        for column in (place, *(new for one in added for new in one.get(place.name, ())))
+    )
+    if len({column.name for column in columns}) < len(columns):
+        raise _clash(f"two columns of the table {table!r} have the same name")
+    return columns
+
+
+def _clash(why: str) -> SetupError:
+    return SetupError(
+        f"The tables of the installed tasks do not fit together: {why}.",
+        safe="Nothing was read or written.",
+        todo="`labapp plugins list` says which packages bring tasks: take the one away that does "
+        "not fit, and tell its authors.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from labapp.analysis.figures import WIDTH_IN, Drawing, svg_of
-from labapp.analysis.rows import Row
+from labapp.analysis.task_records import Row
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 
 COLUMNS = 7

@@ -1,4 +1,4 @@
-"""Answers to questionnaires and names given to dials: folds over the events of one session."""
+"""Answers to questionnaires: a fold over the events of one session."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.analysis.parts import Parts
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
-from labapp.tasks.reconstruction.events import LabelEdited
 
 
 @dataclass(slots=True)
@@ -79,38 +77,3 @@ def _submit(sheet: _Sheet, part: str, body: QuestionnaireSubmitted, at_s: float)
         answer.value = value
         answer.instrument_version = body.instrument_version
         answer.submitted_s = at_s
-
-
-@dataclass(frozen=True, slots=True)
-class LabelRecord:
-    """One edit of a dial's name. dimension counts from 0; session_s is session time (pauses
-    included); final marks the last edit of that dial in that stage; an empty text takes the name
-    away again."""
-
-    part: str
-    trial: int | None
-    dimension: int
-    text: str
-    session_s: float
-    final: bool
-
-
-def fold_labels(events: Iterable[tuple[Event, Body]], parts: Parts) -> list[LabelRecord]:
-    """Every edit of a dial's name in the reconstruction stages, in order."""
-    edits: list[tuple[Event, LabelEdited]] = []
-    last: dict[tuple[str | None, int], int] = {}
-    for event, body in events:
-        if isinstance(body, LabelEdited) and event.stage in parts.stages:
-            edits.append((event, body))
-            last[(event.stage, body.dimension)] = event.seq
-    return [
-        LabelRecord(
-            part=str(event.stage),
-            trial=event.trial,
-            dimension=body.dimension,
-            text=body.text,
-            session_s=event.t_ns / NS,
-            final=last[(event.stage, body.dimension)] == event.seq,
-        )
-        for event, body in edits
-    ]

@@ -4,74 +4,51 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
 
 from labapp.analysis.answer_rows import answer_row, score_row
-from labapp.analysis.attempt import INTERRUPTED, Key
-from labapp.analysis.calibration import MarkRecord, fold_marks
+from labapp.analysis.attempt import INTERRUPTED, Attempt, Key
+from labapp.analysis.columns import table_columns
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.inclusion import Standing, conditions, fold_standing
-from labapp.analysis.judging.photos import PhotoRecord, fold_performance, fold_photos
-from labapp.analysis.judging.rows import judgement_row, similarity_rows
-from labapp.analysis.judging.rows import stage_row as judging_stage_row
-from labapp.analysis.judging.rows import trial_row as judging_trial_row
 from labapp.analysis.keyboard import trials_away
-from labapp.analysis.labels.rows import dial_rows, fold_cards
-from labapp.analysis.movement import DEVICES
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.parts import Parts
-from labapp.analysis.questionnaires import AnswerRecord, fold_answers, fold_labels
+from labapp.analysis.questionnaires import AnswerRecord, fold_answers
 from labapp.analysis.scores import fold_scores
-from labapp.analysis.single_dimension import (
-    QuestionRecord,
-    fold_questions,
-    practice_row,
-)
-from labapp.analysis.single_dimension import stage_row as single_stage_row
-from labapp.analysis.stages import SEQ, StageRecord, stage_record
 from labapp.analysis.taking_back import Place, fold_taken_back
-from labapp.analysis.trials import TrialRecord, fold_trials
-from labapp.analysis.unmasking.rows import annotation_row, masked_prediction_rows, pool_rows
-from labapp.analysis.unmasking.rows import stage_row as unmasking_stage_row
-from labapp.analysis.unmasking.rows import trial_row as unmasking_trial_row
-from labapp.analysis.unmasking.stimuli import StimulusRecord, fold_stimuli
+from labapp.analysis.task_records import Ran, RecordedPart, Row, TaskRecords, Traced
+from labapp.analysis.walk import walk
 from labapp.clock import NS
+from labapp.errors import SessionError
 from labapp.events import Body, Event
 from labapp.events.durations import WorkingTime
 from labapp.events.pointer import PointerMoved
 from labapp.events.registry import frequent_kinds
 from labapp.study.consent import USES
-from labapp.tasks.judging.events import PerformanceComputed
 
-Row = dict[str, Any]
-Attempt = TrialRecord | QuestionRecord | PhotoRecord | StimulusRecord
+SEQ = "seq"
+"""Instrument and item of the Single Ease Question."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRecords:
-    """Everything the folds found in one session; source: the name of the file or folder."""
+    """Everything the folds found in one session; source: the name of the file or folder; tasks:
+    what each task of the plan found."""
 
     source: str
     deidentified: bool
     course: Course
     standing: Standing
     parts: Parts
-    trials: tuple[TrialRecord, ...]
-    questions: tuple[QuestionRecord, ...]
-    stages: tuple[StageRecord, ...]
+    tasks: tuple[TaskRecords[Any, Any], ...]
     answers: tuple[AnswerRecord, ...]
     deviations: tuple[Deviation, ...]
     notes: tuple[Row, ...]
-    labels: tuple[Row, ...]
-    dials: tuple[Row, ...]
-    marks: tuple[MarkRecord, ...]
-    photos: tuple[PhotoRecord, ...]
-    performances: Mapping[str, PerformanceComputed]
-    stimuli: tuple[StimulusRecord, ...]
     pointer: tuple[Row, ...]
     keyboard_away: frozenset[Key]
     taken_back: Counter[Place]
@@ -87,44 +64,16 @@ class SessionRecords:
     ) -> SessionRecords:
         """Fold all events of one session; withdrawn: see `fold_standing`.
 
-        Raises RecordError when its plan cannot be read.
+        Raises RecordError when its plan cannot be read, or when something happened in a part that
+        its task does not know; SessionError for a kind of part that nobody knows.
         """
         course = fold_course(events)
         parts = Parts.of(course.planned.plan)
-        trials = fold_trials(events, parts.stages.values())
+        tasks = walk(events, parts, course.planned.plan)
+        attempts = [attempt for task in tasks for attempt in task.attempts]
         # All other folds look past these anyway.
         frequent = frequent_kinds()
         events = [(event, body) for event, body in events if event.kind not in frequent]
-        answers = fold_answers(events)
-        stages = [
-            stage_record(
-                part,
-                course.spans[part.id],
-                [trial for trial in trials if trial.part.id == part.id],
-                _seq(answers, parts, part.id),
-            )
-            for part in parts.stages.values()
-            if part.role == "stage" and part.id in course.spans
-        ]
-        labels = [
-            {
-                "stage": edit.part,
-                "stage_number": parts.stages[edit.part].number,
-                "model": parts.stages[edit.part].model,
-                "dimension": edit.dimension + 1,
-                "dimension_name": parts.stages[edit.part].space.dimensions[edit.dimension].name,
-                "trial": edit.trial,
-                "session_s": edit.session_s,
-                "text": edit.text,
-                "final": edit.final,
-            }
-            for edit in fold_labels(events, parts)
-        ]
-        questions = fold_questions(events, parts.singles)
-        photos = fold_photos(events, parts.judged)
-        stimuli = fold_stimuli(events, parts.unmasked)
-        attempts: list[Attempt] = [*trials, *questions, *photos, *stimuli]
-        away = trials_away(events, (_start(attempt) for attempt in attempts))
         deviations = [*fold_deviations(events), *_unended(course, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         return cls(
@@ -133,20 +82,12 @@ class SessionRecords:
             course,
             fold_standing(events, withdrawn=withdrawn),
             parts,
-            tuple(trials),
-            tuple(questions),
-            tuple(stages),
-            tuple(answers),
+            tasks,
+            tuple(fold_answers(events)),
             tuple(deviations),
             tuple(note_rows(fold_notes(events), WorkingTime(event for event, _ in events))),
-            tuple(labels),
-            tuple(dial_rows(course.planned.plan, parts.stages, fold_cards(events))),
-            tuple(fold_marks(events, parts.stages)),
-            tuple(photos),
-            fold_performance(events, parts.judged),
-            tuple(stimuli),
             tuple(pointer_rows(events)),
-            away,
+            trials_away(events, ((one.key, one.started_session_s) for one in attempts)),
             fold_taken_back(events),
         )
 
@@ -159,107 +100,127 @@ class SessionRecords:
             "session": planned.session,
         }
 
+    @property
+    def traced(self) -> list[Traced]:
+        """The attempts with snapshots, for the table of these."""
+        return [attempt for task in self.tasks for attempt in task.traced()]
+
     def rows(self) -> dict[str, list[Row]]:
-        """By table, but for the snapshots (see `folding.snapshots`)."""
+        """By table, but for the snapshots (see `folding.snapshots`).
+
+        Raises SessionError for a row of a table, or a cell of a column, that is not there.
+        """
+        of_tasks: dict[str, list[Row]] = {}
+        for task in self.tasks:
+            for name, rows in task.own_rows().items():
+                of_tasks.setdefault(name, []).extend(rows)
         scores = fold_scores(self.answers, self.parts)
-        tables: dict[str, list[Row]] = {
-            "trials": self._by_part(
-                [
-                    *map(_trial_row, self.trials),
-                    *(one.row() for one in self.questions),
-                    *map(judging_trial_row, self.photos),
-                    *map(unmasking_trial_row, self.stimuli),
-                ]
-            ),
-            "stages": self._by_part(
-                [
-                    *map(_stage_row, self.stages),
-                    *self._single_stages(),
-                    *self._judging_stages(),
-                    *self._unmasking_stages(),
-                ]
-            ),
+        given = {
+            "trials": [row for part in self._stages() for row in self._trial_rows(*part)],
+            "stages": [
+                self._stage_row(part, task, attempts)
+                for part, task, attempts in self._stages()
+                if part.role == "stage" and part.id in self.course.spans
+            ],
             "answers": [answer_row(answer, self.parts) for answer in self.answers],
             "scores": [score_row(score, self.parts) for score in scores],
-            "labels": list(self.labels),
-            "dials": list(self.dials),
-            "marks": self._mark_rows(),
-            "judgements": list(map(judgement_row, self.photos)),
-            "similarities": [row for one in self.photos for row in similarity_rows(one)],
-            "annotations": list(map(annotation_row, self.stimuli)),
-            "masked_predictions": list(masked_prediction_rows(self.parts.unmasked.values())),
-            "pool": list(pool_rows(self.parts.unmasked.values())),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "notes": list(self.notes),
             "pointer": list(self.pointer),
+            **of_tasks,
         }
-        for name in ("trials", "annotations"):
-            for row in tables[name]:
-                row["keyboard_away"] = _place(row) in self.keyboard_away
-        for row in tables["trials"]:
-            row["skips_taken_back"] = self.taken_back[_place(row)]
-        for row in tables["stages"]:
-            row["skips_taken_back"] = self.taken_back[(row["stage"], None, None)]
-        for name in ("trials", "stages", "judgements", "similarities", "annotations"):
-            tables[name] = [row | {"included": self.standing.included} for row in tables[name]]
-        return {name: [self.who | row for row in rows] for name, rows in tables.items()}
-
-    def _by_part(self, rows: list[Row]) -> list[Row]:
-        """Rows of several tasks in the order of the plan."""
-        order = {str(row["id"]): index for index, row in enumerate(self.course.planned.plan)}
-        return sorted(rows, key=lambda row: order[row["stage"]])
-
-    def _mark_rows(self) -> list[Row]:
-        excluded = {
-            (trial.part.id, trial.trial, trial.attempt)
-            for trial in self.trials
-            if trial.excluded_because is not None
+        columns = table_columns()
+        if strange := sorted(given.keys() - columns.keys()):
+            raise _unknown(f"the table {strange[0]!r}")
+        return {
+            name: self._whole(name, given.get(name, []), frozenset(one.name for one in known))
+            for name, known in columns.items()
+            if name != "snapshots"
         }
-        return [
-            mark.row((mark.part.id, mark.trial, mark.attempt) in excluded) for mark in self.marks
-        ]
 
-    def _single_stages(self) -> list[Row]:
-        return [
-            single_stage_row(
-                part,
-                self.course.spans[part.id].outcome or UNFINISHED,
-                self.course.spans[part.id],
-                [one for one in self.questions if one.part.id == part.id],
-                _seq(self.answers, self.parts, part.id),
-            )
-            for part in self.parts.singles.values()
-            if part.role == "stage" and part.id in self.course.spans
-        ]
+    def _whole(self, table: str, rows: list[Row], names: frozenset[str]) -> list[Row]:
+        """Rows with all that is told of each alike: who, whether it counts, and the keyboard."""
+        shared: Row = self.who
+        if "included" in names:
+            shared["included"] = self.standing.included
+        away = "keyboard_away" in names
+        made = []
+        for row in rows:
+            whole = shared | row
+            if away:
+                whole["keyboard_away"] = (row["stage"], row["trial"], row["attempt"]) in (
+                    self.keyboard_away
+                )
+            if not whole.keys() <= names:
+                strange = min(whole.keys() - names - self.who.keys(), default="")
+                if strange:
+                    raise _unknown(f"the column {strange!r} of the table {table!r}")
+            made.append(whole)
+        return made
 
-    def _judging_stages(self) -> list[Row]:
-        return [
-            judging_stage_row(
-                part,
-                self.course.spans[part.id].outcome or UNFINISHED,
-                self.course.spans[part.id],
-                [one for one in self.photos if one.part.id == part.id],
-                self.performances.get(part.id),
-                _seq(self.answers, self.parts, part.id),
-            )
-            for part in self.parts.judged.values()
-            if part.role == "stage" and part.id in self.course.spans
-        ]
+    def _stages(
+        self,
+    ) -> Iterator[tuple[RecordedPart, TaskRecords[Any, Any], list[Attempt]]]:
+        """Every stage and practice in the order of the plan, with its task and its attempts."""
+        of: dict[str, list[Attempt]] = {}
+        for task in self.tasks:
+            for attempt in task.attempts:
+                of.setdefault(attempt.part.id, []).append(attempt)
+        task_of = {part_id: task for task in self.tasks for part_id in task.parts}
+        for part in self.parts.represented.values():
+            yield part, task_of[part.id], of.get(part.id, [])
 
-    def _unmasking_stages(self) -> list[Row]:
-        return [
-            unmasking_stage_row(
-                part,
-                self.course.spans[part.id].outcome or UNFINISHED,
-                self.course.spans[part.id],
-                [one for one in self.stimuli if one.part.id == part.id],
-                self.keyboard_away,
-                _seq(self.answers, self.parts, part.id),
-            )
-            for part in self.parts.unmasked.values()
-            if part.role == "stage" and part.id in self.course.spans
-        ]
+    def _trial_rows(
+        self, part: RecordedPart, task: TaskRecords[Any, Any], attempts: Iterable[Attempt]
+    ) -> Iterator[Row]:
+        for attempt in attempts:
+            yield {
+                "stage": part.id,
+                "stage_number": part.number,
+                "task": part.task,
+                "role": part.role,
+                "model": part.model,
+                "trial": attempt.trial,
+                "attempt": attempt.attempt,
+                "outcome": attempt.outcome or INTERRUPTED,
+                "started_session_s": attempt.started_session_s,
+                "excluded": attempt.excluded_because is not None,
+                "excluded_because": attempt.excluded_because,
+                "skips_taken_back": self.taken_back[attempt.key],
+                **task.trial_row(attempt),
+            }
+
+    def _stage_row(
+        self, part: RecordedPart, task: TaskRecords[Any, Any], attempts: Sequence[Attempt]
+    ) -> Row:
+        span = self.course.spans[part.id]
+        return {
+            "stage": part.id,
+            "stage_number": part.number,
+            "task": part.task,
+            "model": part.model,
+            "outcome": span.outcome or UNFINISHED,
+            "n_planned": part.trials,
+            "n_trials": sum(attempt.excluded_because is None for attempt in attempts),
+            "seq": self._seq(part.id),
+            "duration_s": span.duration_s,
+            "skips_taken_back": self.taken_back[(part.id, None, None)],
+            **task.stage_row(part, attempts, Ran(span.outcome, self.keyboard_away)),
+        }
+
+    def _seq(self, stage: str) -> float | None:
+        """The submitted SEQ about a stage."""
+        for answer in self.answers:
+            part = self.parts.questionnaires.get(answer.part)
+            if (
+                part is not None
+                and part.about == stage
+                and (answer.instrument, answer.item) == (SEQ, SEQ)
+                and answer.submitted_s is not None
+            ):
+                return float(answer.value)
+        return None
 
     def _participant_row(self) -> Row:
         course, planned = self.course, self.course.planned
@@ -286,7 +247,7 @@ class SessionRecords:
             "strategy": course.strategy,
             "models": ", ".join(model for _, model in models),
             "tasks": ", ".join(dict.fromkeys(part.task for part in stages)),
-            **practice_row(self.questions),
+            **{k: v for task in self.tasks for k, v in task.participant_row().items()},
             "consent_signed": course.consent_signed,
             **{f"consent_{use}": course.agreed.get(use) for use in USES},
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
@@ -324,11 +285,6 @@ class SessionRecords:
         }
 
 
-def _place(row: Row) -> Key:
-    """The attempt that a row is about."""
-    return row["stage"], row["trial"], row["attempt"]
-
-
 def pointer_rows(events: Iterable[tuple[Event, Body]]) -> Iterator[Row]:
     """Where the participant's pointer was, a row a stretch of its path."""
     for event, body in events:
@@ -346,111 +302,28 @@ def pointer_rows(events: Iterable[tuple[Event, Body]]) -> Iterator[Row]:
             }
 
 
-def _seq(answers: Sequence[AnswerRecord], parts: Parts, stage: str) -> float | None:
-    """The submitted SEQ about a stage."""
-    for answer in answers:
-        part = parts.questionnaires.get(answer.part)
-        if (
-            part is not None
-            and part.about == stage
-            and (answer.instrument, answer.item) == (SEQ, SEQ)
-            and answer.submitted_s is not None
-        ):
-            return float(answer.value)
-    return None
-
-
-def _start(trial: Attempt) -> tuple[Key, float | None]:
-    """An attempt by its key, and the session time of its start."""
-    return (trial.part.id, trial.trial, trial.attempt), trial.started_session_s
-
-
-def _began(trial: Attempt, course: Course) -> float:
-    """Session time of an attempt; of one that never appeared the end, unless it says when it was
-    to appear."""
-    if isinstance(trial, StimulusRecord):
-        return trial.planned_session_s
-    return course.elapsed_s if trial.started_session_s is None else trial.started_session_s
-
-
-def _unended(course: Course, trials: Sequence[Attempt]) -> list[Deviation]:
-    found = [
+def _unended(course: Course, attempts: Iterable[Attempt]) -> list[Deviation]:
+    """Attempts without an end, at the time they appeared or were to appear, or else at the
+    session's end; and that the session has none."""
+    deviations = [
         Deviation(
             "attempt_interrupted",
-            _began(trial, course),
-            trial.excluded_because or "",
+            course.elapsed_s if (began_s := attempt.planned_session_s) is None else began_s,
+            attempt.excluded_because or "",
             None,
-            trial.part.id,
-            trial.trial,
-            trial.attempt,
+            *attempt.key,
         )
-        for trial in trials
-        if trial.outcome in (None, INTERRUPTED)
+        for attempt in attempts
+        if attempt.outcome in (None, INTERRUPTED)
     ]
     if course.outcome == UNFINISHED:
-        found.append(Deviation("unfinished", course.elapsed_s))
-    return found
+        deviations.append(Deviation("unfinished", course.elapsed_s))
+    return deviations
 
 
-def _trial_row(trial: TrialRecord) -> Row:
-    movement, part = trial.movement, trial.part
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "task": part.task,
-        "role": part.role,
-        "model": part.model,
-        "trial": trial.trial,
-        "attempt": trial.attempt,
-        "outcome": trial.outcome,
-        "duration_s": trial.duration_s,
-        "solved_s": trial.solved_s,
-        "active_s": trial.active_s,
-        "active_s_as_published": trial.active_s_as_published,
-        "slide_distance": fsum(movement.distance),
-        "slide_distance_by_dimension": list(movement.distance),
-        "error_auc_sum": trial.error_auc_sum,
-        "error_auc_mean": trial.error_auc_mean,
-        "alignment_start": trial.alignment_start,
-        "alignment_final": trial.alignment_final,
-        "target_alignment": part.target_alignment,
-        "aligned_at_start": trial.aligned_at_start,
-        "skip_offered_s": trial.skip_offered_s,
-        "slides": list(movement.slides),
-        "selections": list(movement.selections),
-        "dimension_switches": movement.switches,
-        "direction_reversals": movement.reversals,
-        "overlay_toggles": trial.overlay_toggles,
-        "label_edits": trial.label_edits,
-        "n_moves": movement.moves,
-        **{f"moved_by_{device}": movement.share(device) for device in DEVICES},
-        "n_snapshots": len(trial.snapshots),
-        "z_start": list(trial.z_start),
-        "z_target": list(trial.z_target),
-        "z_end": list(movement.z),
-        "started_session_s": trial.started_session_s,
-        "excluded": trial.excluded_because is not None,
-        "excluded_because": trial.excluded_because,
-    }
-
-
-def _stage_row(stage: StageRecord) -> Row:
-    measures, change = stage.measures, stage.change
-    return {
-        "stage": stage.part.id,
-        "stage_number": stage.part.number,
-        "task": stage.part.task,
-        "model": stage.part.model,
-        "outcome": stage.outcome or UNFINISHED,
-        "n_planned": stage.part.trials,
-        "n_trials": measures.n,
-        "n_solved": None if stage.part.target_alignment is None else measures.solved,
-        "completion_rate": stage.completion_rate,
-        "response_time_s": measures.response_time_s,
-        "slide_distance": measures.slide_distance,
-        "error_auc_sum": measures.error_auc_sum,
-        "error_auc_mean": measures.error_auc_mean,
-        "seq": stage.seq,
-        "duration_s": stage.duration_s,
-        **{f"change_{name}": value for name, value in asdict(change).items()},
-    }
+def _unknown(what: str) -> SessionError:
+    return SessionError(
+        f"A task of this session gives rows to {what}, which it does not describe.",
+        safe="The session is untouched; nothing was left out without a word.",
+        todo="Tell the authors of the package that brings the task: its `tables` lack it.",
+    )

@@ -19,14 +19,11 @@ from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.findings import Findings
 from labapp.analysis.formats import clock, count, decimal, either
 from labapp.analysis.judging import sections as judging_sections
-from labapp.analysis.judging.parts import TASKS as JUDGING
 from labapp.analysis.labels import sections as label_sections
 from labapp.analysis.listing import NONE, limited, records, spread
 from labapp.analysis.methods import methods
 from labapp.analysis.notes_section import notes_section
 from labapp.analysis.page import Html, figure, heading, paragraph, table, text, two_lines
-from labapp.analysis.parts import CALIBRATION
-from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.quality import quality
 from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.analysis.reconstruction import sections as model_sections
@@ -37,7 +34,10 @@ from labapp.analysis.recruitment import recruitment
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
 from labapp.analysis.unmasking import sections as unmasking_sections
-from labapp.analysis.unmasking.parts import PART as UNMASKING
+from labapp.tasks.judging.recorded import TASKS as JUDGING
+from labapp.tasks.reconstruction.recorded import CALIBRATION
+from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
+from labapp.tasks.unmasking.recorded import PART as UNMASKING
 
 SHOWN_SESSIONS = 12
 """Small multiples are drawn for so many sessions of a study; the tables hold the others."""

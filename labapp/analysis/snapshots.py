@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyarrow as pa
 
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.folding.pieces import frame, unpacked
 from labapp.analysis.folding.snapshots import NAME, SCHEMA
 from labapp.analysis.store import Place
@@ -26,7 +26,6 @@ Who = tuple[str, str, str]
 """Study, participant and session label."""
 GROUP = 100_000
 """Rows that are unpacked together when all are gone through."""
-_COLUMNS = COLUMNS[NAME]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Snapshots:
 
     def frame(self) -> pd.DataFrame:
         """All of them, with a list of numbers a row: some 750 bytes a row of ten dials."""
-        return frame(pa.concat_tables([SCHEMA.empty_table(), *self._tables()]), _COLUMNS)
+        return frame(pa.concat_tables([SCHEMA.empty_table(), *self._tables()]), SNAPSHOTS)
 
     def groups(self) -> Iterator[pa.Table]:
         """All of them, in tables of some `GROUP` rows; z is a list of numbers."""

@@ -71,7 +71,7 @@ class Read:
     @classmethod
     def of(cls, session: SessionRecords, store: Store) -> Read:
         study, participant, label = session.who.values()
-        snapshots = store.add(snapshots_piece(session.who, session.trials))
+        snapshots = store.add(snapshots_piece(session.who, session.traced))
         return cls((study, participant, label), pieces(session), snapshots)
 
 

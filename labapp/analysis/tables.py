@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,14 @@ import pandas as pd
 import pyarrow as pa
 
 from labapp.analysis.column import Column, Kind
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import brought_tables, table_columns
 from labapp.analysis.folding.pieces import frame, together
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
-from labapp.analysis.rows import Row, SessionRecords
+from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import ReadWhenAsked, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
 from labapp.analysis.store import Store
+from labapp.analysis.task_records import Row
 
 _DTYPES: dict[Kind, str] = {
     "text": "string",
@@ -26,15 +27,13 @@ _DTYPES: dict[Kind, str] = {
     "boolean": "boolean",
     "numbers": "object",
 }
-_SET = ("study", "stimuli", "manifest_sha256", "classifier")
-_DISTINCT = {
-    "dials": ("study", "model", "card_sha256", "dimension", "distance", "labels_editable"),
-    "masked_predictions": (*_SET, "fill", "sign", "image", "method_number", "percent"),
-    "pool": (*_SET, "truth", "prediction"),
-}
-"""Tables of what is the same for every session, and what tells their rows apart."""
-_OF_ALL = frozenset({"participants", "deviations", "notes", *_DISTINCT})
-"""Tables that tell of all sessions, or of no session."""
+_OF_ALL = frozenset({"participants", "deviations", "notes"})
+"""Tables that tell of all sessions."""
+
+
+def _distinct_tables() -> dict[str, tuple[str, ...]]:
+    """Tables of what is the same for every session, and what tells their rows apart."""
+    return {name: keys for tables in brought_tables() for name, keys in tables.distinct.items()}
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,7 @@ class Tables:
     notes: one a note, flag, prompt, deviation or interview question of the moderator, and one a
     correction of these; pointer: one a stretch of the pointer's path; snapshots: the published
     study's record of each question.
+    more: tables of tasks that other packages bring, by their names.
     remarks: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
@@ -73,16 +73,37 @@ class Tables:
     pointer: pd.DataFrame
     snapshots: ReadWhenAsked = ReadWhenAsked()  # noqa: RUF009 - a descriptor, see there
     remarks: tuple[str, ...] = ()
+    more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        frames: Mapping[str, pd.DataFrame],
+        snapshots: Snapshots | pd.DataFrame,
+        remarks: tuple[str, ...] = (),
+    ) -> Tables:
+        """From frames by their names."""
+        named = {one.name for one in fields(cls)}
+        return cls(
+            **{name: frame for name, frame in frames.items() if name in named - {SNAPSHOTS}},
+            snapshots=snapshots,
+            remarks=remarks,
+            more={name: frame for name, frame in frames.items() if name not in named},
+        )
 
     def by_name(self) -> dict[str, pd.DataFrame]:
         """The frames by their names, in the order they are written."""
-        return {name: getattr(self, name) for name in COLUMNS}
+        return {name: self._frame(name) for name in table_columns()}
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        made: pd.DataFrame = self.more[name] if name in self.more else getattr(self, name)
+        return made
 
     def of_study(self, *studies: str) -> Tables:
         """The rows of one study, or of several."""
         own = {name: frame[frame["study"].isin(studies)] for name, frame in self.small().items()}
         snapshots = self._snapshots(lambda who: who[0] in studies)
-        return Tables(**own, snapshots=snapshots, remarks=self.remarks)
+        return Tables.of(own, snapshots, self.remarks)
 
     def included(self) -> Tables:
         """The rows of the sessions that count; all of the sessions, of deviations, of
@@ -90,9 +111,9 @@ class Tables:
         kept = self.participants[self.participants["included"]]
         who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
         frames = self.small()
-        for name in frames.keys() - _OF_ALL:
+        for name in frames.keys() - _OF_ALL - _distinct_tables().keys():
             frames[name] = _only(frames[name], who.__contains__)
-        return Tables(**frames, snapshots=self._snapshots(who.__contains__), remarks=self.remarks)
+        return Tables.of(frames, self._snapshots(who.__contains__), self.remarks)
 
     def snapshots_of(self, study: str, participant: str, session: str) -> pd.DataFrame:
         """The snapshots of one session, without unpacking those of the others."""
@@ -101,7 +122,7 @@ class Tables:
 
     def small(self) -> dict[str, pd.DataFrame]:
         """The frames by their names, but for the snapshots."""
-        return {name: getattr(self, name) for name in COLUMNS if name != SNAPSHOTS}
+        return {name: self._frame(name) for name in table_columns() if name != SNAPSHOTS}
 
     def _snapshots(self, keep: Callable[[Who], bool]) -> Snapshots | pd.DataFrame:
         given = recorded(self)
@@ -168,19 +189,20 @@ def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> 
 def _tables(sessions: Sequence[Read], notes: Sequence[str]) -> Tables:
     ordered = sorted(sessions, key=lambda one: one.who)
     made = {}
-    for name, columns in COLUMNS.items():
+    distinct = _distinct_tables()
+    for name, columns in table_columns().items():
         if name == SNAPSHOTS:
             continue
         pieces = [one.tables[name] for one in ordered]
-        if name in _DISTINCT:
+        if name in distinct:
             pieces = list(dict.fromkeys(pieces))  # most sessions say the same
         table = together(pieces, columns)
-        if name in _DISTINCT:
-            rows = _distinct(table.to_pylist(), _DISTINCT[name])
+        if name in distinct:
+            rows = _distinct(table.to_pylist(), distinct[name])
             table = pa.Table.from_pylist(rows, table.schema)
         made[name] = frame(table, columns)
     snapshots = Snapshots([(one.who, one.snapshots) for one in ordered])
-    return Tables(**made, snapshots=snapshots, remarks=tuple(notes))
+    return Tables.of(made, snapshots, tuple(notes))
 
 
 def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
@@ -195,7 +217,8 @@ def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
 
 def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:
     """Typed frames of rows by table; a table without rows has its columns all the same."""
-    return {name: typed(some, COLUMNS[name]) for name, some in rows.items()}
+    columns = table_columns()
+    return {name: typed(some, columns[name]) for name, some in rows.items()}
 
 
 def typed(rows: Sequence[Row], columns: Sequence[Column]) -> pd.DataFrame:

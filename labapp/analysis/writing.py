@@ -9,17 +9,22 @@ from pathlib import Path
 import pandas as pd
 
 from labapp import access
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import table_columns
 from labapp.analysis.findings import DERIVED, Findings, derived, findings
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.snapshots import recorded
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_records import Columns
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.errors import DataFolderError, ExportExists
 from labapp.text_tables import Lines, cell
 
 DICTIONARY = "columns.csv"
-_COLUMNS = {**COLUMNS, **DERIVED}
+
+
+def _columns() -> dict[str, Columns]:
+    """By table, those that are worked out from the others last."""
+    return {**table_columns(), **DERIVED}
 
 
 def snapshot_files(out: Path) -> tuple[Path, Path]:
@@ -29,7 +34,7 @@ def snapshot_files(out: Path) -> tuple[Path, Path]:
 
 def file_names() -> tuple[str, ...]:
     """Every file that `write` makes."""
-    tables = [f"{name}.{ending}" for name in _COLUMNS for ending in ("csv", "parquet")]
+    tables = [f"{name}.{ending}" for name in _columns() for ending in ("csv", "parquet")]
     return (*tables, DICTIONARY)
 
 
@@ -94,7 +99,7 @@ def dictionary() -> pd.DataFrame:
     return pd.DataFrame(
         [
             (table, column.name, column.kind, column.unit, column.meaning)
-            for table, columns in _COLUMNS.items()
+            for table, columns in _columns().items()
             for column in columns
         ],
         columns=["table", "column", "type", "unit", "meaning"],
@@ -102,7 +107,7 @@ def dictionary() -> pd.DataFrame:
 
 
 def _as_text(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    lists = [column.name for column in _COLUMNS[name] if column.kind == "numbers"]
+    lists = [column.name for column in _columns()[name] if column.kind == "numbers"]
     return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
 
 

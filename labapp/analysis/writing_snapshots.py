@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.folding.pieces import NUMBERS
-from labapp.analysis.folding.snapshots import NAME, SCHEMA
+from labapp.analysis.folding.snapshots import SCHEMA
 from labapp.analysis.snapshots import GROUP, Snapshots
 from labapp.analysis.tables import typed
 from labapp.text_tables import MARK, STARTS
@@ -45,7 +45,7 @@ def _groups(given: Snapshots | pd.DataFrame) -> Iterator[pa.Table]:
         yield pa.Table.from_pandas(given, SCHEMA, preserve_index=False)
 
 
-_WRITTEN = pa.Schema.from_pandas(typed([{"z": [0.0]}], COLUMNS[NAME]), preserve_index=False)
+_WRITTEN = pa.Schema.from_pandas(typed([{"z": [0.0]}], SNAPSHOTS), preserve_index=False)
 """The types that pandas would write, and what it notes about them for its own reading."""
 # Doubles and lists of them as text are what Python writes, to the digit: a test holds duckdb to it.
 _STARTS = ", ".join(f"chr({ord(start)})" for start in STARTS)

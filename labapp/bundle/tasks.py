@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from labapp.analysis.column import Column as AnalysisColumn
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import table_columns
 from labapp.errors import BundleError, SessionError
 from labapp.plugins import registry
 from labapp.plugins.bids import Column, TaskFiles
@@ -50,7 +50,7 @@ def _refuse_unknown(record: Record) -> None:
 @cache
 def trial_columns(files: TaskFiles) -> tuple[Column, ...]:
     """The columns of a task's _beh.tsv."""
-    table = COLUMNS[files.table]
+    table = table_columns()[files.table]
     if files.trial_columns is None:
         chosen = tuple(column for column in table if column.name not in _ELSEWHERE)
     else:

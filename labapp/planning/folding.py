@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.analysis.rows import Row, SessionRecords
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.task_records import Row
 from labapp.records.opening import open_record
 from labapp.tasks.reconstruction.events import PictureDecoded, TrialStarted
 

@@ -27,8 +27,8 @@ from labapp.study.loading import LoadedStudy
 if TYPE_CHECKING:  # slow to load
     import pandas as pd
 
-    from labapp.analysis.rows import Row
     from labapp.analysis.tables import Tables
+    from labapp.analysis.task_records import Row
 
 OUT_OF_REACH = 1.0
 """The target alignment of those whose best alignment is wanted."""
@@ -128,12 +128,13 @@ def people(
     add up to 1."""
     import pandas as pd
 
-    from labapp.analysis.columns import COLUMNS
-    from labapp.analysis.parts import TASK
+    from labapp.analysis.columns import table_columns
+    from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
     from labapp.analysis.tables import Tables, frames
+    from labapp.tasks.reconstruction.recorded import TASK
 
-    every = frames({name: rows.get(name, ()) for name in COLUMNS})
-    tables = Tables(**every, remarks=())
+    every = frames({name: rows.get(name, ()) for name in table_columns()})
+    tables = Tables.of(every, every[SNAPSHOTS])
     trials = tables.trials.assign(
         **{BEST: pd.array([r.get(BEST) for r in rows["trials"]], "Float64")}
     )

@@ -91,6 +91,13 @@ class TaskType(ABC, Generic[P]):
     scored: ClassVar[tuple[str, ...]] = ()
     """The kinds of events that `score` is asked about."""
 
+    records: ClassVar[str] = ""
+    """Where the records of its parts are, which give the rows of tables, as `module:Class` of a
+    `labapp.analysis.task_records.TaskRecords`; empty for parts without trials."""
+    told_elsewhere: ClassVar[tuple[str, ...]] = ()
+    """The kinds of its events that its records do not take: the tables of all tasks (answers,
+    notes, participants) tell of them, or none needs them."""
+
     def score(self, body: Any) -> Mapping[str, Any] | None:
         """What the trial of an event came to, in names of the task's own, which `achieved` is given
         back; None for nothing."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from labapp.analysis.parts import Parts, StagePart
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.trials import TrialRecord
 from labapp.clock import NS
 from labapp.events import Body, Event, body_of
 from labapp.events.trials import TrialEnded
+from labapp.tasks.reconstruction.attempts import TrialRecord
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
+from labapp.tasks.reconstruction.recorded import StagePart
+from labapp.tasks.reconstruction.records import ReconstructionRecords
 from tests.helpers.journals import SessionBuilder, stamp
 
 SPACE = [
@@ -53,7 +54,7 @@ def stage_row(stage: str = "stage-1", **changes: Any) -> dict[str, Any]:
 
 
 def stage_part(**changes: Any) -> StagePart:
-    return Parts.of([stage_row(**changes)]).stages["stage-1"]
+    return StagePart.of(stage_row(**changes))
 
 
 def paired(builder: SessionBuilder) -> Stamped:
@@ -101,8 +102,14 @@ def records(made: SessionBuilder) -> SessionRecords:
     return SessionRecords.of(paired(made), "test")
 
 
+def reconstruction(found: SessionRecords) -> ReconstructionRecords:
+    (task,) = found.tasks
+    assert isinstance(task, ReconstructionRecords)
+    return task
+
+
 def one_trial(made: SessionBuilder) -> TrialRecord:
-    (trial,) = records(made).trials
+    (trial,) = reconstruction(records(made)).trials
     return trial
 
 

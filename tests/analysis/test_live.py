@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.parts import Parts
-from labapp.analysis.trials import TrialRecord, fold_trials
+from labapp.analysis.walk import walk
 from labapp.clock import NS
 from labapp.events import Draft, Source, body_of
 from labapp.events.commands import Begin, Command, Next, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
 from labapp.representations.space import LatentSpace
+from labapp.tasks.reconstruction.attempts import TrialRecord
 from labapp.tasks.reconstruction.commands import (
     Decoded,
     EditLabel,
@@ -26,6 +27,7 @@ from labapp.tasks.reconstruction.commands import (
 )
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
+from labapp.tasks.reconstruction.records import ReconstructionRecords
 from labapp.tasks.reconstruction.state import StageState, Trial
 from tests.analysis.sessions import SPACE, stage_row
 from tests.helpers.journals import Row, stamp
@@ -81,9 +83,11 @@ class Live:
         self.store(Draft(SessionResumed("test")))
 
     def recorded(self) -> TrialRecord:
-        parts = Parts.of([self.part.model_dump(mode="json")])
+        plan = [self.part.model_dump(mode="json")]
         events = [(event, body_of(event)) for event in stamp(self.rows)]
-        (trial,) = fold_trials(events, parts.stages.values())
+        (task,) = walk(events, Parts.of(plan), plan)
+        assert isinstance(task, ReconstructionRecords)
+        (trial,) = task.trials
         return trial
 
 

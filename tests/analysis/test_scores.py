@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.analysis.rows import Row
+from labapp.analysis.task_records import Row
 from labapp.events.lifecycle import PartStarted
 from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
 from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged

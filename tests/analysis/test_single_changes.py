@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.analysis.single_dimension import QuestionRecord, SinglePart, first_to_last
 from labapp.clock import NS
 from labapp.representations.space import Continuous, LatentSpace
 from labapp.tasks.single_dimension.events import AnswerGiven, QuestionDrawn
+from labapp.tasks.single_dimension.records import QuestionRecord, SinglePart, first_to_last
 
 PART = SinglePart(
     "stage-1", "stage", 1, "m/x", 5, "traversals", LatentSpace((Continuous("z1", 0.0, 1.0),))

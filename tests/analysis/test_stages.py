@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from labapp.analysis.course import UNFINISHED
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.stages import StageRecord
+from labapp.analysis.task_records import Row
 from labapp.errors import RecordError
 from labapp.events import Source
 from labapp.events.lifecycle import (
@@ -23,12 +24,14 @@ from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, Audi
 from labapp.tasks.consent.events import ConsentDeclined
 from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
+from labapp.tasks.reconstruction.measures import StageRecord, stage_record
 from tests.analysis.sessions import (
     begin_trial,
     builder,
     end_trial,
     move,
     paired,
+    reconstruction,
     records,
     stage_row,
 )
@@ -50,12 +53,20 @@ def stage(outcomes: list[str], end: str | None, trials: int = 5) -> SessionBuild
 
 
 def only_stage(made: SessionBuilder) -> StageRecord:
-    (found,) = records(made).stages
-    return found
+    found = records(made)
+    task = reconstruction(found)
+    (part,) = task.parts.values()
+    return stage_record(part, found.course.spans[part.id].outcome, task.trials)
+
+
+def only_row(made: SessionBuilder) -> Row:
+    (row,) = records(made).rows()["stages"]
+    return row
 
 
 def test_all_questions_of_a_stage() -> None:
-    found = only_stage(stage(["solved", "skipped", "solved", "skipped", "solved"], "completed"))
+    made = stage(["solved", "skipped", "solved", "skipped", "solved"], "completed")
+    found = only_stage(made)
     measures = found.measures
     assert (measures.n, measures.solved, found.completion_rate) == (5, 3, 0.6)
     assert measures.response_time_s == pytest.approx((3 + 4 + 5 + 6 + 7) / 5)
@@ -63,7 +74,7 @@ def test_all_questions_of_a_stage() -> None:
     # Summed, not averaged: 1 s at 8 in each question, then 4 until its end.
     assert measures.error_auc_sum == pytest.approx(5 * 8 + 4 * (2 + 3 + 4 + 5 + 6))
     assert measures.error_auc_mean == pytest.approx(5 * 0.5 + 0.25 * 20)
-    assert found.duration_s == 90.0
+    assert only_row(made)["duration_s"] == 90.0
 
 
 def test_first_and_last_questions() -> None:
@@ -93,13 +104,16 @@ def test_questions_that_the_time_limit_kept_away_are_not_completed() -> None:
 
 
 def test_a_stage_that_the_moderator_skipped_counts_what_was_asked() -> None:
-    found = only_stage(stage(["solved", "skipped", "stage_skipped"], "skipped"))
-    assert (found.outcome, found.measures.n, found.completion_rate) == ("skipped", 2, 0.5)
+    made = stage(["solved", "skipped", "stage_skipped"], "skipped")
+    found = only_stage(made)
+    assert (only_row(made)["outcome"], found.measures.n) == ("skipped", 2)
+    assert found.completion_rate == 0.5
 
 
 def test_a_stage_without_an_end_counts_what_was_finished() -> None:
-    found = only_stage(stage(["solved", "interrupted"], None))
-    assert (found.outcome, found.duration_s) == (None, None)
+    made = stage(["solved", "interrupted"], None)
+    found = only_stage(made)
+    assert (only_row(made)["outcome"], only_row(made)["duration_s"]) == (UNFINISHED, None)
     assert (found.measures.n, found.completion_rate) == (1, 1.0)
 
 
@@ -112,7 +126,7 @@ def test_a_stage_skipped_at_once_has_no_metrics() -> None:
 
 
 def test_a_stage_that_was_not_reached_has_no_row() -> None:
-    assert records(builder()).stages == ()
+    assert records(builder()).rows()["stages"] == []
 
 
 def test_the_seq_of_a_stage_is_the_submitted_one_about_it() -> None:
@@ -125,7 +139,7 @@ def test_the_seq_of_a_stage_is_the_submitted_one_about_it() -> None:
     made.at(11, ResponseChanged("seq", "seq", 7), "s-1")
     made.at(12, QuestionnaireSubmitted("seq", 1, {"seq": 7}), "s-1")
     made.at(13, ResponseChanged("seq", "seq", 1), "s-2")
-    assert [found.seq for found in records(made).stages] == [7.0, None]
+    assert [row["seq"] for row in records(made).rows()["stages"]] == [7.0, None]
 
 
 def test_answers_that_are_no_numbers() -> None:
@@ -248,7 +262,7 @@ def test_a_program_that_took_part_is_named() -> None:
     made.at(2, DialMoved(1, 1, 1.0, "simulated"), "stage-1", 1, source=Source.SIMULATED)
     found = records(made)
     assert found.course.simulated
-    assert found.trials[0].movement.share("simulated") == 1.0
+    assert reconstruction(found).trials[0].movement.share("simulated") == 1.0
 
 
 def test_a_session_that_does_not_begin_with_its_plan_is_refused() -> None:

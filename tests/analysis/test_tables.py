@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from labapp.analysis import load
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import table_columns
 from labapp.analysis.findings import DERIVED
 from labapp.analysis.tables import frames
 from labapp.analysis.writing import DICTIONARY, file_names, write
@@ -161,23 +161,23 @@ def test_progress_says_what_is_read(golden: Path, tmp_path: Path) -> None:
 
 
 def test_tables_without_rows_have_their_columns_and_types() -> None:
-    empty = frames({name: [] for name in COLUMNS})
+    empty = frames({name: [] for name in table_columns()})
     for name, frame in empty.items():
-        assert list(frame.columns) == [column.name for column in COLUMNS[name]]
+        assert list(frame.columns) == [column.name for column in table_columns()[name]]
         assert frame.empty
     assert empty["trials"]["duration_s"].dtype == "float64"
     assert empty["trials"]["trial"].dtype == "Int64"
 
 
 def test_every_column_is_described_once() -> None:
-    for columns in COLUMNS.values():
+    for columns in table_columns().values():
         names = [column.name for column in columns]
         assert len(names) == len(set(names))
         assert all(column.meaning for column in columns)
 
 
 def test_the_columns_that_scripts_rely_on() -> None:
-    assert {column.name for column in COLUMNS["trials"]} >= {
+    assert {column.name for column in table_columns()["trials"]} >= {
         "study",
         "participant",
         "session",
@@ -221,7 +221,7 @@ def test_csv_gives_the_numbers_back(golden: Path, tmp_path: Path) -> None:
     assert back["excluded_because"].isna().all()
     assert b"\r" not in (tmp_path / "trials.csv").read_bytes()
     dictionary = pd.read_csv(tmp_path / DICTIONARY)
-    assert len(dictionary) == sum(map(len, {**COLUMNS, **DERIVED}.values()))
+    assert len(dictionary) == sum(map(len, {**table_columns(), **DERIVED}.values()))
 
 
 def test_tables_without_rows_are_written_and_read_back(tmp_path: Path) -> None:

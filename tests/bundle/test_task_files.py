@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import table_columns
 from labapp.bundle.codebook import codebook
 from labapp.bundle.export import export
 from labapp.bundle.task_timeline import task_timeline
@@ -225,7 +225,7 @@ def test_the_shipped_files_have_every_column_of_their_tables() -> None:
     for name in {files.table for files in registry.task_files()}:
         sharing = [files for files in registry.task_files() if files.table == name]
         written = {column.name for files in sharing for column in trial_columns(files)}
-        assert {column.name for column in COLUMNS[name]} - elsewhere <= written
+        assert {column.name for column in table_columns()[name]} - elsewhere <= written
 
 
 def test_every_kind_with_a_row_is_a_kind_of_event() -> None:

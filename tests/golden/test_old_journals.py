@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis.parts import Parts
-from labapp.analysis.trials import fold_trials
+from labapp.analysis.walk import walk
 from labapp.events.lifecycle import SessionPlanned
 from labapp.records.integrity import check_rows
 from labapp.records.outline import outline
 from labapp.records.rows import Row, bodies
+from labapp.tasks.reconstruction.records import ReconstructionRecords
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals").glob("*.jsonl"))
@@ -45,8 +46,9 @@ def test_an_old_journal_means_what_it_meant(path: Path) -> None:
     events = list(bodies(rows))
     planned = events[0][1]
     assert isinstance(planned, SessionPlanned)
-    stages = [p for p in Parts.of(planned.plan).stages.values() if p.role == "stage"]
-    found = fold_trials(events, stages)
+    (task,) = walk(events, Parts.of(planned.plan), planned.plan)
+    assert isinstance(task, ReconstructionRecords)
+    found = [trial for trial in task.trials if trial.part.role == "stage"]
     assert [(t.part.id, t.trial, t.outcome) for t in found] == [row[:3] for row in BY_HAND]
     for trial, row in zip(found, BY_HAND, strict=True):
         measured = (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp.analysis.rows import Row as Cells
 from labapp.analysis.rows import SessionRecords
+from labapp.analysis.task_records import Row as Cells
 from labapp.records.integrity import check_rows
 from labapp.records.rows import Row, bodies
 from tests.helpers.journals import GOLDEN

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, frames
 from labapp.analysis.unmasking.cells import Cells
 from labapp.analysis.unmasking.groups import groups_of
@@ -118,7 +118,7 @@ def annotated(
 
 def tables_with(world: World, annotations: Iterable[Mapping[str, Any]]) -> Tables:
     """Tables of a set and these rows of annotations, nothing else."""
-    rows: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    rows: dict[str, list[Any]] = {name: [] for name in table_columns()}
     rows["annotations"] = list(annotations)
     rows["masked_predictions"] = world.rows()
     rows["pool"] = [

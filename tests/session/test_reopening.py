@@ -13,15 +13,7 @@ from labapp.bundle.verify import verify
 from labapp.clock import NS, Clock, FakeClock
 from labapp.errors import AudioError, SessionError
 from labapp.events import Source
-from labapp.events.commands import (
-    AddNote,
-    EndSession,
-    Reopen,
-    Resume,
-    Skip,
-    StayHere,
-    TakeBackSkip,
-)
+from labapp.events.commands import AddNote, EndSession, Reopen, Resume, Skip, StayHere, TakeBackSkip
 from labapp.events.lifecycle import InclusionDecided
 from labapp.records.opening import open_record
 from labapp.records.sessions import list_sessions

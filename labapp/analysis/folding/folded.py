@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import table_columns
 from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.rows import SessionRecords
@@ -51,7 +51,7 @@ class Folded:
             session.deidentified,
             len(record.rows),
             pieces(session),
-            snapshots_piece(session.who, session.trials),
+            snapshots_piece(session.who, session.traced),
         )
 
     @property
@@ -61,7 +61,8 @@ class Folded:
 
 def pieces(session: SessionRecords) -> dict[str, bytes]:
     """The rows of one session, a piece a table; the snapshots are apart."""
-    return {name: piece(rows, COLUMNS[name]) for name, rows in session.rows().items()}
+    columns = table_columns()
+    return {name: piece(rows, columns[name]) for name, rows in session.rows().items()}
 
 
 def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:

@@ -7,21 +7,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.folding.pieces import NUMBERS, TYPES, packed
-from labapp.analysis.trials import TrialRecord
+from labapp.analysis.task_records import Traced
 from labapp.clock import NS
 
 NAME = "snapshots"
 SCHEMA = pa.schema(
     [
         (column.name, NUMBERS if column.kind == "numbers" else TYPES[column.kind])
-        for column in COLUMNS[NAME]
+        for column in SNAPSHOTS
     ]
 )
 
 
-def snapshots_piece(who: dict[str, str], trials: Iterable[TrialRecord]) -> bytes:
+def snapshots_piece(who: dict[str, str], trials: Iterable[Traced]) -> bytes:
     """The snapshots of all attempts at questions of one session, packed; empty without any."""
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
     for trial in trials:
@@ -33,7 +33,7 @@ def snapshots_piece(who: dict[str, str], trials: Iterable[TrialRecord]) -> bytes
     return packed(pa.Table.from_arrays(arrays, schema=SCHEMA), "lz4")
 
 
-def _columns(who: dict[str, str], trial: TrialRecord) -> Iterator[tuple[str, Iterable[Any]]]:
+def _columns(who: dict[str, str], trial: Traced) -> Iterator[tuple[str, Iterable[Any]]]:
     taken = trial.snapshots
     same = {
         **who,

@@ -12,9 +12,9 @@ import pandas as pd
 
 from labapp.analysis.inference import Values, values_of
 from labapp.analysis.judging.lengths import lengths, remark, sentence
-from labapp.analysis.judging.parts import TASKS, WARM_UP
 from labapp.analysis.judging.published import design_of
 from labapp.analysis.tables import Tables
+from labapp.tasks.judging.recorded import TASKS, WARM_UP
 
 WHO = ["participant", "session"]
 """What tells sessions of a study apart: the unit of analysis. A participant of several sessions

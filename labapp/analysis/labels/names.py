@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from labapp.analysis.listing import records
-from labapp.analysis.parts import TASK
 from labapp.analysis.tables import Tables
+from labapp.tasks.reconstruction.recorded import TASK
 
 _ORDER = ("ae", "vae", "ig", "tc", "ss", "gt")
 """Kinds of models in the order of the paper's tables, by the letters of their ids."""

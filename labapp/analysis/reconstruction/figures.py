@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 import matplotlib as mpl
 
 from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
-from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.plate import Plate
 from labapp.analysis.reconstruction.figures_boxes import boxes
 from labapp.analysis.reconstruction.figures_changes import change
@@ -18,6 +17,7 @@ from labapp.analysis.reconstruction.figures_ratings import ratings
 from labapp.analysis.reconstruction.panels import blocks_of
 from labapp.analysis.reconstruction.results import Found
 from labapp.figure_style import STYLE
+from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
 
 BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
 DIMENSIONS, RATINGS = "dimensions", "ratings"

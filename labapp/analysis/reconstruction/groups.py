@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
-from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.reconstruction.results import Group
 from labapp.analysis.scores import OF_STAGES
 from labapp.analysis.tables import Tables
+from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
 
 TRAVERSALS, EXEMPLARS = "single-dimension-traversals", "single-dimension-exemplars"
 TASKS = (RECONSTRUCTION, EXEMPLARS, TRAVERSALS)

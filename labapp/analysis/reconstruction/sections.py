@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from labapp.analysis.formats import count, decimal
 from labapp.analysis.listing import NONE
 from labapp.analysis.page import Html, heading, paragraph, table, text, two_lines
-from labapp.analysis.parts import TASK as RECONSTRUCTION
 from labapp.analysis.reconstruction import published as paper
 from labapp.analysis.reconstruction import words
 from labapp.analysis.reconstruction.groups import published_name
 from labapp.analysis.reconstruction.model_cards import Facts, facts
 from labapp.analysis.reconstruction.results import Compared, Found, Pair, Summary
 from labapp.analysis.reconstruction.tables_checks import checks
+from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
 
 IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
 FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}

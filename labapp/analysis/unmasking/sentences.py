@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.formats import decimal
-from labapp.analysis.rows import Row
+from labapp.analysis.task_records import Row
 from labapp.analysis.unmasking import published as paper
 from labapp.analysis.unmasking.overall import Overall
 from labapp.analysis.unmasking.results import (

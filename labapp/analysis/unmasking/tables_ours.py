@@ -8,7 +8,7 @@ import numpy as np
 from labapp.analysis.formats import decimal
 from labapp.analysis.listing import NONE
 from labapp.analysis.page import Html, table, two_lines
-from labapp.analysis.rows import Row
+from labapp.analysis.task_records import Row
 from labapp.analysis.unmasking.results import CORRECT, LABEL, Found
 from labapp.analysis.unmasking.sentences import p_value
 from labapp.analysis.unmasking.words import one_digit, rows_of, two_digits, with_interval

@@ -9,7 +9,7 @@ import numpy as np
 from labapp.analysis.formats import decimal
 from labapp.analysis.listing import NONE, records
 from labapp.analysis.page import Html, table, two_lines
-from labapp.analysis.rows import Row
+from labapp.analysis.task_records import Row
 from labapp.analysis.unmasking import published as paper
 from labapp.analysis.unmasking.overall import Overall
 from labapp.analysis.unmasking.results import MODEL, PEOPLE, Found

@@ -9,7 +9,7 @@ import pandas as pd
 
 from labapp.analysis.formats import count, decimal
 from labapp.analysis.listing import NONE
-from labapp.analysis.rows import Row
+from labapp.analysis.task_records import Row
 from labapp.analysis.unmasking.cells import truths
 from labapp.analysis.unmasking.results import Group
 

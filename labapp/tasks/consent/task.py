@@ -18,6 +18,7 @@ from labapp.tasks.consent.study import ConsentItem
 class Consent(TaskType[ConsentPart]):
     name = "consent"
     parts = (ConsentPart,)
+    told_elsewhere = ("consent.given", "consent.declined")
     items = (ConsentItem,)
 
     def plan(

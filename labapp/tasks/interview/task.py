@@ -18,6 +18,7 @@ class Interview(TaskType[InterviewPart]):
     name = "interview"
     parts = (InterviewPart,)
     moderator = "labapp.tasks.interview.moderator:InterviewWords"
+    told_elsewhere = ("interview.question_asked",)
     items = (InterviewItem,)
 
     def plan(

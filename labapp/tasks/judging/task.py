@@ -44,6 +44,7 @@ class Judging(TaskType[AnyPart]):
     shown = ("photo.shown",)
     bids = ("labapp.tasks.judging.bids:JUDGING", "labapp.tasks.judging.bids:WARM_UP")
     instructs = ("method", "warm_up")
+    records = "labapp.tasks.judging.records:JudgingRecords"
     items = (MethodItem, WarmUpItem)
     stages = (JudgingStages,)
     asks_about = "explanations"

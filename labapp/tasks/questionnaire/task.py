@@ -18,6 +18,7 @@ class Questionnaire(TaskType[QuestionnairePart]):
     name = "questionnaire"
     parts = (QuestionnairePart,)
     moderator = "labapp.tasks.questionnaire.moderator:QuestionnaireWords"
+    told_elsewhere = ("response.changed", "questionnaire.submitted")
     items = (QuestionnaireItem,)
 
     def plan(

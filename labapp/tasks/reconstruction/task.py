@@ -31,6 +31,8 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     shown = ("trial.started",)
     bids = ("labapp.tasks.reconstruction.bids:FILES",)
     instructs = ("tutorial",)
+    records = "labapp.tasks.reconstruction.records:ReconstructionRecords"
+    told_elsewhere = ("tutorial.dial_moved",)
     items = (ReconstructionTutorial, ReconstructionPractice)
     stages = (Stages,)
     asks_about = "representations"

@@ -35,6 +35,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     shown = ("question.shown",)
     bids = ("labapp.tasks.single_dimension.bids:FILES",)
     instructs = ("example",)
+    records = "labapp.tasks.single_dimension.records:SingleDimensionRecords"
     items = (SingleDimensionTutorial, SingleDimensionPractice)
     stages = (SingleDimensionStages,)
     asks_about = "representations"

@@ -10,7 +10,7 @@ import pytest
 
 from labapp.analysis import Tables
 from labapp.analysis.column import Column
-from labapp.analysis.columns import COLUMNS
+from labapp.analysis.columns import table_columns
 from labapp.analysis.reconstruction import sections
 from labapp.analysis.reconstruction.comparisons import comparisons
 from labapp.analysis.reconstruction.findings import findings
@@ -38,7 +38,7 @@ def tables(stages: list[dict[str, Any]], scores: list[dict[str, Any]] | None = N
             return typed(rows, columns)
         return typed([WHO | row for row in scores or []] if name == "scores" else [], columns)
 
-    frames = {name: frame(name, columns) for name, columns in COLUMNS.items()}
+    frames = {name: frame(name, columns) for name, columns in table_columns().items()}
     frames["trials"] = frames["trials"].astype({"excluded": bool})
     return Tables(**frames)
 
@@ -100,7 +100,7 @@ def test_who_took_part_twice_counts_with_the_first_model_where_each_meets_one() 
         | {"task": "reconstruction", "excluded": False}
         for who, session, model in met
     ]
-    known = replace(known, trials=typed(questions, COLUMNS["trials"]))
+    known = replace(known, trials=typed(questions, table_columns()["trials"]))
     (group,) = groups_of(known)
     assert (len(group.models), group.within, group.participants, group.first_only) == (
         *(3, False, 9),

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from labapp.analysis.attempt import INTERRUPTED, Attempt, Key, supersede
-from labapp.analysis.course import Span
+from labapp.analysis.attempt import Attempt, Key
+from labapp.analysis.task_records import Ran, Row, TaskRecords
 from labapp.events import Body, Event
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.tasks.single_dimension.events import (
@@ -22,11 +20,10 @@ from labapp.tasks.single_dimension.events import (
     QuestionShown,
     RatingMade,
 )
+from labapp.tasks.single_dimension.tables import TABLES
 
 PART = "single_dimension"
 REGIMES = ("low", "medium", "high")
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +70,8 @@ class SinglePart:
 class QuestionRecord(Attempt):
     """One attempt at a question."""
 
+    part: SinglePart
+
     def __init__(self, part: SinglePart, key: Key, drawn: QuestionDrawn) -> None:
         super().__init__(key)
         self.part = part
@@ -113,108 +112,73 @@ class QuestionRecord(Attempt):
         """From the question's appearance to the answer handed in."""
         return self.since_start(self.answered_ns)
 
-    def row(self) -> Row:
-        """The columns of the table of trials that this task fills."""
-        part, drawn, answer = self.part, self.drawn, self.answer
+
+class SingleDimensionRecords(TaskRecords[SinglePart, QuestionRecord]):
+    """Every attempt at every question."""
+
+    tables = TABLES
+    begins = QuestionDrawn.kind
+    kinds = frozenset(
+        body.kind
+        for body in (
+            QuestionShown,
+            ChoiceMade,
+            RatingMade,
+            ExamplesRedrawn,
+            AnswerGiven,
+            TrialEnded,
+        )
+    )
+
+    @classmethod
+    def part(cls, row: Mapping[str, Any]) -> SinglePart | None:
+        return SinglePart.of(row) if row["part"] == PART else None
+
+    def begin(
+        self, part: SinglePart, key: Key, event: Event, body: QuestionDrawn
+    ) -> QuestionRecord:
+        return QuestionRecord(part, key, body)
+
+    def trial_row(self, attempt: QuestionRecord) -> Row:
+        part, drawn, answer = attempt.part, attempt.drawn, attempt.answer
         return {
-            "stage": part.id,
-            "stage_number": part.number,
-            "task": part.task,
-            "role": part.role,
-            "model": part.model,
-            "trial": self.trial,
-            "attempt": self.attempt,
-            "outcome": self.outcome or INTERRUPTED,
-            "duration_s": self.since_start(self.last_ns),
+            "duration_s": attempt.since_start(attempt.last_ns),
             "dimension": drawn.dimension + 1,
             "dimension_name": part.space.dimensions[drawn.dimension].name,
             "regime": drawn.regime or None,
             "shown_value": drawn.value,
             "right_choice": part.choice_name(drawn.dimension, drawn.correct),
-            "choice": part.choice_name(drawn.dimension, self.choice),
+            "choice": part.choice_name(drawn.dimension, attempt.choice),
             "correct": None if answer is None else answer.correct,
-            "confidence": self.ratings.get("confidence"),
-            "understanding": self.ratings.get("understanding"),
-            "response_s": self.response_s,
-            "first_choice_s": self.since_start(self.first_choice_ns),
-            "choice_changes": max(self.choices - 1, 0),
-            "rating_changes": self.rated - len(self.ratings),
-            "resamples": self.resamples,
-            "started_session_s": self.started_session_s,
-            "excluded": self.excluded_because is not None,
-            "excluded_because": self.excluded_because,
+            "confidence": attempt.ratings.get("confidence"),
+            "understanding": attempt.ratings.get("understanding"),
+            "response_s": attempt.response_s,
+            "first_choice_s": attempt.since_start(attempt.first_choice_ns),
+            "choice_changes": max(attempt.choices - 1, 0),
+            "rating_changes": attempt.rated - len(attempt.ratings),
+            "resamples": attempt.resamples,
         }
 
+    def stage_row(self, part: SinglePart, attempts: Sequence[QuestionRecord], ran: Ran) -> Row:
+        """Metrics are over the questions that were answered: one that the time limit cut off was
+        not."""
+        counted = [question for question in attempts if question.excluded_because is None]
+        answered = [question for question in counted if question.answer is not None]
+        answers = [question.answer for question in answered if question.answer is not None]
+        size, changed = first_to_last(answered)
+        return {
+            "n_answered": len(answered),
+            "n_correct": sum(answer.correct for answer in answers),
+            "correctness_rate": correctness(answered),
+            "confidence": _mean([answer.confidence for answer in answers]),
+            "understanding": _mean([answer.understanding for answer in answers]),
+            "response_time_s": response_time(answered),
+            "change_questions": size,
+            **changed,
+        }
 
-def fold_questions(
-    events: Iterable[tuple[Event, Body]], parts: Mapping[str, SinglePart]
-) -> list[QuestionRecord]:
-    """Every attempt at every question, in the order they were drawn; events: of a whole session."""
-    pauses = Pauses()
-    found: dict[Key, QuestionRecord] = {}
-    counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
-    for event, body in events:
-        pauses = pauses.apply(event)
-        if isinstance(body, PartRestarted):
-            counts[event.stage] = body.attempt
-        if event.stage is None or event.trial is None or event.attempt is None:
-            continue
-        if event.stage not in parts:
-            continue
-        key: Key = (event.stage, event.trial, event.attempt)
-        if isinstance(body, QuestionDrawn):
-            found[key] = QuestionRecord(parts[event.stage], key, body)
-        elif key in found and isinstance(body, _OF_A_QUESTION):
-            found[key].take(event, body, pauses.working_ns(event.t_ns))
-    supersede(found, counts)
-    return list(found.values())
-
-
-_OF_A_QUESTION = (
-    QuestionShown,
-    ChoiceMade,
-    RatingMade,
-    ExamplesRedrawn,
-    AnswerGiven,
-    TrialEnded,
-)
-"""Notes, flags and prompts carry the key of the question they fall into, but are no part of it."""
-
-
-def stage_row(
-    part: SinglePart,
-    outcome: str | None,
-    span: Span,
-    questions: Sequence[QuestionRecord],
-    seq: float | None,
-) -> Row:
-    """The columns of the table of stages that this task fills.
-
-    Metrics are over the questions that were answered: one that the time limit cut off was not.
-    """
-    counted = [q for q in questions if q.excluded_because is None]
-    told = [(q, q.answer) for q in counted if q.answer is not None]
-    answers = [answer for _, answer in told]
-    size, changed = first_to_last([q for q, _ in told])
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "task": part.task,
-        "model": part.model,
-        "outcome": outcome,
-        "n_planned": part.trials,
-        "n_trials": len(counted),
-        "n_answered": len(told),
-        "n_correct": sum(answer.correct for answer in answers),
-        "correctness_rate": correctness([q for q, _ in told]),
-        "confidence": _mean([answer.confidence for answer in answers]),
-        "understanding": _mean([answer.understanding for answer in answers]),
-        "response_time_s": response_time([q for q, _ in told]),
-        "seq": seq,
-        "duration_s": span.duration_s,
-        "change_questions": size,
-        **changed,
-    }
+    def participant_row(self) -> Row:
+        return practice_row(self.attempts)
 
 
 def response_time(questions: Sequence[QuestionRecord]) -> float | None:
@@ -229,7 +193,7 @@ def correctness(questions: Sequence[QuestionRecord]) -> float | None:
 
 def first_to_last(questions: Iterable[QuestionRecord]) -> tuple[int, Row]:
     """The change from the first to the last (n - 1) / 2 of n answered questions, as for
-    reconstruction (analysis.stages): the size of each group, and the columns."""
+    reconstruction: the size of each group, and the columns."""
     told = sorted(questions, key=lambda question: question.trial)
     size = max((len(told) - 1) // 2, 0)
     changed: Row = {}

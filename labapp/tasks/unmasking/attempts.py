@@ -1,19 +1,17 @@
-"""The record of every stimulus of the unmasking task: a fold over the events of one session."""
+"""The record of an attempt at a stimulus of the unmasking task."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from labapp.analysis.attempt import Attempt, Key, supersede
-from labapp.analysis.unmasking.parts import DONT_KNOW, UnmaskingPart
+from labapp.analysis.attempt import Attempt, Key
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.recorded import UnmaskingPart
 
 MS = 1_000_000
 """ns in a millisecond."""
@@ -23,6 +21,8 @@ PRACTICE = "practice"
 class StimulusRecord(Attempt):
     """One attempt at a stimulus. shown, response: what the journal says of it, None where it did
     not come to that; prior_exposures: how often the same picture was on the screen before."""
+
+    part: UnmaskingPart
 
     def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
         super().__init__(key)
@@ -94,37 +94,7 @@ class StimulusRecord(Attempt):
         return None if self.response is None or other is None else self.named == other
 
 
-def fold_stimuli(
-    events: Iterable[tuple[Event, Body]], parts: Mapping[str, UnmaskingPart]
-) -> list[StimulusRecord]:
-    """Every attempt at every stimulus, in the order they were drawn; events: of a whole session.
-
-    Raises RecordError where a stimulus was drawn, or a button pressed, that the plan does not have.
-    """
-    pauses = Pauses()
-    found: dict[Key, StimulusRecord] = {}
-    counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
-    for event, body in events:
-        pauses = pauses.apply(event)
-        if isinstance(body, PartRestarted):
-            counts[event.stage] = body.attempt
-        if event.stage is None or event.trial is None or event.attempt is None:
-            continue
-        key = (event.stage, event.trial, event.attempt)
-        if isinstance(body, StimulusDrawn) and event.stage in parts:
-            found[key] = _begun(event, key, body, parts[event.stage])
-        elif key in found and isinstance(body, StimulusShown | ResponseGiven | TrialEnded):
-            if isinstance(body, ResponseGiven) and not (
-                DONT_KNOW <= body.response < len(found[key].part.buttons)
-            ):
-                raise _foreign(event, f"answers with button {body.response}")
-            found[key].take(event, body, pauses.working_ns(event.t_ns))
-    supersede(found, counts)
-    _count_exposures(found.values())
-    return list(found.values())
-
-
-def _count_exposures(records: Iterable[StimulusRecord]) -> None:
+def count_exposures(records: Iterable[StimulusRecord]) -> None:
     """Of each attempt, how many earlier ones of the session showed the same image masked alike."""
     seen: Counter[tuple[str, str, float]] = Counter()
     for record in records:
@@ -133,16 +103,18 @@ def _count_exposures(records: Iterable[StimulusRecord]) -> None:
         seen[picture] += record.shown is not None
 
 
-def _begun(event: Event, key: Key, body: StimulusDrawn, part: UnmaskingPart) -> StimulusRecord:
+def begun(event: Event, key: Key, body: StimulusDrawn, part: UnmaskingPart) -> StimulusRecord:
+    """The attempt that an event begins. Raises RecordError where the plan lacks the stimulus."""
     if 1 <= body.sequence <= len(part.sequences):
         sequence = part.sequences[body.sequence - 1]
         planned = (sequence.image, sequence.method)
         if 1 <= body.mask <= len(sequence.masks) and planned == (body.image, body.method):
             return StimulusRecord(part, key, body)
-    raise _foreign(event, f"begins mask {body.mask} of {body.image!r} with {body.method!r}")
+    raise foreign(event, f"begins mask {body.mask} of {body.image!r} with {body.method!r}")
 
 
-def _foreign(event: Event, what: str) -> RecordError:
+def foreign(event: Event, what: str) -> RecordError:
+    """The error for an event of something that the plan does not have."""
     return RecordError(
         f"Event {event.seq} of this session {what}, which its plan does not have.",
         safe="The session is untouched.",

@@ -1,21 +1,30 @@
-"""The rows that unmasked pictures give to the tables of trials, stages, annotations and masked
-predictions."""
+"""What is recorded of unmasked pictures, and its rows of tables: trials, stages, annotations,
+masked predictions and the pool."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import exp
 from statistics import fmean
 from typing import Any
 
 from labapp.analysis.attempt import INTERRUPTED, Key
-from labapp.analysis.course import Span
-from labapp.analysis.unmasking.parts import Mask, Output, Sequence_, UnmaskingPart
-from labapp.analysis.unmasking.stimuli import MS, PRACTICE, StimulusRecord
+from labapp.analysis.task_records import Ran, Row, TaskRecords
 from labapp.clock import NS
-
-Row = dict[str, Any]
+from labapp.events import Body, Event
+from labapp.events.trials import TrialEnded
+from labapp.tasks.unmasking.attempts import (
+    MS,
+    PRACTICE,
+    StimulusRecord,
+    begun,
+    count_exposures,
+    foreign,
+)
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.recorded import DONT_KNOW, PART, Mask, Output, Sequence_, UnmaskingPart
+from labapp.tasks.unmasking.tables import TABLES
 
 
 def _set_columns(part: UnmaskingPart) -> Row:
@@ -117,52 +126,53 @@ def pool_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
                 yield _set_columns(part) | about
 
 
-def trial_row(record: StimulusRecord) -> Row:
-    """The columns of the table of trials that this task fills."""
-    part = record.part
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "task": part.task,
-        "role": part.role,
-        "model": part.model,
-        "trial": record.trial,
-        "attempt": record.attempt,
-        "outcome": record.outcome or INTERRUPTED,
-        "duration_s": record.reaction_time_s,
-        "started_session_s": record.started_session_s,
-        "excluded": record.excluded_because is not None,
-        "excluded_because": record.excluded_because,
-    }
+class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
+    """Every attempt at every stimulus."""
 
+    tables = TABLES
+    begins = StimulusDrawn.kind
+    kinds = frozenset({StimulusShown.kind, ResponseGiven.kind, TrialEnded.kind})
 
-def stage_row(
-    part: UnmaskingPart,
-    outcome: str,
-    span: Span,
-    stimuli: Sequence[StimulusRecord],
-    keyboard_away: Set[Key],
-    seq: float | None,
-) -> Row:
-    """The columns of the table of stages that this task fills; stimuli: of this block;
-    keyboard_away: those whose reaction time does not count."""
-    counted = [one for one in stimuli if one.excluded_because is None]
-    right = [one.equals(one.sequence.truth) is True for one in counted]
-    timed = [one for one in counted if (part.id, one.trial, one.attempt) not in keyboard_away]
-    times = [seconds for one in timed if (seconds := one.reaction_time_s) is not None]
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "task": part.task,
-        "model": part.model,
-        "outcome": outcome,
-        "n_planned": part.trials,
-        "n_trials": len(counted),
-        "n_answered": len(counted),
-        "n_correct": sum(right),
-        "correctness_rate": fmean(right) if right else None,
-        "response_time_s": fmean(times) if times else None,
-        "seq": seq,
-        "duration_s": span.duration_s,
-        "model_accuracy": part.accuracy,
-    }
+    @classmethod
+    def part(cls, row: Mapping[str, Any]) -> UnmaskingPart | None:
+        return UnmaskingPart.of(row) if row["part"] == PART else None
+
+    def begin(
+        self, part: UnmaskingPart, key: Key, event: Event, body: StimulusDrawn
+    ) -> StimulusRecord:
+        return begun(event, key, body, part)
+
+    def take(self, event: Event, body: Body, working_ns: int) -> None:
+        if isinstance(body, ResponseGiven) and event.stage is not None:
+            buttons = len(self.parts[event.stage].buttons)
+            if not DONT_KNOW <= body.response < buttons:
+                raise foreign(event, f"answers with button {body.response}")
+        super().take(event, body, working_ns)
+
+    def end(self, working_ns: int) -> None:
+        super().end(working_ns)
+        count_exposures(self.attempts)
+
+    def trial_row(self, attempt: StimulusRecord) -> Row:
+        return {"duration_s": attempt.reaction_time_s}
+
+    def stage_row(self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran) -> Row:
+        """Reaction times during which the keyboard was away do not count."""
+        counted = [stimulus for stimulus in attempts if stimulus.excluded_because is None]
+        right = [stimulus.equals(stimulus.sequence.truth) is True for stimulus in counted]
+        timed = [stimulus for stimulus in counted if stimulus.key not in ran.keyboard_away]
+        times = [seconds for one in timed if (seconds := one.reaction_time_s) is not None]
+        return {
+            "n_answered": len(counted),
+            "n_correct": sum(right),
+            "correctness_rate": fmean(right) if right else None,
+            "response_time_s": fmean(times) if times else None,
+            "model_accuracy": part.accuracy,
+        }
+
+    def own_rows(self) -> Mapping[str, Iterable[Row]]:
+        return {
+            "annotations": map(annotation_row, self.attempts),
+            "masked_predictions": masked_prediction_rows(self.parts.values()),
+            "pool": pool_rows(self.parts.values()),
+        }

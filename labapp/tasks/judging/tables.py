@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from labapp.analysis.column import number, seconds, text, whole, yes
-
-WHO = (
-    text("study", "id of the study"),
-    text("participant", "label of the participant (a pseudonym)"),
-    text("session", "label of the session"),
-)
-INCLUDED = yes("included", "the session counts, see the table participants")
+from labapp.analysis.column import INCLUDED, WHO, number, seconds, text, whole, yes
+from labapp.analysis.task_records import TaskTables
 
 _WHERE = (
     text("stage", "id of the plan's part"),
@@ -156,3 +150,8 @@ JUDGING_STAGES = (
 """Of stages that judge explanations, in the table of stages. There `n_correct` and
 `correctness_rate` are of the correct class found or, with agreement, of predictions rightly
 believed."""
+
+TABLES = TaskTables(
+    own={"judgements": JUDGEMENTS, "similarities": SIMILARITIES},
+    added={"stages": {"skips_taken_back": JUDGING_STAGES}},
+)

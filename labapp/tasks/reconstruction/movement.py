@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from labapp.analysis.parts import StagePart
+from labapp.tasks.reconstruction.recorded import StagePart
 
 DEVICES = ("mouse", "keyboard", "wheel", "touch", "simulated")
 """The inputs that `dial.moved` names."""

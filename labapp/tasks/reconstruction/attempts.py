@@ -1,23 +1,17 @@
-"""The record of every question: a fold over the events of one session."""
+"""The record of an attempt at a question of reconstruction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from labapp.analysis.attempt import INTERRUPTED, Attempt, Key, supersede
-from labapp.analysis.movement import Movement
-from labapp.analysis.parts import StagePart
+from labapp.analysis.attempt import INTERRUPTED, Attempt, Key
 from labapp.clock import NS
 from labapp.events import Body, Event
-from labapp.events.durations import KINDS as PAUSES
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
 from labapp.tasks.reconstruction.activity import ACTIVITIES, counted_as_published_ns, counted_ns
 from labapp.tasks.reconstruction.events import (
-    AlignmentMarked,
     DialMoved,
     DialSelected,
     LabelEdited,
@@ -28,24 +22,9 @@ from labapp.tasks.reconstruction.events import (
     TrialSolved,
     TrialStarted,
 )
+from labapp.tasks.reconstruction.movement import Movement
+from labapp.tasks.reconstruction.recorded import StagePart
 from labapp.tasks.reconstruction.snapshots import Snapshot, SnapshotFold
-
-_OF_A_QUESTION = frozenset(
-    {
-        TrialDrawn,
-        TrialStarted,
-        DialMoved,
-        DialSelected,
-        PictureDecoded,
-        TrialSolved,
-        OverlayToggled,
-        LabelEdited,
-        SkipOffered,
-        AlignmentMarked,
-        TrialEnded,
-    }
-)
-"""Notes, flags and prompts carry the key of the question they fall into, but are no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,41 +88,10 @@ def active_as_published_ns(snapshots: Sequence[Snapshot], part: StagePart) -> in
     )
 
 
-def fold_trials(
-    events: Iterable[tuple[Event, Body]], stages: Iterable[StagePart]
-) -> list[TrialRecord]:
-    """Every attempt at every question, in the order they were drawn.
-
-    events: all events of one session with their bodies, in the journal's order (pauses are needed
-    too).
-    """
-    parts = {part.id: part for part in stages}
-    pauses = Pauses()
-    counts: dict[str | None, int] = {}  # the attempt that counts of a stage that began again
-    attempts: dict[Key, _Attempt] = {}
-    for event, body in events:
-        if type(body) not in _OF_A_QUESTION:
-            if event.kind in PAUSES:
-                pauses = pauses.apply(event)
-            elif isinstance(body, PartRestarted):
-                counts[event.stage] = body.attempt
-            continue
-        assert event.stage is not None
-        assert event.trial is not None
-        assert event.attempt is not None
-        key = (event.stage, event.trial, event.attempt)
-        attempt = attempts.get(key)
-        if attempt is None:
-            if not isinstance(body, TrialDrawn) or event.stage not in parts:
-                continue
-            attempt = attempts[key] = _Attempt(parts[event.stage], key, body)
-        attempt.take(event, body, pauses.working_ns(event.t_ns))
-    supersede(attempts, counts)
-    return [attempt.record() for attempt in attempts.values()]
-
-
-class _Attempt(Attempt):
+class Question(Attempt):
     """One attempt at a question while its events come in."""
+
+    part: StagePart
 
     def __init__(self, part: StagePart, key: Key, drawn: TrialDrawn) -> None:
         super().__init__(key)

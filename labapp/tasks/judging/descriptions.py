@@ -25,7 +25,7 @@ METHOD, TREE = "method", "tree"
 
 @dataclass(slots=True)
 class OverPhotos:
-    """A fold over the events of a session. looked_at_ns: photo on the screen -> working time in ns
+    """A fold over the events of judging. looked_at_ns: photo on the screen -> working time in ns
     with the description of the method open; photos without any are left out."""
 
     looked_at_ns: dict[Key, int] = field(default_factory=dict)
@@ -36,10 +36,7 @@ class OverPhotos:
     def take(self, body: Body, photo: Key | None, working_ns: int) -> None:
         """Take in an event of a stage or warm-up; photo: the attempt it is of; working_ns: working
         time at it, which stands still at the session's end."""
-        if self._open and self._photo is not None:
-            spent = working_ns - self._before_ns
-            self.looked_at_ns[self._photo] = self.looked_at_ns.get(self._photo, 0) + spent
-        self._before_ns = working_ns
+        self._until(working_ns)
         match body:
             case DescriptionOpened():
                 self._open = body.what == METHOD
@@ -51,3 +48,14 @@ class OverPhotos:
                 self._photo = None
             case PartEnded() | PartRestarted():
                 self._open, self._photo = False, None
+
+    def ended(self, working_ns: int) -> dict[Key, int]:
+        """`looked_at_ns` at the end of the session, which is at working time working_ns."""
+        self._until(working_ns)
+        return self.looked_at_ns
+
+    def _until(self, working_ns: int) -> None:
+        if self._open and self._photo is not None:
+            spent = working_ns - self._before_ns
+            self.looked_at_ns[self._photo] = self.looked_at_ns.get(self._photo, 0) + spent
+        self._before_ns = working_ns

@@ -1,21 +1,33 @@
-"""The rows that judged photos give to the tables of trials, stages, judgements and similarities."""
+"""What is recorded of judged photos, and its rows of tables: trials, stages, judgements and
+similarities."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
-from labapp.analysis.attempt import INTERRUPTED
-from labapp.analysis.course import Span
-from labapp.analysis.judging.columns import ANSWERS_TO
-from labapp.analysis.judging.descriptions import METHOD, TREE
-from labapp.analysis.judging.parts import JudgedPart
-from labapp.analysis.judging.photos import PhotoRecord
+from labapp.analysis.attempt import INTERRUPTED, Key
+from labapp.analysis.task_records import Ran, Row, TaskRecords
 from labapp.clock import NS
 from labapp.errors import RecordError
-from labapp.tasks.judging.events import PerformanceComputed
+from labapp.events import Body, Event
+from labapp.events.lifecycle import PartEnded
+from labapp.events.trials import TrialEnded
+from labapp.tasks.judging.attempts import PhotoRecord
+from labapp.tasks.judging.descriptions import METHOD, TREE, OverPhotos
+from labapp.tasks.judging.events import (
+    DescriptionClosed,
+    DescriptionOpened,
+    JudgementMade,
+    PerformanceComputed,
+    PhotoDrawn,
+    PhotoJudged,
+    PhotoShown,
+    SpeciesOpened,
+)
 from labapp.tasks.judging.plan import (
     ABSENT,
     AFTER_ABSENT,
@@ -30,8 +42,9 @@ from labapp.tasks.judging.plan import (
     SIMILARITY,
     VERDICT,
 )
+from labapp.tasks.judging.recorded import PART, WARM_UP_PART, JudgedPart
+from labapp.tasks.judging.tables import ANSWERS_TO, TABLES
 
-Row = dict[str, Any]
 BELIEVED = 3
 """Agreement from here on means: believed correct (paper 003, section 5.3)."""
 QUESTIONS = tuple(column.name for column in ANSWERS_TO)
@@ -214,66 +227,94 @@ def similarity_rows(record: PhotoRecord) -> list[Row]:
     return rows
 
 
-def trial_row(record: PhotoRecord) -> Row:
-    """The columns of the table of trials that these tasks fill."""
-    part = record.part
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "task": part.task,
-        "role": part.role,
-        "model": part.model,
-        "trial": record.trial,
-        "attempt": record.attempt,
-        "outcome": record.outcome or INTERRUPTED,
-        "duration_s": record.since_start(record.judged_ns or record.last_ns),
-        "started_session_s": record.started_session_s,
-        "excluded": record.excluded_because is not None,
-        "excluded_because": record.excluded_because,
-    }
+class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
+    """Every attempt at every photo, and at every exercise of a warm-up."""
 
+    tables = TABLES
+    begins = PhotoDrawn.kind
+    kinds = frozenset(
+        body.kind
+        for body in (
+            PhotoShown,
+            JudgementMade,
+            PhotoJudged,
+            SpeciesOpened,
+            DescriptionOpened,
+            DescriptionClosed,
+            PerformanceComputed,
+            TrialEnded,
+            PartEnded,
+        )
+    )
 
-def stage_row(
-    part: JudgedPart,
-    outcome: str,
-    span: Span,
-    photos: Sequence[PhotoRecord],
-    performance: PerformanceComputed | None,
-    seq: float | None,
-) -> Row:
-    """The columns of the table of stages that these tasks fill; photos: of this stage."""
-    counted = [one for one in photos if one.excluded_because is None]
-    judged = [one for one in counted if one.judged]
-    told = [rights(one) for one in judged]
-    main = [row[name] for row in told for name in _MAIN if row[name] is not None]
-    output = [row["right_output"] for row in told if row["right_output"] is not None]
-    agreement = [one.answers[AGREEMENT] for one in judged if AGREEMENT in one.answers]
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "task": part.task,
-        "model": part.model,
-        "outcome": outcome,
-        "n_planned": part.trials,
-        "n_trials": len(counted),
-        "n_answered": len(judged),
-        "n_correct": sum(main),
-        "correctness_rate": _mean(main),
-        "response_time_s": _mean([s for one in judged if (s := one.duration_s) is not None]),
-        "seq": seq,
-        "duration_s": span.duration_s,
-        "method": part.method,
-        "labels": part.labels,
-        "set": part.set,
-        "model_accuracy": part.accuracy,
-        "output_rate": _mean(output),
-        "agreement": _mean(agreement),
-        "hits": None if performance is None else performance.hits,
-        "expected_hits": None if performance is None else performance.expected_hits,
-        "n_ties": (
-            None if performance is None or performance.hits is None else len(performance.ties)
-        ),
-    }
+    def __init__(self, parts: Mapping[str, JudgedPart], plan: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(parts, plan)
+        self.performances: dict[str, PerformanceComputed] = {}
+        self._descriptions = OverPhotos()
+
+    @classmethod
+    def part(cls, row: Mapping[str, Any]) -> JudgedPart | None:
+        return JudgedPart.of(row) if row["part"] in (PART, WARM_UP_PART) else None
+
+    def begin(self, part: JudgedPart, key: Key, event: Event, body: PhotoDrawn) -> PhotoRecord:
+        if body.photo not in part.photos:
+            raise RecordError(
+                f"Event {event.seq} of this session begins the photo {body.photo!r}, which its "
+                "plan does not have.",
+                safe="The session is untouched.",
+                todo="Check it with `labapp sessions verify`, and leave it out until then.",
+            )
+        return PhotoRecord(part, key, body)
+
+    def take(self, event: Event, body: Body, working_ns: int) -> None:
+        key = None
+        if event.stage is not None and event.trial is not None and event.attempt is not None:
+            key = event.stage, event.trial, event.attempt
+        self._descriptions.take(body, key, working_ns)
+        if isinstance(body, PerformanceComputed) and event.stage is not None:
+            self.performances[event.stage] = body  # the last, where the stage began again
+        else:
+            super().take(event, body, working_ns)
+
+    def end(self, working_ns: int) -> None:
+        for key, spent_ns in self._descriptions.ended(working_ns).items():
+            if key in self.by_key:
+                self.by_key[key].description_ns = spent_ns
+        super().end(working_ns)
+
+    def trial_row(self, attempt: PhotoRecord) -> Row:
+        return {"duration_s": attempt.since_start(attempt.judged_ns or attempt.last_ns)}
+
+    def stage_row(self, part: JudgedPart, attempts: Sequence[PhotoRecord], ran: Ran) -> Row:
+        judged = [photo for photo in attempts if photo.excluded_because is None and photo.judged]
+        performance = self.performances.get(part.id)
+        told = [rights(photo) for photo in judged]
+        main = [row[name] for row in told for name in _MAIN if row[name] is not None]
+        output = [row["right_output"] for row in told if row["right_output"] is not None]
+        agreement = [photo.answers[AGREEMENT] for photo in judged if AGREEMENT in photo.answers]
+        return {
+            "n_answered": len(judged),
+            "n_correct": sum(main),
+            "correctness_rate": _mean(main),
+            "response_time_s": _mean([s for one in judged if (s := one.duration_s) is not None]),
+            "method": part.method,
+            "labels": part.labels,
+            "set": part.set,
+            "model_accuracy": part.accuracy,
+            "output_rate": _mean(output),
+            "agreement": _mean(agreement),
+            "hits": None if performance is None else performance.hits,
+            "expected_hits": None if performance is None else performance.expected_hits,
+            "n_ties": (
+                None if performance is None or performance.hits is None else len(performance.ties)
+            ),
+        }
+
+    def own_rows(self) -> Mapping[str, Iterable[Row]]:
+        return {
+            "judgements": map(judgement_row, self.attempts),
+            "similarities": chain.from_iterable(map(similarity_rows, self.attempts)),
+        }
 
 
 _MAIN = ("right_distinction", "right_agreement")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labapp.analysis.column import number, seconds, text, whole, yes
-from labapp.analysis.judging.columns import INCLUDED, WHO
+from labapp.analysis.column import INCLUDED, WHO, number, seconds, text, whole, yes
+from labapp.analysis.task_records import TaskTables
 
 _SET = (
     text("stimuli", "id of the stimulus set"),
@@ -117,3 +117,12 @@ POOL = (
 )
 """How the explained model does on all photos from which the images of a stimulus set were chosen
 (tables 1 and 2); a row for every pair of classes."""
+
+_OF_A_SET = ("study", "stimuli", "manifest_sha256", "classifier")
+TABLES = TaskTables(
+    own={"annotations": ANNOTATIONS, "masked_predictions": MASKED_PREDICTIONS, "pool": POOL},
+    distinct={
+        "masked_predictions": (*_OF_A_SET, "fill", "sign", "image", "method_number", "percent"),
+        "pool": (*_OF_A_SET, "truth", "prediction"),
+    },
+)

@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
 
-from labapp.analysis.course import Span
-from labapp.analysis.parts import StagePart
-from labapp.analysis.trials import TrialRecord
-
-SEQ = "seq"
+from labapp.tasks.reconstruction.attempts import TrialRecord
+from labapp.tasks.reconstruction.recorded import StagePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +41,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """A stage that was begun. outcome: completed, time_expired, skipped or None (no end)."""
+    """A stage that was begun."""
 
     part: StagePart
-    outcome: str | None
-    duration_s: float | None
     completion_rate: float | None
     measures: Measures
-    seq: float | None
     change: Change
 
 
@@ -69,9 +63,9 @@ def measure(trials: Sequence[TrialRecord]) -> Measures:
 
 
 def stage_record(
-    part: StagePart, span: Span, trials: Sequence[TrialRecord], seq: float | None
+    part: StagePart, outcome: str | None, trials: Sequence[TrialRecord]
 ) -> StageRecord:
-    """The metrics of a stage from all of its attempts.
+    """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
 
     Questions that the time limit kept from being asked count as not completed; questions that
     were not asked because the moderator skipped the stage, or the session broke off, do not count.
@@ -80,18 +74,15 @@ def stage_record(
         (t for t in trials if t.excluded_because is None), key=lambda trial: trial.trial
     )
     measures = measure(counted)
-    done = span.outcome in ("completed", "time_expired")
+    done = outcome in ("completed", "time_expired")
     asked = part.trials if done else measures.n
     change = first_to_last(counted)
     if part.target_alignment is None:  # nothing can be solved in a calibration
         asked, change = 0, replace(change, completion_rate=None)
     return StageRecord(
         part=part,
-        outcome=span.outcome,
-        duration_s=span.duration_s,
         completion_rate=measures.solved / asked if asked else None,
         measures=measures,
-        seq=seq,
         change=change,
     )
 

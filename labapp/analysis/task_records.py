@@ -1,0 +1,190 @@
+"""What one task leaves in one session: a fold over the events of its parts, and its rows of tables.
+
+A task type names its class of records (`TaskType.records`). The walk over the events and all that
+is the same in every task are in `labapp.analysis.rows`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from labapp import discovery
+from labapp.analysis.attempt import Attempt, Key, supersede
+from labapp.analysis.column import Column
+from labapp.events import Body, Event
+from labapp.events.lifecycle import PartRestarted
+
+if TYPE_CHECKING:
+    from labapp.plugins.task_type import TaskType
+    from labapp.tasks.reconstruction.snapshots import Snapshot
+
+Row = dict[str, Any]
+Columns = tuple[Column, ...]
+
+
+class RecordedPart(Protocol):
+    """A stage or practice as the tables need it, read from a row of the session's plan.
+
+    number: of the stage, from 1; model: what it asks about; task: what the tables call it; trials:
+    how many were planned.
+    """
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def trials(self) -> int: ...
+
+
+class Traced(Protocol):
+    """An attempt with snapshots, for the table of these."""
+
+    @property
+    def part(self) -> RecordedPart: ...
+    @property
+    def trial(self) -> int: ...
+    @property
+    def attempt(self) -> int: ...
+    @property
+    def snapshots(self) -> Sequence[Snapshot]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class TaskTables:
+    """The columns that a task brings.
+
+    Attributes
+    ----------
+    own : dict
+        By name, the columns of tables of its own. A column `included` or `keyboard_away` in them is
+        filled in for every task alike.
+    added : dict
+        By table, and there by the shared column behind which they stand, columns that it adds.
+    distinct : dict
+        By table of its own that says the same in every session, the columns that tell rows apart.
+    """
+
+    own: Mapping[str, Columns] = field(default_factory=dict)
+    added: Mapping[str, Mapping[str, Columns]] = field(default_factory=dict)
+    distinct: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What is known of a stage besides its attempts. outcome: None without an end; keyboard_away:
+    attempts during which the participant's keyboard was away."""
+
+    outcome: str | None
+    keyboard_away: Set[Key]
+
+
+P = TypeVar("P", bound=RecordedPart)
+A = TypeVar("A", bound=Attempt)
+
+
+class TaskRecords(ABC, Generic[P, A]):
+    """A fold over one session's events of the parts of one task.
+
+    Parameters
+    ----------
+    parts : dict
+        Its stages and practices by id, in the plan's order.
+    plan : sequence of dict
+        The rows of the whole plan.
+    """
+
+    tables: ClassVar[TaskTables] = TaskTables()
+    begins: ClassVar[str]
+    """The kind of event that an attempt begins with."""
+    kinds: ClassVar[frozenset[str]]
+    """The kinds of events of its parts that it takes besides. One that neither it takes nor the
+    task type names (`TaskType.told_elsewhere`) is an error."""
+    of_session: ClassVar[frozenset[str]] = frozenset()
+    """The kinds of events of no part that it takes."""
+
+    def __init__(self, parts: Mapping[str, P], plan: Sequence[Mapping[str, Any]]) -> None:
+        self.parts = parts
+        self.plan = plan
+        self.by_key: dict[Key, A] = {}
+        self._counts: dict[str | None, int] = {}  # the attempt that counts where a stage began anew
+
+    @classmethod
+    @abstractmethod
+    def part(cls, row: Mapping[str, Any]) -> P | None:
+        """A part from its row in the plan; None where it is neither stage nor practice. Raises
+        KeyError, ValueError or TypeError where the row lacks something."""
+
+    @abstractmethod
+    def begin(self, part: P, key: Key, event: Event, body: Any) -> A:
+        """The attempt that an event begins. Raises RecordError where the plan lacks it."""
+
+    def take(self, event: Event, body: Body, working_ns: int) -> None:
+        """Take in an event of one of its parts, of one of its kinds.
+
+        working_ns : int
+            Working time (pauses and gaps taken out) in ns.
+        """
+        if isinstance(body, PartRestarted):
+            self._counts[event.stage] = body.attempt
+        elif event.stage is not None and event.trial is not None and event.attempt is not None:
+            key = (event.stage, event.trial, event.attempt)
+            if event.kind == self.begins:
+                self.by_key[key] = self.begin(self.parts[event.stage], key, event, body)
+            elif (attempt := self.by_key.get(key)) is not None:
+                attempt.take(event, body, working_ns)
+
+    def take_of_session(self, body: Body) -> None:
+        """Take in an event of no part."""
+        return
+
+    def end(self, working_ns: int) -> None:
+        """Nothing more comes; working_ns: working time at the session's last event."""
+        supersede(self.by_key, self._counts)
+
+    @property
+    def attempts(self) -> Sequence[A]:
+        """Every attempt at every trial, in the order they were drawn."""
+        return list(self.by_key.values())
+
+    @abstractmethod
+    def trial_row(self, attempt: A) -> Row:
+        """What an attempt gives to the table of trials, but for what every task gives."""
+
+    @abstractmethod
+    def stage_row(self, part: P, attempts: Sequence[A], ran: Ran) -> Row:
+        """What a stage gives to the table of stages, but for what every task gives; attempts: all
+        of this stage."""
+
+    def own_rows(self) -> Mapping[str, Iterable[Row]]:
+        """The rows of the tables of its own."""
+        return {}
+
+    def participant_row(self) -> Row:
+        """What it gives to the table of participants."""
+        return {}
+
+    def traced(self) -> Sequence[Traced]:
+        """Its attempts with snapshots, for the table of these."""
+        return ()
+
+
+def records_class(task_type: TaskType[Any]) -> type[TaskRecords[Any, Any]] | None:
+    """The records of a task type; None for one whose parts have no trials."""
+    return _load(task_type.records) if task_type.records else None
+
+
+@cache
+def _load(where: str) -> type[TaskRecords[Any, Any]]:
+    loaded: type[TaskRecords[Any, Any]] = discovery.load(where)
+    return loaded

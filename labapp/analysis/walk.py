@@ -1,0 +1,131 @@
+"""One walk over the events of a session, which hands each to the task that it belongs to.
+
+Nothing that happened in a part is passed over: an event that the task of its part does not know, or
+that belongs to no part, is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from labapp.analysis.parts import Parts
+from labapp.analysis.task_records import TaskRecords, records_class
+from labapp.errors import RecordError
+from labapp.events import Body, Event
+from labapp.events.durations import KINDS as PAUSES
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
+from labapp.plugins import registry
+from labapp.plugins.task_type import TaskType
+
+SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind})
+"""Kinds of events that every part has, whoever takes them besides."""
+VOCABULARY = "labapp.events."
+"""Kinds that are defined here and that no task claims are of any part."""
+
+
+def walk(
+    events: Iterable[tuple[Event, Body]], parts: Parts, plan: Sequence[Mapping[str, Any]]
+) -> tuple[TaskRecords[Any, Any], ...]:
+    """What each task of a plan found in a session, in the order of the task types.
+
+    Raises RecordError for an event that no task of its part knows.
+    """
+    tasks = _records(parts, plan)
+    task_of = {part_id: task for task in tasks for part_id in task.parts}
+    follow(events, task_of, parts)
+    return tasks
+
+
+def follow(
+    events: Iterable[tuple[Event, Body]],
+    task_of: Mapping[str, TaskRecords[Any, Any]],
+    parts: Parts,
+) -> None:
+    """Hand every event to the records of its part, by the part's id."""
+    tasks = list(dict.fromkeys(task_of.values()))
+    claimed = _claimed(registry.task_types())
+    told = {kind for known in registry.task_types() for kind in known.told_elsewhere}
+    of_session = {kind for task in tasks for kind in task.of_session}
+    taken = {id(task): _taken(type(task)) for task in tasks}
+    pauses = Pauses()
+    last_ns = 0
+    for event, body in events:
+        kind = event.kind
+        last_ns = event.t_ns
+        task = task_of.get(event.stage or "")
+        if task is not None and kind in taken[id(task)]:
+            task.take(event, body, pauses.working_ns(last_ns))
+        elif kind in PAUSES:
+            pauses = pauses.apply(event)
+        elif kind in of_session and event.stage is None:
+            for other in tasks:
+                if kind in other.of_session:
+                    other.take_of_session(body)
+        elif kind not in SHARED and (kind in claimed or _brought(body)):
+            _check(event, parts, claimed.get(kind, frozenset()), kind in told)
+    for task in tasks:
+        task.end(pauses.working_ns(last_ns))
+
+
+def _records(parts: Parts, plan: Sequence[Mapping[str, Any]]) -> tuple[TaskRecords[Any, Any], ...]:
+    made = []
+    for task_type in registry.task_types():
+        own = {
+            part_id: part
+            for part_id, part in parts.represented.items()
+            if parts.task_types[part_id] is task_type
+        }
+        if own and (records := records_class(task_type)) is not None:
+            made.append(records(own, plan))
+    return tuple(made)
+
+
+@lru_cache(maxsize=64)
+def _taken(records: type[TaskRecords[Any, Any]]) -> frozenset[str]:
+    return records.kinds | {records.begins, PartRestarted.kind}
+
+
+@lru_cache(maxsize=4)
+def _claimed(task_types: tuple[TaskType[Any], ...]) -> Mapping[str, frozenset[str]]:
+    """By kind of event, the names of the task types that it is of."""
+    claimed: dict[str, set[str]] = {}
+    for task_type in task_types:
+        records = records_class(task_type)
+        kinds = set(task_type.told_elsewhere)
+        if records is not None:
+            kinds |= _taken(records)
+        for kind in kinds - SHARED:
+            claimed.setdefault(kind, set()).add(task_type.name)
+    return {kind: frozenset(names) for kind, names in claimed.items()}
+
+
+def _brought(body: Body) -> bool:
+    """Whether a task brings the kind of an event."""
+    return not type(body).__module__.startswith(VOCABULARY)
+
+
+def _check(event: Event, parts: Parts, names: frozenset[str], told: bool) -> None:
+    """Raise RecordError unless the event is told of elsewhere, or of the task of its part.
+
+    names: of the task types that such an event is of; told: tables of all tasks tell of it, in
+    whatever part it stands.
+    """
+    task_type = parts.task_types.get(event.stage or "")
+    if task_type is not None and event.stage is not None:
+        if told or task_type.name in names:
+            return
+        where = f"in the part {event.stage!r}, whose task {task_type.name!r} knows no such events"
+    elif event.stage is not None:
+        where = f"in the part {event.stage!r}, which the plan does not have"
+    else:
+        where = "in no part"
+    raise RecordError(
+        f"Event {event.seq} of this session ({event.kind}) was recorded {where}: it would be in no "
+        "table.",
+        safe="The session is untouched; nothing was left out without a word.",
+        todo="Install the version of labapp, or of the package that brings the task, with which "
+        "the session was recorded.",
+    )
