@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.bundle.people import PARTICIPANTS, SESSIONS
-from labapp.bundle.session_timeline import SESSION_COLUMNS
+from labapp.bundle.session_timeline import session_columns
 from labapp.bundle.task_timeline import event_columns
 from labapp.bundle.tasks import trial_columns
 from labapp.bundle.tsv import described
@@ -42,7 +42,7 @@ def codebook() -> dict[str, Any]:
         "journal.parquet": JOURNAL_COLUMNS,
         "participants.tsv": described(PARTICIPANTS),
         "sessions.tsv": described(SESSIONS),
-        "task-session_events.tsv": described(SESSION_COLUMNS),
+        "task-session_events.tsv": described(session_columns()),
         **{
             f"task-{files.label}_{suffix}.tsv": described(columns(files))
             for files in registry.task_files()

@@ -38,20 +38,13 @@ SESSION_TYPES = {
     "pause": "The session stood still; text says why.",
     "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
     "gap": "From the end of a run that was killed to the moment the session went on.",
-    "consent.given": "The participant agreed.",
-    "consent.declined": "The participant did not agree; the session ends.",
     "page.turned": "A page of a text or questionnaire is on the screen; value counts from 0.",
-    "tutorial.dial_moved": "A dial of the tutorial was moved to value.",
-    "response.changed": "An answer was given or changed; text is instrument and item.",
-    "questionnaire.submitted": "A questionnaire was left; text is the instrument.",
     "note.added": "A moderator's note, from its first key; value is the session time in s at which "
     "it was kept (Enter).",
     "deviation.noted": "What went otherwise than the study says, as the moderator wrote it down, "
     "from its first key; value is the session time in s at which it was kept (Enter).",
     "note.corrected": "A note, deviation, flag, prompt or question reads text from now on; without "
     "text it is taken back; value is the seq of what is corrected. Onset is the first key.",
-    "interview.question_asked": "The moderator asked a question of the interview's guide; value is "
-    "its number, text its words.",
     "blinding.set": "The console hides (true) or names (false) the representations to the "
     "moderator.",
     "flag.added": "A moderator's flag; value is its number, text its meaning.",
@@ -81,17 +74,31 @@ SESSION_TYPES = {
     "session.ended": "The session was ended early; text says why, value what a participant who "
     "withdrew wants done with the data: keep or delete.",
 }
-SESSION_COLUMNS = (
-    *COMMON,
-    Column("trial_type", "What happened.", levels=SESSION_TYPES),
-    Column("stage", "Id of the plan's part it belongs to."),
-    WORKING,
-    Column("outcome", "How the part or run ended; n/a where no end was recorded."),
-    Column("source", "Who caused it: participant, moderator, system or simulated."),
-    Column("value", "A number or answer, see trial_type."),
-    Column("text", "Words, on one line, see trial_type."),
-    SEQ,
-)
+
+
+def session_types() -> dict[str, str]:
+    """What the types of rows mean, those that tasks have too."""
+    types = list(SESSION_TYPES.items())
+    for row in registry.course_rows().values():
+        names = [name for name, _ in types]
+        place = names.index(row.behind) + 1 if row.behind in names else len(types)
+        types.insert(place, (row.kind, row.meaning))
+    return dict(types)
+
+
+def session_columns() -> tuple[Column, ...]:
+    """The columns of the session's events.tsv."""
+    return (
+        *COMMON,
+        Column("trial_type", "What happened.", levels=session_types()),
+        Column("stage", "Id of the plan's part it belongs to."),
+        WORKING,
+        Column("outcome", "How the part or run ended; n/a where no end was recorded."),
+        Column("source", "Who caused it: participant, moderator, system or simulated."),
+        Column("value", "A number or answer, see trial_type."),
+        Column("text", "Words, on one line, see trial_type."),
+        SEQ,
+    )
 
 
 def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
@@ -102,12 +109,13 @@ def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
         # Most of a journal is movements and pictures, which this table has nothing of.
         if event.kind not in of_tasks:
             fold.take(event, body)
-    return Table(SESSION_COLUMNS, sorted(fold.rows, key=lambda row: (row["at"], row["seq"])))
+    return Table(session_columns(), sorted(fold.rows, key=lambda row: (row["at"], row["seq"])))
 
 
 class _Fold:
     def __init__(self) -> None:
         self.rows: list[Cells] = []
+        self._of_tasks = registry.course_rows()
         self._pauses = Pauses()
         self._trail = Trail()
         self._open: dict[str, Lasting] = {}
@@ -145,6 +153,9 @@ class _Fold:
                 began_ns = body.typing_began_ns
                 row = self._add(event.kind, event, began_ns, duration="0", **_words(event))
                 row["stage"] = self._trail.at(began_ns)[0]
+            case _ if event.kind in self._of_tasks:
+                cells = self._of_tasks[event.kind].cells(body)
+                self._add(event.kind, event, event.t_ns, duration="0", **cells)
             case _ if event.kind in SESSION_TYPES:
                 self._add(event.kind, event, event.t_ns, duration="0", **_words(event))
 
@@ -175,19 +186,10 @@ def _words(event: Event) -> Cells:
     match event.kind:
         case "page.turned":
             return {"value": payload["page"]}
-        case "tutorial.dial_moved":
-            place = f"box {payload['box'] + 1}, dial {payload['dimension'] + 1}"
-            return {"value": payload["value"], "text": place}
-        case "response.changed":
-            return {"value": payload["value"], "text": f"{payload['instrument']} {payload['item']}"}
-        case "questionnaire.submitted":
-            return {"text": payload["instrument"]}
         case "note.added" | "deviation.noted":
             return {"value": seconds(event.t_ns), "text": payload["text"]}
         case "note.corrected":
             return {"value": payload["seq"], "text": payload["text"] or None}
-        case "interview.question_asked":
-            return {"value": payload["question"], "text": payload["text"]}
         case "blinding.set":
             return {"value": payload["blind"]}
         case "session.ended":

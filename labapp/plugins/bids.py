@@ -58,6 +58,32 @@ class Column:
         return entry
 
 
+def _nothing(body: Any) -> Cells:
+    return {}
+
+
+@dataclass(frozen=True)
+class CourseRow:
+    """A type of row in the timeline of the session as a whole, for an event outside of trials.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of event that has the row; the type is called like it.
+    meaning : str
+        What it says, for the sidecar.
+    cells : callable
+        From the event's body the cells `value` and `text`, as far as there are any.
+    behind : str
+        The type of row behind which the sidecar describes it; empty for the last place.
+    """
+
+    kind: str
+    meaning: str
+    cells: Callable[[Any], Cells] = _nothing
+    behind: str = ""
+
+
 class Answer(NamedTuple):
     """An event that ends its trial by itself, earlier than `trial.ended` says.
 

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from labapp import discovery
 from labapp.discovery import READY, Plugin, load
 from labapp.errors import BundleError, SessionError
-from labapp.plugins.bids import TaskFiles
+from labapp.plugins.bids import CourseRow, TaskFiles
 from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.stages import TaskStages
@@ -165,14 +165,7 @@ def task_files() -> tuple[TaskFiles, ...]:
     known: dict[str, tuple[TaskFiles, str]] = {}
     for task_type in task_types():
         for where in task_type.bids:
-            try:
-                files = load(where)
-            except Exception as error:
-                raise BundleError(
-                    f"The BIDS files of the task type {task_type.name!r} cannot be loaded from "
-                    f"{where}: {type(error).__name__}: {error}.",
-                    todo="Install a version of its package that fits this labapp.",
-                ) from error
+            files = _loaded(task_type, where)
             if files.label in known:
                 raise BundleError(
                     f"The task types {known[files.label][1]!r} and {task_type.name!r} both call "
@@ -182,6 +175,25 @@ def task_files() -> tuple[TaskFiles, ...]:
                 )
             known[files.label] = (files, task_type.name)
     return tuple(files for files, _ in known.values())
+
+
+@cache
+def course_rows() -> dict[str, CourseRow]:
+    """By kind of event what tasks have in a bundle's timeline of the session. Raises BundleError
+    where a package's cannot be loaded."""
+    rows = (row for known in task_types() if known.course for row in _loaded(known, known.course))
+    return {row.kind: row for row in rows}
+
+
+def _loaded(task_type: TaskType[Any], where: str) -> Any:
+    try:
+        return load(where)
+    except Exception as error:
+        raise BundleError(
+            f"The BIDS files of the task type {task_type.name!r} cannot be loaded from {where}: "
+            f"{type(error).__name__}: {error}.",
+            todo="Install a version of its package that fits this labapp.",
+        ) from error
 
 
 @cache

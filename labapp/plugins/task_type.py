@@ -86,6 +86,9 @@ class TaskType(ABC, Generic[P]):
     bids: ClassVar[tuple[str, ...]] = ()
     """Where the files are that a bundle has of its trials, each as `module:OBJECT` of a
     `labapp.plugins.bids.TaskFiles`. Without them no session with its trials can be exported."""
+    course: ClassVar[str] = ""
+    """Where the rows are that its events outside of trials have in a bundle's timeline of the
+    session, as `module:OBJECT` of several `labapp.plugins.bids.CourseRow`; empty for none."""
     instructs: ClassVar[tuple[str, ...]] = ()
     """The kinds of its parts whose texts say what is to be done."""
     scored: ClassVar[tuple[str, ...]] = ()

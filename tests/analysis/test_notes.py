@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis.notes_section import SHOWN_SESSIONS, notes_section
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.bundle.session_timeline import SESSION_COLUMNS, session_timeline
+from labapp.bundle.session_timeline import session_columns, session_timeline
 from labapp.clock import NS
 from labapp.events import Body, Source
 from labapp.events.lifecycle import (
@@ -191,7 +191,7 @@ def test_the_interview_is_measured_apart() -> None:
 def test_the_bundle_has_the_same_onsets() -> None:
     events = session()
     timeline = session_timeline(events).rows
-    known = {column.name: column for column in SESSION_COLUMNS}
+    known = {column.name: column for column in session_columns()}
     types = {
         "note": "note.added", "flag": "flag.added", "prompt": "prompt.given",
         "deviation": "deviation.noted", "question": "interview.question_asked",

@@ -13,6 +13,7 @@ import pytest
 from labapp.analysis.columns import table_columns
 from labapp.bundle.codebook import codebook
 from labapp.bundle.export import export
+from labapp.bundle.session_timeline import SESSION_TYPES, session_timeline
 from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tasks import tasks_of, trial_columns
 from labapp.bundle.verify import verify
@@ -22,7 +23,7 @@ from labapp.events import registry as kinds
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.trials import StageTimeExpired, TrialEnded
 from labapp.plugins import registry
-from labapp.plugins.bids import Column, TaskFiles
+from labapp.plugins.bids import Column, CourseRow, TaskFiles
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import TaskType
 from labapp.records.opening import open_record
@@ -39,6 +40,12 @@ COUNTING = TaskFiles(
     kinds={"dots.said": "number"},
     drawn="dots.drawn",
     shown="dots.shown",
+)
+
+
+COURSE = (
+    CourseRow("dots.rested", "The eyes were closed for value s.", lambda body: {"value": body.s}),
+    CourseRow("dots.asked", "How it went was asked.", behind="gap"),
 )
 
 
@@ -60,6 +67,7 @@ class Counting(TaskType[CountingPart]):
 
 class CountingWithFiles(Counting):
     bids = (f"{__name__}:COUNTING",)
+    course = f"{__name__}:COURSE"
 
 
 Install = Callable[[TaskType[Any]], None]
@@ -152,7 +160,13 @@ def dots() -> Iterator[dict[str, type[Body]]]:
         device: str
         hidden: str
 
-    yield {"drawn": DotsDrawn, "shown": DotsShown, "said": DotsSaid}
+    @kinds.kind("dots.rested")
+    class DotsRested(Body):
+        """The participant closed their eyes."""
+
+        s: float
+
+    yield {"drawn": DotsDrawn, "shown": DotsShown, "said": DotsSaid, "rested": DotsRested}
     kinds._KINDS.clear()
     kinds._KINDS.update(known)
 
@@ -187,6 +201,32 @@ def test_a_new_task_has_its_timeline_and_its_place_in_the_codebook(
     described = codebook()
     assert described["task-counting_events.tsv"]["dots"]["Description"]
     assert "moved_by_mouse" in described["task-counting_beh.tsv"], "all columns of the table"
+
+
+def test_what_happens_outside_of_trials_is_in_the_course_of_the_session(
+    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+) -> None:
+    install(CountingWithFiles())
+    builder = SessionBuilder()
+    builder.plan([{"part": "counting", "id": "stage-1", "title": "Counting", "model": "dots"}])
+    builder.segment(0, 1)
+    builder.at(1, PartStarted(0), "stage-1")
+    builder.at(4, dots["rested"](2.5), "stage-1")
+    table = session_timeline(open_record(builder.write(tmp_path)).bodies())
+    (row,) = [row for row in table.rows if row["trial_type"] == "dots.rested"]
+    assert (row["onset"], row["stage"], row["value"]) == ("4", "stage-1", 2.5)
+    (levels,) = [column.levels for column in table.columns if column.name == "trial_type"]
+    names = list(levels)
+    assert names[-1] == "dots.rested"
+    assert names[names.index("gap") + 1] == "dots.asked"
+
+
+def test_the_rows_of_shipped_tasks_stand_behind_rows_that_are_there() -> None:
+    rows = registry.course_rows()
+    for row in rows.values():
+        assert row.behind in {*SESSION_TYPES, *rows}
+        assert row.kind in kinds.registered()
+        assert row.kind not in SESSION_TYPES
 
 
 def test_two_tasks_cannot_write_the_same_files(install: Install) -> None:

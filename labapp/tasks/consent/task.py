@@ -20,6 +20,7 @@ class Consent(TaskType[ConsentPart]):
     parts = (ConsentPart,)
     told_elsewhere = ("consent.given", "consent.declined")
     items = (ConsentItem,)
+    course = "labapp.tasks.consent.bids:COURSE"
 
     def plan(
         self, item: ConsentItem, scope: Scope, place: int, planner: Planner

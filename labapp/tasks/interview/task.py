@@ -20,6 +20,7 @@ class Interview(TaskType[InterviewPart]):
     moderator = "labapp.tasks.interview.moderator:InterviewWords"
     told_elsewhere = ("interview.question_asked",)
     items = (InterviewItem,)
+    course = "labapp.tasks.interview.bids:COURSE"
 
     def plan(
         self, item: InterviewItem, scope: Scope, place: int, planner: Planner

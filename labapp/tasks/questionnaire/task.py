@@ -20,6 +20,7 @@ class Questionnaire(TaskType[QuestionnairePart]):
     moderator = "labapp.tasks.questionnaire.moderator:QuestionnaireWords"
     told_elsewhere = ("response.changed", "questionnaire.submitted")
     items = (QuestionnaireItem,)
+    course = "labapp.tasks.questionnaire.bids:COURSE"
 
     def plan(
         self, item: QuestionnaireItem, scope: Scope, place: int, planner: Planner

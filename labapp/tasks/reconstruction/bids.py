@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.events import Event
+from labapp.events.lifecycle import PageTurned
 from labapp.events.trials import StageTimeExpired
-from labapp.plugins.bids import STAGE_TYPE, TIME_EXPIRED_TYPE, Cells, Column, TaskFiles, TaskRows
+from labapp.plugins.bids import (
+    STAGE_TYPE,
+    TIME_EXPIRED_TYPE,
+    Cells,
+    Column,
+    CourseRow,
+    TaskFiles,
+    TaskRows,
+)
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,
@@ -18,6 +27,7 @@ from labapp.tasks.reconstruction.events import (
     TrialDrawn,
     TrialSolved,
     TrialStarted,
+    TutorialDialMoved,
 )
 
 
@@ -41,6 +51,18 @@ class ReconstructionRows(TaskRows):
         return cells
 
 
+def _tutorial(body: TutorialDialMoved) -> Cells:
+    return {"value": body.value, "text": f"box {body.box + 1}, dial {body.dimension + 1}"}
+
+
+COURSE = (
+    CourseRow(
+        TutorialDialMoved.kind,
+        "A dial of the tutorial was moved to value.",
+        _tutorial,
+        behind=PageTurned.kind,
+    ),
+)
 FILES = TaskFiles(
     parts=("reconstruction",),
     name="reconstruction",

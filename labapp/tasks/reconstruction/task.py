@@ -30,6 +30,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     moderator = "labapp.tasks.reconstruction.moderator:ReconstructionWords"
     shown = ("trial.started",)
     bids = ("labapp.tasks.reconstruction.bids:FILES",)
+    course = "labapp.tasks.reconstruction.bids:COURSE"
     instructs = ("tutorial",)
     records = "labapp.tasks.reconstruction.records:ReconstructionRecords"
     told_elsewhere = ("tutorial.dial_moved",)

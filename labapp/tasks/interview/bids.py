@@ -1,0 +1,17 @@
+"""What a bundle has of the interview."""
+
+from __future__ import annotations
+
+from labapp.events.moderation import NoteCorrected
+from labapp.plugins.bids import CourseRow
+from labapp.tasks.interview.events import QuestionAsked
+
+COURSE = (
+    CourseRow(
+        QuestionAsked.kind,
+        "The moderator asked a question of the interview's guide; value is its number, text its "
+        "words.",
+        lambda body: {"value": body.question, "text": body.text},
+        behind=NoteCorrected.kind,
+    ),
+)

@@ -1,0 +1,22 @@
+"""What a bundle has of questionnaires besides the answers themselves, which are phenotypes."""
+
+from __future__ import annotations
+
+from labapp.events.lifecycle import PageTurned
+from labapp.plugins.bids import CourseRow
+from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
+
+COURSE = (
+    CourseRow(
+        ResponseChanged.kind,
+        "An answer was given or changed; text is instrument and item.",
+        lambda body: {"value": body.value, "text": f"{body.instrument} {body.item}"},
+        behind=PageTurned.kind,
+    ),
+    CourseRow(
+        QuestionnaireSubmitted.kind,
+        "A questionnaire was left; text is the instrument.",
+        lambda body: {"text": body.instrument},
+        behind=ResponseChanged.kind,
+    ),
+)
