@@ -7,11 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from labapp.analysis.tables import load
+from labapp.analysis.writing import write
+from labapp.bundle.verify import verify
 from labapp.errors import LabappError, RecordError, SessionError, StudyError
 from labapp.plugins import registry
 from labapp.records.integrity import check_journal
@@ -108,6 +112,30 @@ def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
         changed = question["changed"]
         assert len(set(changed)) == 3
         assert changed[question["correct"]] == question["dimension"]
+
+
+def test_every_answer_is_in_the_tables(tmp_path: Path) -> None:
+    (path,) = simulate_study(STUDY, 1, "random", tmp_path / "data")
+    answers = [event for event in read_past(path) if event.kind == "counterfactual.answered"]
+    tables = load(path)
+    assert tables.trials["task"].tolist() == [STUDY] * 10
+    assert tables.trials["outcome"].tolist() == ["answered"] * 10
+    choices = tables.more["counterfactual_choices"]
+    assert choices["candidate"].tolist() == [one.payload["choice"] + 1 for one in answers]
+    assert choices["correct"].tolist() == [one.payload["correct"] for one in answers]
+    assert choices["included"].all()
+    assert tables.stages["n_correct"].sum() == choices["correct"].sum()
+    assert tables.stages["counterfactual_confidence"].notna().all()
+    assert tables.participants["tasks"].tolist() == [STUDY]
+    kept = tables.of_study("nothing").more["counterfactual_choices"]
+    assert kept.empty
+    assert len(tables.included().more["counterfactual_choices"]) == 10
+    out = tmp_path / "out"
+    write(tables, out)
+    assert len(pd.read_parquet(out / "counterfactual_choices.parquet")) == 10
+    described = pd.read_csv(out / "columns.csv")
+    assert "counterfactual_choices" in set(described["table"])
+    assert verify(path).ok
 
 
 def test_real_windows_and_the_moderators_console(qtbot: QtBot, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     moderator = "labapp_counterfactual.moderator:CounterfactualWords"
     words = "texts/{language}/counterfactual-choice.yaml"
     shown = ("counterfactual.shown",)
+    records = "labapp_counterfactual.records:CounterfactualRecords"
     scored = ("counterfactual.answered",)
 
     def plan(
