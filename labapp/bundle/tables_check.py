@@ -1,14 +1,28 @@
-"""Whether the BIDS tables of a bundle agree with its journals and folders, by counts."""
+"""Whether all of a session is in tables, and the BIDS tables of a bundle agree with its journals
+and folders, by counts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from labapp.analysis.parts import Parts
+from labapp.analysis.walk import walk
 from labapp.bundle.tasks import tasks_of
+from labapp.errors import RecordError, SessionError
 from labapp.plugins.bids import TaskFiles
 from labapp.records.record import Record
 from labapp.records.tree import Tree
+
+
+def check_known(record: Record) -> list[str]:
+    """What of a session would be in no table: parts and events that no task knows."""
+    plan = record.planned.plan
+    try:
+        walk(record.bodies(), Parts.of(plan), plan)
+    except (RecordError, SessionError) as error:
+        return [error.what]
+    return []
 
 
 def check_tables(tree: Tree, record: Record) -> list[str]:

@@ -18,7 +18,7 @@ from labapp.bundle.facts_check import (
 from labapp.bundle.manifest import FileEntry, hash_stream, read_manifest
 from labapp.bundle.sound_check import check_sound
 from labapp.bundle.stimuli_check import check_stimuli, split_manifests
-from labapp.bundle.tables_check import check_people, check_tables
+from labapp.bundle.tables_check import check_known, check_people, check_tables
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import EnvironmentRecorded
 from labapp.records.integrity import check_journal, check_rows
@@ -142,6 +142,8 @@ def _note_state(report: VerifyReport, record: Record) -> None:
 def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: bool) -> None:
     """What session folders and bundles have in common; place: prefix of the files' names."""
     report.count("events", len(record.rows))
+    if report.ok:  # of a damaged journal the damage is told already
+        report.problems += [f"{place or record.name}: {what}" for what in check_known(record)]
     if labels := record.other_labels:
         report.problems.append(f"{place or record.name}: renamed; its journal {labels}")
     study, problems = split_manifests(record)

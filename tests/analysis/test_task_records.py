@@ -1,0 +1,332 @@
+"""A task that labapp has never heard of is in its tables; what no task knows is refused by name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+import pytest
+
+from labapp import discovery
+from labapp.analysis.attempt import Attempt, Key
+from labapp.analysis.column import INCLUDED, TRIAL, WHO, text, whole, yes
+from labapp.analysis.columns import table_columns
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.tables import Tables, load, tables_of
+from labapp.analysis.task_records import Ran, Row, TaskRecords, TaskTables, records_class
+from labapp.analysis.writing import write
+from labapp.bundle.export import export
+from labapp.bundle.verify import verify
+from labapp.errors import LabappError, RecordError, SessionError, SetupError
+from labapp.events import Body, Event
+from labapp.events import registry as kinds
+from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.events.trials import TrialEnded
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.task_type import TaskType
+from labapp.study.loading import files_digest
+from labapp.tasks.questionnaire.events import ResponseChanged
+from labapp.tasks.reconstruction.events import LabelEdited
+from labapp.tasks.single_dimension.events import ChoiceMade
+from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row
+from tests.helpers.journals import SessionBuilder
+
+PLAN = {
+    "part": "counting",
+    "id": "stage-1",
+    "title": "Counting",
+    "role": "stage",
+    "number": 1,
+    "model": "dots/seven",
+}
+
+
+class CountingPart(PlannedPart):
+    part: Literal["counting"] = "counting"
+
+
+class Counting(TaskType[CountingPart]):
+    """Two pictures of dots are counted."""
+
+    name = "counting"
+    parts = (CountingPart,)
+    records = f"{__name__}:CountingRecords"
+
+    def plan(self, *_: Any) -> Iterator[PlannedPart]:
+        raise NotImplementedError
+
+    machine = screen = plan
+
+
+@dataclass(frozen=True)
+class Recorded:
+    id: str
+    role: str
+    number: int
+    model: str
+    task: str = "counting"
+    trials: int = 2
+
+
+class Count(Attempt):
+    def __init__(self, part: Recorded, key: Key) -> None:
+        super().__init__(key)
+        self.part = part
+        self.said: int | None = None
+
+    def take(self, event: Event, body: Body, working: int) -> None:
+        if event.kind == "dots.said":
+            self.said = event.payload["dots"]
+        elif isinstance(body, TrialEnded):
+            self.outcome = body.outcome
+        else:
+            self.started_session_ns, self.started_ns = event.t_ns, working
+
+
+class CountingRecords(TaskRecords[Recorded, Count]):
+    tables = TaskTables(
+        own={"counts": (*WHO, text("stage", "part"), *TRIAL, whole("dots", "said"), INCLUDED)},
+        added={
+            "trials": {"excluded": (whole("dots", "how many were said"),)},
+            "stages": {"n_correct": (whole("most_dots", "the most that were said"),)},
+        },
+    )
+    begins = "dots.drawn"
+    kinds = frozenset({"dots.shown", "dots.said", TrialEnded.kind})
+
+    @classmethod
+    def part(cls, row: Mapping[str, Any]) -> Recorded:
+        return Recorded(row["id"], row["role"], row["number"], row["model"])
+
+    def begin(self, part: Recorded, key: Key, event: Event, body: Any) -> Count:
+        return Count(part, key)
+
+    def trial_row(self, attempt: Count) -> Row:
+        return {"dots": attempt.said}
+
+    def stage_row(self, part: Recorded, attempts: Sequence[Count], ran: Ran) -> Row:
+        said = [count.said for count in attempts if count.said is not None]
+        return {"most_dots": max(said), "n_answered": len(said)}
+
+    def own_rows(self) -> Mapping[str, Iterable[Row]]:
+        return {
+            "counts": [
+                {"stage": one.part.id, "trial": one.trial, "attempt": one.attempt, "dots": one.said}
+                for one in self.attempts
+            ]
+        }
+
+
+def forget() -> None:
+    """Empty whatever the registry keeps."""
+    for value in vars(registry).values():
+        if isinstance(value, functools._lru_cache_wrapper):
+            value.cache_clear()
+
+
+Install = Callable[[TaskType[Any]], None]
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Makes labapp know of one more task type while the test runs."""
+    shipped = registry.task_types()
+
+    def add(task_type: TaskType[Any]) -> None:
+        monkeypatch.setattr(registry, "task_types", lambda: (*shipped, task_type))
+        forget()
+
+    yield add
+    monkeypatch.undo()
+    forget()
+
+
+@pytest.fixture
+def dots() -> Iterator[dict[str, type[Body]]]:
+    """The events of counting, known while the test runs."""
+    known = dict(kinds._KINDS)
+
+    @kinds.kind("dots.drawn", begins=("counting",))
+    class DotsDrawn(Body):
+        """A picture begins."""
+
+    @kinds.kind("dots.shown", of_trial=True)
+    class DotsShown(Body):
+        """It is on the screen."""
+
+    @kinds.kind("dots.said", of_trial=True)
+    class DotsSaid(Body):
+        """A number was said."""
+
+        dots: int
+
+    @kinds.kind("dots.wondered", of_trial=True)
+    class DotsWondered(Body):
+        """Something that the records of the task do not take."""
+
+    yield {"drawn": DotsDrawn, "shown": DotsShown, "said": DotsSaid, "wondered": DotsWondered}
+    kinds._KINDS.clear()
+    kinds._KINDS.update(known)
+
+
+def counted(dots: dict[str, type[Body]], *more: str) -> SessionBuilder:
+    made = SessionBuilder(study_files=None)
+    made.plan([PLAN], study_sha256=files_digest({}))
+    made.segment(0, 1)
+    made.at(1, PartStarted(0), "stage-1")
+    for trial in (1, 2):
+        made.at(10 * trial, dots["drawn"](), "stage-1", trial)
+        made.at(10 * trial + 1, dots["shown"](), "stage-1", trial)
+        for name in more:
+            made.at(10 * trial + 2, dots[name](), "stage-1", trial)
+        made.at(10 * trial + 5, dots["said"](6 + trial), "stage-1", trial)
+        made.at(10 * trial + 6, TrialEnded("answered"), "stage-1", trial)
+    made.at(30, PartEnded(0, "completed"), "stage-1")
+    made.at(31, SessionCompleted())
+    return made
+
+
+def folded(made: SessionBuilder) -> Tables:
+    return tables_of([SessionRecords.of(paired(made), "test")])
+
+
+def test_its_answers_are_in_trials_stages_and_a_table_of_its_own(
+    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+) -> None:
+    install(Counting())
+    session = counted(dots).write(tmp_path)
+    tables = load(session)
+    assert tables.trials["dots"].tolist() == [7, 8]
+    assert tables.trials["task"].tolist() == ["counting"] * 2
+    assert tables.trials["excluded"].tolist() == [False] * 2
+    stage = tables.stages.iloc[0]
+    assert (stage["most_dots"], stage["n_trials"], stage["n_answered"]) == (8, 2, 2)
+    assert (stage["n_planned"], stage["outcome"], stage["duration_s"]) == (2, "completed", 29.0)
+    counts = tables.more["counts"]
+    assert counts["dots"].tolist() == [7, 8]
+    assert counts["included"].tolist() == [True] * 2
+    assert tables.by_name()["counts"] is counts
+    assert verify(session).ok
+    write(tables, tmp_path / "out")
+    assert pd.read_csv(tmp_path / "out" / "counts.csv")["dots"].tolist() == [7, 8]
+    dictionary = pd.read_csv(tmp_path / "out" / "columns.csv")
+    assert {"dots", "most_dots"} <= set(dictionary["column"])
+
+
+def test_its_columns_stand_where_it_says_and_move_no_other(install: Install) -> None:
+    before = {name: [one.name for one in some] for name, some in table_columns().items()}
+    install(Counting())
+    after = {name: [one.name for one in some] for name, some in table_columns().items()}
+    place = after["trials"].index("dots")
+    assert after["trials"][place - 1] == "excluded"
+    assert [name for name in after["trials"] if name != "dots"] == before["trials"]
+    assert [name for name in after if name != "counts"] == list(before)
+
+
+def test_a_part_that_no_task_type_claims_is_an_error_by_its_kind(
+    tmp_path: Path, dots: dict[str, type[Body]]
+) -> None:
+    session = counted(dots).write(tmp_path)
+    for read in (load, lambda path: export([path], tmp_path / "bundle")):
+        with pytest.raises(LabappError, match="'counting'"):
+            read(session)
+    report = verify(session)
+    assert not report.ok
+    assert any("'counting'" in problem for problem in report.problems)
+
+
+def test_a_kind_of_event_that_the_task_does_not_take_is_an_error(
+    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+) -> None:
+    install(Counting())
+    session = counted(dots, "wondered").write(tmp_path)
+    for read in (load, lambda path: export([path], tmp_path / "bundle")):
+        with pytest.raises(LabappError, match=r"dots\.wondered|'counting'"):
+            read(session)
+    assert any("dots.wondered" in problem for problem in verify(session).problems)
+
+
+def test_a_task_without_records_is_an_error(
+    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+) -> None:
+    class Forgetful(Counting):
+        records = ""
+
+    install(Forgetful())
+    with pytest.raises(RecordError, match=r"dots\.drawn.*whose task 'counting'"):
+        folded(counted(dots))
+
+
+def test_an_event_of_another_task_is_an_error() -> None:
+    made = builder()
+    begin_trial(made, 1)
+    made.at(2, ChoiceMade(1, "mouse"), "stage-1", 1)
+    end_trial(made, 3)
+    with pytest.raises(RecordError, match=r"choice\.made.*'stage-1', whose task 'reconstruction'"):
+        folded(made)
+
+
+@pytest.mark.parametrize("stage", [None, "elsewhere"])
+@pytest.mark.parametrize("body", [ResponseChanged("seq", "seq", 2), LabelEdited(1, "size")])
+def test_an_answer_that_would_be_in_no_table_is_an_error(stage: str | None, body: Body) -> None:
+    made = builder(stage_row())
+    made.at(2, body, stage)
+    with pytest.raises(RecordError, match="would be in no table"):
+        folded(made)
+
+
+def test_a_row_with_a_column_that_nobody_describes_is_an_error(
+    install: Install, dots: dict[str, type[Body]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(Counting())
+    monkeypatch.setattr(CountingRecords, "trial_row", lambda *_: {"dotz": 1})
+    with pytest.raises(SessionError, match="column 'dotz' of the table 'trials'"):
+        folded(counted(dots))
+
+
+def test_rows_of_a_table_that_nobody_describes_are_an_error(
+    install: Install, dots: dict[str, type[Body]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(Counting())
+    monkeypatch.setattr(CountingRecords, "own_rows", lambda _: {"numbers": [{"dots": 1}]})
+    with pytest.raises(SessionError, match="the table 'numbers'"):
+        folded(counted(dots))
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        (TaskTables(own={"trials": WHO}), "'trials' is there already"),
+        (TaskTables(own={"judgements": WHO}), "'judgements' is there already"),
+        (TaskTables(added={"trails": {"trial": WHO}}), "no table 'trails'"),
+        (TaskTables(added={"trials": {"try": WHO}}), "no shared column 'try'"),
+        (TaskTables(added={"trials": {"trial": (yes("correct", ""),)}}), "same name"),
+    ],
+)
+def test_tables_that_do_not_fit_together_are_refused(
+    install: Install, monkeypatch: pytest.MonkeyPatch, tables: TaskTables, why: str
+) -> None:
+    install(Counting())
+    monkeypatch.setattr(CountingRecords, "tables", tables)
+    with pytest.raises(SetupError, match=why):
+        table_columns()
+
+
+def test_every_kind_of_event_of_a_shipped_task_is_taken_or_told_of_elsewhere() -> None:
+    claimed: set[str] = set()
+    for task_type in registry.task_types():
+        records = records_class(task_type)
+        claimed |= set(task_type.told_elsewhere)
+        claimed |= set() if records is None else {records.begins, *records.kinds}
+    homes = tuple(f"labapp.tasks.{name}." for name in discovery.TASKS)
+    of_tasks = {
+        name for name, body in kinds.registered().items() if body.__module__.startswith(homes)
+    }
+    assert of_tasks
+    assert of_tasks - claimed == set()
+    assert claimed <= kinds.registered().keys()
