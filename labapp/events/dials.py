@@ -1,4 +1,4 @@
-"""Whether dials and dial states are of the part that they are said to be of.
+"""What kinds of tasks about dials have in common.
 
 The plan's row of a part that asks about dials has a list of them, `dimensions`.
 """
@@ -7,6 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from labapp.events.registry import Body
+
+
+class Comparison(Body):
+    """Base of the kinds that say how near the picture of a trial is to its target. alignment: 0-1,
+    1 where they are alike."""
+
+    alignment: float
 
 
 def no_dial(part: Mapping[str, Any], dimension: int) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row
+from labapp.events.dials import Comparison
 from labapp.records.opening import open_record
-from labapp.tasks.reconstruction.events import PictureDecoded, TrialStarted
 
 BEST = "best_alignment"
 KEPT = ("trials", "stages", "scores", "participants")
@@ -27,7 +27,7 @@ def fold(session: Path) -> dict[str, list[Row]]:
     events = list(open_record(session).bodies())
     best: dict[tuple[str, int, int], float] = {}
     for event, body in events:
-        if isinstance(body, TrialStarted | PictureDecoded) and event.stage is not None:
+        if isinstance(body, Comparison) and event.stage is not None:
             key = (event.stage, event.trial or 0, event.attempt or 0)
             best[key] = max(best.get(key, 0.0), body.alignment)
     rows = SessionRecords.of(events, session.name).rows()

@@ -21,7 +21,6 @@ from labapp.simulation.at_scale import in_order, wanted_models
 from labapp.simulation.played import Job
 from labapp.simulation.workers import Workers
 from labapp.study.conditions import cells_of
-from labapp.study.flow import with_stages
 from labapp.study.loading import LoadedStudy
 
 if TYPE_CHECKING:  # slow to load
@@ -152,5 +151,8 @@ def people(
 
 def out_of_reach(loaded: LoadedStudy) -> LoadedStudy:
     """The study with a target in its stages that is hardly ever reached."""
-    flow = with_stages(loaded.study.flow, lambda stages: stages.with_target(OUT_OF_REACH))
+    flow = tuple(
+        item.with_stages(lambda stages: stages.with_target(OUT_OF_REACH))
+        for item in loaded.study.flow
+    )
     return replace(loaded, study=loaded.study.model_copy(update={"flow": flow}))

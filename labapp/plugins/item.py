@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import ConfigDict, Field
 
@@ -59,6 +59,19 @@ class Item(Strict):
     def consent_form(self) -> ConsentForm | None:
         """The consent form that it shows; None where it shows none."""
         return None
+
+    def inside(self) -> tuple[Item, ...]:
+        """The items that it consists of and that are gone through once for every drawn cell; none
+        of an item that is of a task type."""
+        return ()
+
+    def goes_through(self) -> str | None:
+        """The drawn variable whose cells it goes through; None where it goes through none."""
+        return None
+
+    def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:
+        """The same item with other stages, if it has any; changed: what becomes of them."""
+        return self
 
     def task_stages(self) -> TaskStages | None:
         """The stages of a task that it is, if it is any."""

@@ -61,6 +61,8 @@ class PlannedPart(Strict):
     """Whether reaction times are measured, so that nothing may come between its trials."""
     rests: ClassVar[bool] = False
     """Whether the participant rests: no duration counts it, and the moderator can end it."""
+    has_trials: ClassVar[bool] = False
+    """Whether it consists of trials, see `TrialsPart`."""
     consents: ClassVar[bool] = False
     """Whether the participant is asked for consent here."""
 
@@ -98,6 +100,11 @@ class PlannedPart(Strict):
     def guide(self) -> tuple[str, ...]:
         """Questions that the moderator asks in it, in their order."""
         return ()
+
+    @property
+    def measures(self) -> bool:
+        """Whether it is a stage, where something is measured that an interruption spoils."""
+        return False
 
     @property
     def without_keyboard(self) -> bool:
@@ -139,6 +146,7 @@ class PlannedPart(Strict):
 class TrialsPart(PlannedPart):
     """A part that consists of trials: a stage, or the practice before one."""
 
+    has_trials: ClassVar[bool] = True
     role: Literal["stage", "practice"]
 
     if TYPE_CHECKING:
@@ -158,6 +166,10 @@ class TrialsPart(PlannedPart):
         @property
         def think_aloud(self) -> bool:
             """Whether the participant is to think aloud."""
+
+    @property
+    def measures(self) -> bool:
+        return self.role == "stage"
 
 
 class RepresentationPart(TrialsPart):

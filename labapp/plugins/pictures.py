@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
 
 Job = Callable[[], Callable[[], None]]
@@ -75,7 +75,7 @@ class PartPictures(Generic[P]):
         """Whether there is something to show: the trial was drawn, and its pictures are there. A
         screen of a part is made when it is, not before: a resumed session, for one, has a part
         long before it has pictures. state: of the part."""
-        return not isinstance(self.part, TrialsPart) or state.trial is not None
+        return not self.part.has_trials or state.trial is not None
 
     def due(self, state: Any) -> Command | None:
         """What the pictures ask of a session that is not paused: to begin a trial whose pictures

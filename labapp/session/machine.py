@@ -59,7 +59,7 @@ from labapp.events.undoing import (
 )
 from labapp.plugins import registry
 from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import Words
 from labapp.study import inclusion, payment
 from labapp.study.inclusion import Achieved, Tally
@@ -361,9 +361,9 @@ class SessionMachine:
         that an interruption spoils.
         """
         part, task = self.part(state), self.tasks[state.index]
-        if not (self.restarts and state.broken_off and isinstance(part, TrialsPart)):
+        if not (self.restarts and state.broken_off and part is not None and part.measures):
             return ()
-        if part.role != "stage" or task.trial(state.part_state) is None:
+        if task.trial(state.part_state) is None:
             return ()
         again = PartRestarted(state.index, task.attempt(state.part_state) + 1)
         bodies = (*task.closing(state.part_state), again)

@@ -6,7 +6,7 @@ from labapp.errors import UsageError
 from labapp.plugins import registry
 from labapp.simulation.mixtures import members
 from labapp.simulation.names import EXPLAINS, KNOWING, RECONSTRUCTS
-from labapp.study.flow import EachItem, items_of
+from labapp.study.flow import items_of_tasks
 from labapp.study.schema import Study
 
 
@@ -16,9 +16,7 @@ def check_fits(strategy: str, study: Study) -> None:
     Raises UsageError.
     """
     for member in members(strategy):
-        for item in items_of(study.flow):
-            if isinstance(item, EachItem):
-                continue  # its items come by themselves
+        for item in items_of_tasks(study.flow):
             asks = registry.task_type_of_item(item).asks_about
             if asks == "explanations" and member not in EXPLAINS:
                 raise _unable(member, study, "turns dials", asks, EXPLAINS)

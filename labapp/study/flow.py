@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
@@ -44,6 +44,9 @@ class StagesItem(Item):
 
     def task_stages(self) -> TaskStages:
         return self.stages
+
+    def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:
+        return self.model_copy(update={"stages": changed(self.stages)})
 
 
 def _kinds(*, inside: bool) -> dict[str, list[type[Item]]]:
@@ -100,20 +103,14 @@ class EachItem(Item):
     each: str
     flow: tuple[InnerItem, ...] = Field(min_length=1, max_length=100)
 
+    def inside(self) -> tuple[Item, ...]:
+        return self.flow
 
-def with_stages(
-    flow: Sequence[Item], changed: Callable[[TaskStages], TaskStages]
-) -> tuple[Item, ...]:
-    """The flow with other stages, inside `each` too; changed: what becomes of them."""
+    def goes_through(self) -> str:
+        return self.each
 
-    def after(item: Item) -> Item:
-        if isinstance(item, EachItem):
-            return item.model_copy(update={"flow": with_stages(item.flow, changed)})
-        if isinstance(item, StagesItem):
-            return item.model_copy(update={"stages": changed(item.stages)})
-        return item
-
-    return tuple(after(item) for item in flow)
+    def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:
+        return self.model_copy(update={"flow": tuple(i.with_stages(changed) for i in self.flow)})
 
 
 Place = tuple[str | int, ...]
@@ -124,14 +121,18 @@ def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Place, Item]]:
     """Every item and where it stands, those inside `each` after it."""
     for index, item in enumerate(flow):
         yield ("flow", index), item
-        if isinstance(item, EachItem):
-            for at, inner in enumerate(item.flow):
-                yield ("flow", index, "flow", at), inner
+        for at, inner in enumerate(item.inside()):
+            yield ("flow", index, "flow", at), inner
 
 
 def items_of(flow: Sequence[Item]) -> Iterator[Item]:
     """Every item, those inside `each` after it."""
     return (item for _, item in placed_items(flow))
+
+
+def items_of_tasks(flow: Sequence[Item]) -> Iterator[Item]:
+    """Every item that is of a task type, which `each` itself is not."""
+    return (item for item in items_of(flow) if not item.inside())
 
 
 def unrolled(
@@ -152,10 +153,10 @@ def unrolled(
     for item in flow:
         if not matches(item.only_if, scope):
             continue
-        if not isinstance(item, EachItem):
+        if not (repeated := item.inside()):
             yield item, scope
             continue
         assert drawn is not None
         for cell in cells:
             inside = scope | of_cell(*drawn, cell)
-            yield from ((inner, inside) for inner in item.flow if matches(inner.only_if, inside))
+            yield from ((inner, inside) for inner in repeated if matches(inner.only_if, inside))

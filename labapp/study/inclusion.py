@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from labapp.events import Body, Event
 from labapp.events.lifecycle import InclusionDecided, PartEnded
 from labapp.plugins import registry
-from labapp.plugins.part import TrialsPart
 from labapp.study.rules import Inclusion
 
 TrialOf = tuple[str, int]
@@ -92,7 +91,7 @@ def achieved(plan: Sequence[Mapping[str, Any]], tally: Tally) -> Achieved:
         for name, value in task_type.achieved(row, tally.of(part)).items():
             sums[name] += value
         # Of a questionnaire that the moderator skipped only the answers are missing.
-        needed = issubclass(registry.part_class(kind), TrialsPart)
+        needed = registry.part_class(kind).has_trials
         sums["stages_skipped"] += needed and tally.outcomes.get(part) == "skipped"
     above_chance = float(sums.pop("above_chance"))
     return Achieved(**{name: int(value) for name, value in sums.items()}, above_chance=above_chance)

@@ -19,7 +19,7 @@ from labapp.plugins.item import Item
 from labapp.reading import files as reading
 from labapp.study import conditions
 from labapp.study.conditions import Scope
-from labapp.study.flow import EachItem, items_of, unrolled
+from labapp.study.flow import items_of, items_of_tasks, unrolled
 from labapp.study.instruments import Instrument
 from labapp.study.schema import Study
 from labapp.study.texts import pages
@@ -60,11 +60,7 @@ class LoadedStudy:
 def word_files(study: Study) -> tuple[str, ...]:
     """The files of words for the screens of a study, with `{language}` in their names: the one of
     all screens, and those of its tasks that bring one."""
-    brought = (
-        registry.task_type_of_item(item).words
-        for item in items_of(study.flow)
-        if not isinstance(item, EachItem)
-    )
+    brought = (registry.task_type_of_item(item).words for item in items_of_tasks(study.flow))
     return (WORDS, *dict.fromkeys(filter(None, brought)))
 
 
@@ -194,19 +190,19 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
     """Refuse an `each`, an `only_if`, a model or a stimulus set with an unknown variable."""
     drawn = conditions.cells_of(study.assignment)
     for item in items_of(study.flow):
-        if isinstance(item, EachItem) and (drawn is None or item.each != drawn[0]):
+        variable = item.goes_through()
+        if variable is not None and (drawn is None or variable != drawn[0]):
             known = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
             raise StudyError(
-                f"{_place(path, located.line_of_text(item.each))}: each: {item.each!r}: {known}.",
+                f"{_place(path, located.line_of_text(variable))}: each: {variable!r}: {known}.",
                 todo="Name a variable that has cells under `assignment`.",
             )
     for index, item in enumerate(study.flow):
         at: tuple[str | int, ...] = ("flow", index)
         _check_only_if(_place(path, located.line((*at, "only_if"))), study, item, inside=False)
-        if isinstance(item, EachItem):
-            for place, inner in enumerate(item.flow):
-                where = _place(path, located.line((*at, "flow", place, "only_if")))
-                _check_only_if(where, study, inner, inside=True)
+        for place, inner in enumerate(item.inside()):
+            where = _place(path, located.line((*at, "flow", place, "only_if")))
+            _check_only_if(where, study, inner, inside=True)
     for item, scope in _every_item(study):
         stages = item.task_stages()
         for said in () if stages is None else stages.names():

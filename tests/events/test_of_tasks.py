@@ -15,7 +15,8 @@ from labapp.events import registry
 
 PACKAGE = Path(__file__).parents[2] / "labapp"
 CORE = (
-    "audio", "events", "plugins", "reading", "records", "session", "simulation", "stimuli", "study",
+    "audio", "events", "planning", "plugins", "reading", "records", "session", "simulation",
+    "stimuli", "study",
 )  # fmt: skip
 """The rooms that know no task."""
 
