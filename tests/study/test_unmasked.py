@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.analysis.unmasking import parts
 from labapp.errors import StudyError
 from labapp.stimuli import library, score_files
 from labapp.stimuli.library import StimulusSet
@@ -26,6 +25,7 @@ from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.pictures import pictures_of
 from labapp.study.plan import Plan, to_rows
 from labapp.study.stimulus_stages import Logits, OutputsOf, recorded_outputs
+from labapp.tasks.unmasking import recorded
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
 from tests.helpers.unmasking import MASKS, install_faces, made, write_unmasking_study
@@ -338,7 +338,7 @@ def test_an_example_of_a_method_that_the_stage_leaves_out_is_named_in_its_part(
     assert example.unmasked.methods == {"middle": "Middle", "edge": "Edge"}
     assert shown.unmasked.methods == {"middle": "Middle"}
     practice = next(row for row in to_rows(plan.parts) if row.get("role") == "practice")
-    assert parts.UnmaskingPart.of(practice).sequences[0].method == "edge"
+    assert recorded.UnmaskingPart.of(practice).sequences[0].method == "edge"
 
 
 def test_a_method_of_no_example_is_refused(found: StimulusSet, tmp_path: Path) -> None:
