@@ -30,6 +30,7 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     words = "texts/{language}/counterfactual-choice.yaml"
     shown = ("counterfactual.shown",)
     records = "labapp_counterfactual.records:CounterfactualRecords"
+    bids = ("labapp_counterfactual.bids:FILES",)
     scored = ("counterfactual.answered",)
 
     def plan(
