@@ -1,8 +1,8 @@
 """De-identified copies: what is withheld, the one list of what is kept, and how dates are moved.
 
-Rule: of every payload, numbers, true/false and null are kept; text is kept only where `KEPT_TEXT`
-names its field as one of the program's or the study's own words. Anything else, also in kinds
-that do not exist yet, becomes `WITHHELD`.
+Rule: of every payload, numbers, true/false and null are kept; text is kept only where `KEPT_TEXT`,
+or the task whose kind it is, names its field as one of the program's or the study's own words.
+Anything else, also in kinds that do not exist yet, becomes `WITHHELD`.
 
 Answers to questionnaires go by what their items declare, `identifying: yes` or `no`, in the file
 of the instrument as the session used it. Where nothing is declared ratings are kept, and written
@@ -34,6 +34,7 @@ from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted
 from labapp.events.pointer import PointerMoved
 from labapp.events.voice import AudioBlock
+from labapp.plugins import registry
 from labapp.records.layout import FolderName
 from labapp.records.plausible import plausible
 from labapp.records.rows import Row, bodies
@@ -62,42 +63,24 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "inclusion.decided": frozenset({"failed"}),
     "payment.computed": frozenset({"currency"}),
     "part.ended": frozenset({"outcome"}),
-    "consent.given": frozenset({"document_sha256", "signed"}),
-    "consent.declined": frozenset({"document_sha256"}),
-    "response.changed": frozenset({"instrument", "item"}),
-    "questionnaire.submitted": frozenset({"instrument"}),
     "keyboard.given": frozenset({"to", "why"}),
     "alarm.raised": frozenset({"code"}),
     "alarm.cleared": frozenset({"code"}),
     "screen.changed": frozenset({"change"}),
     "decoder.warmed": frozenset({"model", "device", "card_sha256"}),
-    "dial.moved": frozenset({"device"}),
-    "dial.selected": frozenset({"device"}),
-    "alignment.marked": frozenset({"mark"}),
     "trial.ended": frozenset({"outcome"}),
     "skip.requested": frozenset({"what"}),
     "skip.taken_back": frozenset({"what"}),
     "skip.confirmed": frozenset({"what"}),
-    "question.drawn": frozenset({"regime"}),
-    "choice.made": frozenset({"device"}),
-    "rating.made": frozenset({"item", "device"}),
     "stimuli.kept": frozenset({"stimuli", "manifest_sha256", "files"}),
-    "photo.drawn": frozenset({"photo", "truth", "prediction"}),
-    "judgement.made": frozenset({"question", "device"}),
-    "stimulus.drawn": frozenset({"image", "method", "truth", "prediction"}),
-    "stimulus.shown": frozenset({"shown_by"}),
-    "response.given": frozenset({"device", "timed_by"}),
-    "performance.computed": frozenset({"ties"}),
-    "description.opened": frozenset({"what"}),
-    "description.closed": frozenset({"what"}),
-    "interview.question_asked": frozenset({"text"}),
     "audio.started": frozenset({"file", "subtype"}),
     "audio.block": frozenset({"file", "sha256"}),
     "audio.gap": frozenset({"file", "cause"}),
     "audio.stopped": frozenset({"file"}),
     "audio.state": frozenset({"state"}),
 }
-"""Fields by kind whose text is the program's or the study's, never a person's or a machine's."""
+"""Fields by kind whose text is the program's or the study's, never a person's or a machine's. Those
+of a task's own kinds the task names (`TaskType.kept_text`)."""
 
 KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries", "plugins"})
 """Entries of environment.json (and of environment.recorded) whose text is kept."""
@@ -166,7 +149,7 @@ def redact_payload(
     """A payload without free text and without answers that identify somebody."""
     if kind == "environment.recorded":
         return {name: redact_environment(value) for name, value in payload.items()}
-    kept = KEPT_TEXT.get(kind, frozenset())
+    kept = KEPT_TEXT.get(kind) or registry.kept_text().get(kind, frozenset())
     reduced = {name: value if name in kept else withhold(value) for name, value in payload.items()}
     instrument = instruments.get(str(payload.get("instrument")))
     if kind == ResponseChanged.kind:

@@ -185,6 +185,18 @@ def course_rows() -> dict[str, CourseRow]:
     return {row.kind: row for row in rows}
 
 
+@cache
+def kept_text() -> dict[str, frozenset[str]]:
+    """By kind of event the fields whose text a de-identified copy keeps, of the tasks' own kinds.
+    Raises BundleError where a package's cannot be loaded."""
+    return {
+        kind: frozenset(fields)
+        for known in task_types()
+        if known.kept_text
+        for kind, fields in _loaded(known, known.kept_text).items()
+    }
+
+
 def _loaded(task_type: TaskType[Any], where: str) -> Any:
     try:
         return load(where)

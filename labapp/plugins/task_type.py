@@ -89,6 +89,10 @@ class TaskType(ABC, Generic[P]):
     course: ClassVar[str] = ""
     """Where the rows are that its events outside of trials have in a bundle's timeline of the
     session, as `module:OBJECT` of several `labapp.plugins.bids.CourseRow`; empty for none."""
+    kept_text: ClassVar[str] = ""
+    """Where it says which texts of its events a de-identified copy keeps, as `module:OBJECT` of the
+    names of fields by kind of event. Only what the program or the study says belongs there, never
+    what a person wrote: the text of all other fields is withheld."""
     instructs: ClassVar[tuple[str, ...]] = ()
     """The kinds of its parts whose texts say what is to be done."""
     scored: ClassVar[tuple[str, ...]] = ()

@@ -22,6 +22,7 @@ from labapp.events import registered
 from labapp.events.lifecycle import NoteAdded
 from labapp.events.pointer import PointerMoved
 from labapp.events.voice import AudioBlock
+from labapp.plugins import registry
 from labapp.records.integrity import check_rows
 from labapp.records.opening import open_record
 from labapp.records.rows import bodies
@@ -121,6 +122,7 @@ def test_redacted_events_can_still_be_read(bundle: Path) -> None:
 
 
 def test_text_is_withheld_unless_it_is_listed() -> None:
+    known = {**KEPT_TEXT, **registry.kept_text()}
     for kind, cls in registered().items():
         fields = list(cls.__dataclass_fields__)
         payload = dict.fromkeys(fields, "something said")
@@ -128,9 +130,10 @@ def test_text_is_withheld_unless_it_is_listed() -> None:
             payload["instrument"] = "seq"
         reduced = redact_payload(kind, payload, {})
         open_fields = {name for name in fields if reduced[name] == "something said"}
-        assert open_fields <= KEPT_TEXT.get(kind, frozenset()), kind
-    assert set(KEPT_TEXT) <= set(registered())
-    for kind, kept in KEPT_TEXT.items():
+        assert open_fields <= known.get(kind, frozenset()), kind
+    assert not set(KEPT_TEXT) & set(registry.kept_text())
+    assert set(known) <= set(registered())
+    for kind, kept in known.items():
         assert kept <= set(registered()[kind].__dataclass_fields__), kind
 
 

@@ -13,6 +13,7 @@ import pytest
 from labapp.analysis.columns import table_columns
 from labapp.bundle.codebook import codebook
 from labapp.bundle.export import export
+from labapp.bundle.redaction import WITHHELD, redact_payload
 from labapp.bundle.session_timeline import SESSION_TYPES, session_timeline
 from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tasks import tasks_of, trial_columns
@@ -47,6 +48,7 @@ COURSE = (
     CourseRow("dots.rested", "The eyes were closed for value s.", lambda body: {"value": body.s}),
     CourseRow("dots.asked", "How it went was asked.", behind="gap"),
 )
+KEPT_TEXT = {"dots.said": ("device",)}
 
 
 class CountingPart(PlannedPart):
@@ -68,6 +70,7 @@ class Counting(TaskType[CountingPart]):
 class CountingWithFiles(Counting):
     bids = (f"{__name__}:COUNTING",)
     course = f"{__name__}:COURSE"
+    kept_text = f"{__name__}:KEPT_TEXT"
 
 
 Install = Callable[[TaskType[Any]], None]
@@ -219,6 +222,14 @@ def test_what_happens_outside_of_trials_is_in_the_course_of_the_session(
     names = list(levels)
     assert names[-1] == "dots.rested"
     assert names[names.index("gap") + 1] == "dots.asked"
+
+
+def test_a_deidentified_copy_keeps_the_texts_that_a_task_names(install: Install) -> None:
+    said = {"dots": 7, "device": "mouse", "hidden": "what a person wrote"}
+    withheld = {"dots": 7, "device": WITHHELD, "hidden": WITHHELD}
+    assert redact_payload("dots.said", said, {}) == withheld
+    install(CountingWithFiles())
+    assert redact_payload("dots.said", said, {}) == withheld | {"device": "mouse"}
 
 
 def test_the_rows_of_shipped_tasks_stand_behind_rows_that_are_there() -> None:

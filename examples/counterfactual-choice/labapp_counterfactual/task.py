@@ -31,6 +31,7 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     shown = ("counterfactual.shown",)
     records = "labapp_counterfactual.records:CounterfactualRecords"
     bids = ("labapp_counterfactual.bids:FILES",)
+    kept_text = "labapp_counterfactual.bids:KEPT_TEXT"
     scored = ("counterfactual.answered",)
 
     def plan(

@@ -13,3 +13,7 @@ COURSE = (
         behind=ConsentGiven.kind,
     ),
 )
+KEPT_TEXT = {
+    ConsentGiven.kind: ("document_sha256", "signed"),
+    ConsentDeclined.kind: ("document_sha256",),
+}

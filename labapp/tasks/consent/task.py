@@ -21,6 +21,7 @@ class Consent(TaskType[ConsentPart]):
     told_elsewhere = ("consent.given", "consent.declined")
     items = (ConsentItem,)
     course = "labapp.tasks.consent.bids:COURSE"
+    kept_text = "labapp.tasks.consent.bids:KEPT_TEXT"
 
     def plan(
         self, item: ConsentItem, scope: Scope, place: int, planner: Planner

@@ -15,3 +15,6 @@ COURSE = (
         behind=NoteCorrected.kind,
     ),
 )
+KEPT_TEXT = {
+    QuestionAsked.kind: ("text",),
+}

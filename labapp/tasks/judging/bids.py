@@ -21,6 +21,7 @@ from labapp.tasks.judging.events import (
     DescriptionClosed,
     DescriptionOpened,
     JudgementMade,
+    PerformanceComputed,
     PhotoDrawn,
     PhotoJudged,
     PhotoShown,
@@ -153,3 +154,10 @@ WARM_UP = _files(
     "Exercises before explanations are judged: is the prediction of a small decision tree right, "
     "and what is the first mistake about",
 )
+KEPT_TEXT = {
+    PhotoDrawn.kind: ("photo", "truth", "prediction"),
+    JudgementMade.kind: ("question", "device"),
+    PerformanceComputed.kind: ("ties",),
+    DescriptionOpened.kind: ("what",),
+    DescriptionClosed.kind: ("what",),
+}

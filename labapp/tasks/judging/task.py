@@ -43,6 +43,7 @@ class Judging(TaskType[AnyPart]):
     moderator = "labapp.tasks.judging.moderator:JudgingWords"
     shown = ("photo.shown",)
     bids = ("labapp.tasks.judging.bids:JUDGING", "labapp.tasks.judging.bids:WARM_UP")
+    kept_text = "labapp.tasks.judging.bids:KEPT_TEXT"
     instructs = ("method", "warm_up")
     records = "labapp.tasks.judging.records:JudgingRecords"
     items = (MethodItem, WarmUpItem)

@@ -20,3 +20,7 @@ COURSE = (
         behind=ResponseChanged.kind,
     ),
 )
+KEPT_TEXT = {
+    ResponseChanged.kind: ("instrument", "item"),
+    QuestionnaireSubmitted.kind: ("instrument",),
+}

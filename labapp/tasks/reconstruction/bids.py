@@ -128,3 +128,8 @@ FILES = TaskFiles(
     shown=TrialStarted.kind,
     rows=ReconstructionRows,
 )
+KEPT_TEXT = {
+    DialMoved.kind: ("device",),
+    DialSelected.kind: ("device",),
+    AlignmentMarked.kind: ("mark",),
+}

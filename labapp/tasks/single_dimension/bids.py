@@ -76,3 +76,8 @@ FILES = TaskFiles(
     shown=QuestionShown.kind,
     rows=SingleDimensionRows,
 )
+KEPT_TEXT = {
+    QuestionDrawn.kind: ("regime",),
+    ChoiceMade.kind: ("device",),
+    RatingMade.kind: ("item", "device"),
+}

@@ -34,6 +34,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     moderator = "labapp.tasks.single_dimension.moderator:SingleDimensionWords"
     shown = ("question.shown",)
     bids = ("labapp.tasks.single_dimension.bids:FILES",)
+    kept_text = "labapp.tasks.single_dimension.bids:KEPT_TEXT"
     instructs = ("example",)
     records = "labapp.tasks.single_dimension.records:SingleDimensionRecords"
     items = (SingleDimensionTutorial, SingleDimensionPractice)

@@ -175,3 +175,8 @@ FILES = TaskFiles(
     table="annotations",
     rows=UnmaskingRows,
 )
+KEPT_TEXT = {
+    StimulusDrawn.kind: ("image", "method", "truth", "prediction"),
+    StimulusShown.kind: ("shown_by",),
+    ResponseGiven.kind: ("device", "timed_by"),
+}

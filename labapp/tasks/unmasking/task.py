@@ -23,6 +23,7 @@ class Unmasking(TaskType[UnmaskingPart]):
     moderator = "labapp.tasks.unmasking.moderator:UnmaskingWords"
     shown = ("stimulus.shown",)
     bids = ("labapp.tasks.unmasking.bids:FILES",)
+    kept_text = "labapp.tasks.unmasking.bids:KEPT_TEXT"
     records = "labapp.tasks.unmasking.records:UnmaskingRecords"
     stages = (UnmaskingStages,)
     asks_about = "explanations"
