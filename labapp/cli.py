@@ -58,8 +58,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 studies_app = typer.Typer(
-    help="Study files: list, show, check, consent, schema. Example: labapp studies show quickstart",
-    short_help="Study files: list, show, check, consent, schema.",
+    help="Study files: list, show, check, consent, preview, schema.\n\n"
+    "Example: labapp studies show quickstart",
+    short_help="Study files: list, show, check, consent, preview, schema.",
     no_args_is_help=True,
 )
 app.add_typer(studies_app, name="studies")
@@ -392,6 +393,53 @@ def studies_consent(
 
     write_blank(out, loaded)
     say(f"form: {out}")
+
+
+@studies_app.command("preview")
+def studies_preview(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participant: Annotated[
+        str | None, typer.Option("--participant", help="Whose plan. Default: the first's.")
+    ] = None,
+    condition: Annotated[
+        str | None, typer.Option("--condition", help="The drawn condition. Default: the first.")
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option("--order", min=1, help="The order that the participant of this number gets."),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder to write each screen to, and a contact sheet."),
+    ] = None,
+) -> None:
+    """Every screen of a study, without a participant; nothing is kept.
+
+    Example: labapp studies preview quickstart --out screens
+    """
+    from labapp.study.loading import load
+    from labapp.ui.qtapp import make_app
+
+    if participant is not None and order is not None:
+        raise UsageError(
+            "--participant and --order both say whose plan it is.", todo="Give one of them."
+        )
+    app = make_app()
+    from labapp.ui import preview
+
+    loaded = load(study, language)
+    whose = loaded.study.participants.label(order) if order is not None else participant
+    with preview.opened_preview(loaded, whose, condition) as shown:
+        if out is not None:
+            paths = preview.write_pictures(shown, out)
+            say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
+            return
+        screens = preview.show_preview(shown)
+        app.exec()
+        screens.close()
 
 
 @studies_app.command("schema")

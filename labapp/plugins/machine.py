@@ -62,6 +62,14 @@ class PartMachine(ABC, Generic[S]):
         """The highest attempt so far, after which a stage that begins again counts on."""
         return 1
 
+    def page_count(self) -> int:
+        """How many pages it has, for a preview."""
+        return 1
+
+    def at_page(self, state: S, page: int) -> S:
+        """The state with another page on the screen, from 0, for a preview."""
+        return state
+
     def place(self, state: S) -> str:
         """Where in the part somebody stands, for messages, such as `page 2`; empty for nowhere in
         particular."""

@@ -49,6 +49,12 @@ class PagesMachine(PartMachine[S]):
                 return self._end(state, "skipped")
         return ()
 
+    def page_count(self) -> int:
+        return self.pages
+
+    def at_page(self, state: S, page: int) -> S:
+        return replace(state, page=page)
+
     def place(self, state: S) -> str:
         return f"page {state.page + 1}"
 

@@ -124,8 +124,11 @@ def find(study: str | Path) -> Path:
     return named
 
 
-def load(study: str | Path) -> LoadedStudy:
-    """Load and check a study by id or path, with its texts and instruments."""
+def load(study: str | Path, language: str | None = None) -> LoadedStudy:
+    """Load and check a study by id or path, with its texts and instruments.
+
+    language: in which it is to be read, instead of its own.
+    """
     path = find(study)
     try:
         content = reading.content(path, LARGEST)
@@ -134,6 +137,8 @@ def load(study: str | Path) -> LoadedStudy:
             f"The study file {path} cannot be read ({error.strerror}).", todo="Check the file."
         ) from error
     located = parse_yaml(path, content)
+    if language is not None and isinstance(located.value, dict):
+        located.value["language"] = language
     checked = _check(path, located)
     _check_language(path, located, checked.language)
     files = {path.name: content}

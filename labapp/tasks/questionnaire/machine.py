@@ -42,6 +42,12 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def initial(self, pauses: Pauses) -> QuestionnaireState:
         return QuestionnaireState()
 
+    def page_count(self) -> int:
+        return len(self.instrument.pages)
+
+    def at_page(self, state: QuestionnaireState, page: int) -> QuestionnaireState:
+        return replace(state, page=page)
+
     def place(self, state: QuestionnaireState) -> str:
         missing = self.instrument.missing(state.answers, state.page)
         items = ", ".join(repr(item.id) for item in missing)
