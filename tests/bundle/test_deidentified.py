@@ -71,7 +71,7 @@ PLANTED = (
     "planted microphone",
     "planted screen",
     "planted-host",
-    "4711",
+    "planted-serial",
     "[6113,6114]",
 )
 STAMP = re.compile(r"(?<![\d.])1\d{9}(?:\d{3}|\d{6}|\d{9})?(?!\d)")
@@ -90,7 +90,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session of today in which every place that takes words has some, with sound."""
     folder = tmp_path_factory.mktemp("planted")
     study = own_study(folder / "study", INSTRUMENT)
-    screens = [{"name": "planted screen", "serial": "4711"}]
+    screens = [{"name": "planted screen", "serial": "planted-serial"}]
     one = opened(folder, study=study, extra={"screens": screens, "host": "planted-host"})
     one.begin()
     answers = {
@@ -111,7 +111,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
         AlarmRaised("disk", "planted alarm"),
         SessionPaused("planted reason"),
         SessionResumed("planted reason"),
-        AudioStarted("audio/segment-01.wav", "planted microphone", "4711", 8000, 1, "PCM_16"),
+        AudioStarted("audio/segment-01.wav", "planted microphone", "planted-serial", 8000, 1, "PCM_16"),
         AudioBlock("audio/segment-01.wav", 0, 0, "", stream_clock()),
         AudioStopped("audio/segment-01.wav", 0, 0),
         PointerMoved(0, 1366, 768, (0, 33), (6113, 6114), (7, 8)),
