@@ -111,7 +111,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
         AlarmRaised("disk", "planted alarm"),
         SessionPaused("planted reason"),
         SessionResumed("planted reason"),
-        AudioStarted("audio/segment-01.wav", "planted microphone", "planted-serial", 8000, 1, "PCM_16"),
+        AudioStarted(
+            "audio/segment-01.wav", "planted microphone", "planted-serial", 8000, 1, "PCM_16"
+        ),
         AudioBlock("audio/segment-01.wav", 0, 0, "", stream_clock()),
         AudioStopped("audio/segment-01.wav", 0, 0),
         PointerMoved(0, 1366, 768, (0, 33), (6113, 6114), (7, 8)),
