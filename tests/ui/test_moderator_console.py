@@ -8,25 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.analysis.inclusion import RULES
 from labapp.audio.recorder import Level
 from labapp.clock import NS, FakeClock
 from labapp.events import Event, Source
 from labapp.events.commands import EndSession, GiveConsent, Next, Pause, Resume
-from labapp.events.lifecycle import InclusionDecided, ScreenChanged, SessionCompleted
+from labapp.events.lifecycle import ScreenChanged
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.ui import theme
-from labapp.ui.moderator import style, voice_panel, wording
+from labapp.ui.moderator import style, voice_panel
 from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanList
@@ -70,40 +68,6 @@ def test_the_plan_is_ticked_off_across_a_whole_session(desk: Desk) -> None:
     ends = desk.console.header.recording.text()
     assert ends == "■ complete, does not count: a stage was skipped", "the practice was"
     assert desk.plan()[6][1] == "done"
-
-
-def test_a_session_that_counts_is_complete(desk: Desk) -> None:
-    counted = InclusionDecided(True, (), {})
-    desk.room.runner.emit(counted)
-    desk.room.runner.emit(SessionCompleted())
-    desk.wait(1)
-    assert desk.console.state.not_counted == ()
-    desk.room.runner.emit(InclusionDecided(False, ("min_solved", "practice_correct"), {}))
-    desk.wait(1)
-    assert desk.console.state.not_counted == ("min_solved", "practice_correct")
-    assert set(wording.NOT_COUNTED) == set(RULES), "every rule has words"
-
-
-def test_only_a_voice_that_is_recorded_is_drawn(desk: Desk) -> None:
-    """Before consent a microphone is open for the checklist, and nothing is kept of it."""
-    voice = desk.console.timeline.view.voice
-
-    def loud() -> bool:
-        return any(peak > 0 for peak in voice._peaks)
-
-    def drawn() -> int:
-        """How many bins of the newest stretch have a line."""
-        return int(np.isfinite(voice._line(0, len(voice._peaks))[1]).sum())
-
-    desk.console._level_source = lambda: HEARD
-    desk.console.state.sound = Sound()
-    desk.wait(2)
-    assert not loud()
-    assert not drawn(), "not even a flat line"
-    desk.console.state.sound = Sound("a microphone", "ALSA", 48_000)
-    desk.wait(2)
-    assert loud()
-    assert 0 < drawn() < len(voice._peaks)
 
 
 def test_a_note_carries_the_moment_of_its_first_key(desk: Desk, qtbot: QtBot) -> None:
