@@ -80,3 +80,30 @@ def test_every_trial_begins_with_a_kind_that_names_parts_that_are_there() -> Non
         assert not cls.of_trial, f"{cls.kind} cannot be of a trial that it begins"
         for kind in cls.begins:
             part_class(kind)  # raises for one that nobody knows
+
+
+DIALS: list[dict[str, object]] = [{}, {}]
+PART = {"id": "stage-1", "dimensions": DIALS, "boxes": [{"dimensions": DIALS}]}
+STATES = ("z", "z_start", "z_target")
+ABOUT_DIALS = [
+    cls
+    for _, cls in sorted(registry.registered().items())
+    if {"dimension", *STATES} & {*cls.__dataclass_fields__}
+]
+
+
+def made(cls: type[registry.Body], dimension: int, dials: int) -> registry.Body:
+    """A body about a dial, with states of so many dials, and nothing in its other fields."""
+    wanted: dict[str, object] = {"dimension": dimension, "box": 0}
+    wanted |= dict.fromkeys(STATES, (0.0,) * dials)
+    return cls(**{name: wanted.get(name) for name in cls.__dataclass_fields__})
+
+
+@pytest.mark.parametrize("cls", ABOUT_DIALS, ids=lambda cls: str(cls.kind))
+def test_a_kind_about_dials_tells_whether_the_part_has_them(cls: type[registry.Body]) -> None:
+    assert made(cls, 1, 2).misfit(PART) == ""
+    if "dimension" in cls.__dataclass_fields__:
+        assert "dial" in made(cls, 2, 2).misfit(PART)
+        assert made(cls, 0, 0).misfit({"id": "text"})
+    if {*STATES} & {*cls.__dataclass_fields__}:
+        assert "dials" in made(cls, 1, 3).misfit(PART)
