@@ -24,6 +24,7 @@ from labapp.session.past import finished, read_past
 from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
 from labapp.study.overview import check
+from labapp.testing import check_task
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new
 from labapp.ui.strings import strings_of
@@ -234,3 +235,7 @@ def test_an_interrupted_session_names_it_too(example_site: Path, tmp_path: Path)
     with without(example_site), pytest.raises(SessionError) as told:
         resume(path, lambda loaded, models: surroundings(tmp_path))
     assert "labapp-counterfactual-choice 1.0.0" in str(told.value)
+
+
+def test_it_passes_the_kit(tmp_path: Path) -> None:
+    check_task(registry.task_types()[-1], short_study(tmp_path), strategy="understanding")

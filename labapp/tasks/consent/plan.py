@@ -11,6 +11,9 @@ from labapp.study.consent import Asked, Sign, Use
 
 
 class ConsentPart(PlannedPart):
+    """The consent form. document_sha256: hash of its text; sign: how it is signed; items: uses of
+    the data that are asked one by one."""
+
     consents: ClassVar[bool] = True
     part: Literal["consent"] = "consent"
     document: str

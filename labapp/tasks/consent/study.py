@@ -10,6 +10,9 @@ from labapp.study.consent import ConsentForm, ConsentSetting
 
 
 class ConsentItem(Item):
+    """The consent form, which is read and signed before anything else. consent: its text, and what
+    is asked in it."""
+
     key: ClassVar[str] = "consent"
     consents: ClassVar[bool] = True
     first_only: ClassVar[bool] = True

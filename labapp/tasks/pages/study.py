@@ -8,6 +8,8 @@ from labapp.plugins.item import Item
 
 
 class TextItem(Item):
+    """A text of one page or several, which is read. text: its file."""
+
     key: ClassVar[str] = "text"
     text: str
 
@@ -16,6 +18,8 @@ class TextItem(Item):
 
 
 class DebriefItem(Item):
+    """The text at the end, once everything is done. debrief: its file."""
+
     key: ClassVar[str] = "debrief"
     last_only: ClassVar[bool] = True
     debrief: str

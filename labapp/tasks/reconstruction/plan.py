@@ -23,6 +23,8 @@ class TutorialBox(Strict):
 
 
 class TutorialPart(PlannedPart):
+    """The tutorial: a text, with boxes in which dials can be tried."""
+
     part: Literal["tutorial"] = "tutorial"
     document: str
     boxes: tuple[TutorialBox, ...]

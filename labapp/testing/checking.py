@@ -1,0 +1,317 @@
+"""`check_task`: what a task must hold. Each fault is a sentence that says what to mend."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from pydantic import ValidationError
+
+from labapp.errors import LabappError
+from labapp.events import registry as kinds
+from labapp.events.lifecycle import SessionPlanned
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.task_type import TaskType
+from labapp.representations.decoding import Decoder
+from labapp.session.outputs import outputs_of as outputs_of_models
+from labapp.session.stimuli import stimuli_of as installed_stimuli
+from labapp.study import conditions, loading, plan, planner
+from labapp.study.loading import LoadedStudy
+from labapp.study.stimulus_stages import OutputsOf, StimuliOf
+from labapp.testing.courses import Step, commands_of, courses
+from labapp.testing.rehearsal import Rehearsal
+from labapp.testing.screens import check_screens
+from labapp.testing.watching import Fault, Notes
+
+EXAMPLES = 20
+
+
+class Unfit(AssertionError):
+    """A task does not hold what labapp asks of it; `sentences` say what to mend."""
+
+    def __init__(self, name: str, sentences: tuple[str, ...]) -> None:
+        listed = "\n".join(f"* {sentence}" for sentence in sentences)
+        super().__init__(f"The task {name!r} has to be mended:\n{listed}")
+        self.sentences = sentences
+
+
+def check_task(
+    task_type: TaskType[Any],
+    study: str | Path,
+    *,
+    examples: int = EXAMPLES,
+    strategy: str = "random",
+    decoders: Mapping[str, Decoder] | None = None,
+    stimuli_of: StimuliOf = installed_stimuli,
+    outputs_of: OutputsOf = outputs_of_models,
+) -> None:
+    """Check a task by going through a study with it.
+
+    Parameters
+    ----------
+    task_type : TaskType
+        As its entry point gives it; its package must be installed.
+    study : str or Path
+        Id or file of a study with the task in it, as short as it can be: it is gone through some
+        twenty times.
+    examples : int
+        Random courses of commands, pauses and crashes.
+    strategy : str
+        Of the simulated participants (`labapp.simulation.names`).
+    decoders : mapping of str to Decoder
+        By model id, in place of the installed models.
+    stimuli_of, outputs_of
+        See `labapp.study.planner.realise`.
+
+    Raises
+    ------
+    Unfit
+        With a sentence for every fault that was found.
+    """
+    sentences = problems_of(
+        task_type,
+        study,
+        examples=examples,
+        strategy=strategy,
+        decoders=decoders,
+        stimuli_of=stimuli_of,
+        outputs_of=outputs_of,
+    )
+    if sentences:
+        raise Unfit(str(getattr(task_type, "name", task_type)), sentences)
+
+
+def problems_of(
+    task_type: TaskType[Any],
+    study: str | Path,
+    *,
+    examples: int = EXAMPLES,
+    strategy: str = "random",
+    decoders: Mapping[str, Decoder] | None = None,
+    stimuli_of: StimuliOf = installed_stimuli,
+    outputs_of: OutputsOf = outputs_of_models,
+) -> tuple[str, ...]:
+    """The sentences of `check_task`; none where the task is in order."""
+    notes = Notes()
+    for sentence in described(task_type):
+        notes.add(sentence)
+    if notes.sentences:
+        return tuple(notes.sentences)
+    models = Models(dict(decoders or {}))
+    try:
+        _run(task_type, study, examples, strategy, models, stimuli_of, outputs_of, notes)
+    except Fault as fault:
+        notes.add(str(fault))
+    except LabappError as error:
+        notes.add(f"{error.what} {error.todo or ''}".strip())
+    except Exception as error:  # noqa: BLE001 (whatever a task does)
+        notes.add(_raised(error))
+    return tuple(notes.sentences)
+
+
+def _run(
+    task_type: TaskType[Any],
+    study: str | Path,
+    examples: int,
+    strategy: str,
+    models: Models,
+    stimuli_of: StimuliOf,
+    outputs_of: OutputsOf,
+    notes: Notes,
+) -> None:
+    loaded = loading.load(study)
+    plans = list(_planned(loaded, models, stimuli_of, outputs_of))
+    parts = [part for planned in plans for part in plan.parts_of(planned)]
+    if not any(registry.task_type_of(part) is task_type for part in parts):
+        raise Fault(
+            f"The study {loaded.path} has no part of the task: let `plan` give parts of the "
+            "classes in `parts`, and name the task in the study."
+        )
+    used = {name: models[name] for part in parts for name in part.models()}
+
+    def rehearsal(planned: SessionPlanned) -> Rehearsal:
+        return Rehearsal(task_type, loaded, planned, used, notes, strategy)
+
+    first = rehearsal(plans[0])
+    first.go_on(lambda: first.runner.finished)
+    first.replays()
+    for sentence in _undocumented(first):
+        notes.add(sentence)
+    if notes.sentences:
+        return
+    _random_courses(task_type, plans, rehearsal, first, examples)
+    first.replays()
+    if notes.sentences:
+        return
+    check_screens(
+        task_type,
+        loaded,
+        plans[0].participant,
+        used,
+        strategy,
+        notes,
+        stimuli_of=stimuli_of,
+        outputs_of=outputs_of,
+    )
+
+
+def _random_courses(
+    task_type: TaskType[Any],
+    plans: list[SessionPlanned],
+    rehearsal: Any,
+    first: Rehearsal,
+    examples: int,
+) -> None:
+    """Random courses through the task's parts, each of which must get to the end of the plan."""
+    from hypothesis import strategies as st
+
+    own = commands_of(_package(task_type))
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.sampled_from(plans), courses(own, first.heard))
+    def go_through(planned: SessionPlanned, course: list[Step]) -> None:
+        session: Rehearsal = rehearsal(planned)
+        session.go_on(lambda: session.in_task or session.runner.finished)
+        for wait_s, step in course:
+            session.wait(wait_s)
+            session.take(step)
+        session.back_to_work()
+        session.go_on(lambda: session.runner.finished)
+        session.replays()
+
+    go_through()
+
+
+def described(task_type: Any) -> Iterator[str]:
+    """What is wrong with how the task says what it is."""
+    if not isinstance(task_type, TaskType):
+        yield (
+            f"The entry point names {type(task_type).__name__}: let it name an instance of a class "
+            "that derives from labapp.plugins.task_type.TaskType."
+        )
+        return
+    mine = [known for known in registry.task_types() if known is task_type]
+    if not mine:
+        states = {plugin.name: state for plugin, state in registry.installed()}
+        why = states.get(task_type.name, "no entry point of the group `labapp.tasks` names it")
+        yield f"labapp does not know the task: {why}."
+        return
+    others = [known for known in registry.task_types() if known is not task_type]
+    taken = {kind for known in others for part in known.parts for kind in registry.kinds_of(part)}
+    for cls in (*task_type.parts, *task_type.items, *task_type.stages):
+        if not _documented(cls):
+            yield f"{cls.__name__} has no docstring: say what it is; the codebook shows it."
+    for part in task_type.parts:
+        if not registry.kinds_of(part):
+            yield f"{part.__name__} has no kind: give its field `part` a Literal of its own."
+        for kind in registry.kinds_of(part):
+            if kind in taken:
+                yield f"Parts of the kind {kind!r} are there already: take another name."
+    package = _package(task_type)
+    for name, body in kinds.registered().items():
+        if _within(body.__module__, package) and not _documented(body):
+            yield f"The event {name} has no docstring: say what happened and what each field is."
+
+
+def _undocumented(session: Rehearsal) -> Iterator[str]:
+    """The kinds of events that happened and that the codebook cannot describe."""
+    for name in dict.fromkeys(event.kind for event in session.events):
+        body = kinds.known(name)
+        if body is not None and not _documented(body):
+            yield f"The event {name} has no docstring: say what happened and what each field is."
+
+
+def _planned(
+    loaded: LoadedStudy, models: Models, stimuli_of: StimuliOf, outputs_of: OutputsOf
+) -> Iterator[SessionPlanned]:
+    """The plan of a participant of every condition, through JSON and back as a journal keeps it."""
+    for number, drawn in conditions.variants(loaded.study.assignment):
+        made = planner.realise(
+            loaded,
+            loaded.study.participants.label(number),
+            space_of=lambda model: models[model].space,
+            prior_of=lambda model: models[model].from_prior,
+            stimuli_of=stimuli_of,
+            outputs_of=outputs_of,
+            drawn=drawn,
+        )
+        rows = plan.to_rows(made.parts)
+        for part, row in zip(made.parts, rows, strict=True):
+            _read_again(part, row)
+        study = loaded.study
+        yield SessionPlanned(
+            study.id,
+            study.version,
+            loaded.sha256,
+            made.participant,
+            made.session,
+            made.seed,
+            made.assignment,
+            study.presentation,
+            study.language,
+            "off",
+            rows,
+            {},
+        )
+
+
+def _read_again(part: PlannedPart, row: dict[str, Any]) -> None:
+    try:
+        same = registry.part_class(part.part).model_validate(row) == part
+    except ValidationError as error:
+        raise Fault(
+            f"The part {part.id!r} ({part.part}) cannot be read back from a journal: "
+            f"{error.errors()[0]['msg']}. Give its fields types that JSON has."
+        ) from error
+    if not same:
+        raise Fault(
+            f"The part {part.id!r} ({part.part}) is another one when it is read back from a "
+            "journal: give its fields types that JSON has, tuples in place of lists."
+        )
+
+
+class Models(dict[str, Decoder]):
+    """Decoders by model id; those that are not given are the installed ones."""
+
+    def __missing__(self, model: str) -> Decoder:
+        from labapp.representations.package import load_package
+
+        self[model] = load_package(model, device="cpu", threads=1)
+        return self[model]
+
+
+def _package(task_type: TaskType[Any]) -> str:
+    """The package, or the module, that a task is defined in."""
+    module = type(task_type).__module__
+    return module.rpartition(".")[0] or module
+
+
+def _within(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+def _documented(cls: type) -> bool:
+    """Whether a class has a docstring of its own; dataclasses make one of their fields."""
+    text = cls.__dict__.get("__doc__") or ""
+    return bool(text.strip()) and not text.startswith(f"{cls.__name__}(")
+
+
+def _raised(error: Exception) -> str:
+    """A mistake in a task, and where it is."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    return (
+        f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno}, in "
+        f"`{last.name}`): answer what cannot be done now with no events, and draw every state."
+    )

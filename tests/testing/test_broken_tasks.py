@@ -1,0 +1,174 @@
+"""What the kit says of a task that is broken in one place: which place, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.plugins import registry
+from labapp.testing import Unfit, check_task, problems_of, rehearsal
+from tests.helpers.installed import on_path, write_package
+
+SOUND = (Path(__file__).parent / "pressing.py").read_text()
+STUDY = (
+    "{id: short, title: Short, version: 1, flow: "
+    "[{pressing: 4}, {text: 'texts/{language}/debrief.md'}]}"
+)
+APPLIES = "                presses = (*state.presses, body.strength)\n"
+APPLY = "    def apply("
+DECIDES = "        ends = Draft(PartEnded"
+
+BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
+    "stands still": (
+        ("return (pressed, ends) if last else (pressed,)", "return () if last else (pressed,)"),
+        ("does not get to the end: it stands still in 'pressing'", "`part.ended`"),
+    ),
+    "nobody simulates it": (
+        ("        return Presser(part, participant)\n", "        return None\n"),
+        ("does not know parts of the kind 'pressing'", "simulate"),
+    ),
+    "goes on for ever": (
+        ("return (pressed, ends) if last else (pressed,)", "return (pressed,)"),
+        ("events and goes on, button.pressed in 'pressing'", "come to an end"),
+    ),
+    "asks in vain": (
+        (
+            "    def apply(",
+            "    def wants_begin(self, state):\n        return True\n\n    def apply(",
+        ),
+        ("asked for Begin again and again", "let `wants_begin`"),
+    ),
+    "clock in apply": (
+        (
+            APPLIES,
+            APPLIES + "                import time\n                time.perf_counter_ns()\n",
+        ),
+        ("`apply` reads the clock (time.perf_counter_ns)", "Take `event.t_ns`"),
+    ),
+    "wall clock in apply": (
+        (
+            "last_ns=event.t_ns",
+            "last_ns=int(__import__('datetime').datetime.now().timestamp())",
+        ),
+        ("`apply` reads the clock (datetime.now)", "Take `event.t_ns`"),
+    ),
+    "draws in apply": (
+        (APPLIES, APPLIES + "                import random\n                random.random()\n"),
+        ("`apply` draws (random.random)", "draw in `decide`"),
+    ),
+    "draws with a seed in apply": (
+        (
+            APPLIES,
+            APPLIES
+            + "                from labapp.study.assignment import generator\n"
+            + "                generator(1, 'apply').random()\n",
+        ),
+        ("`apply` draws (labapp.study.assignment.generator)", "draw in `decide`"),
+    ),
+    "numpy draws in apply": (
+        (
+            "last_ns=event.t_ns",
+            "last_ns=int(__import__('numpy').random.default_rng().integers(10**9))",
+        ),
+        ("`apply` draws (a generator without a seed)", "draw in `decide`"),
+    ),
+    "draws in decide": (
+        (
+            "ButtonPressed(command.strength)",
+            "ButtonPressed(int(__import__('numpy').random.default_rng().integers(10**9)))",
+        ),
+        ("`decide` answers Press in 'pressing' otherwise when it is asked again", "made anew"),
+    ),
+    "state without an event": (
+        (
+            DECIDES,
+            "        object.__setattr__(state, 'last_ns', state.last_ns + 1)\n" + DECIDES,
+        ),
+        ("`decide` changes the state of 'pressing'", "without an event: return an event"),
+    ),
+    "memory of the machine": (
+        (
+            DECIDES,
+            "        self.asked = getattr(self, 'asked', 0) + 1\n" + DECIDES,
+        ),
+        ("`decide` keeps something in the machine of 'pressing'", "Put it into the state"),
+    ),
+    "clock in decide": (
+        (DECIDES, "        __import__('time').time()\n" + DECIDES),
+        ("`decide` reads the clock (time.time)", "`now_ns`"),
+    ),
+    "fails at what is impossible": (
+        ("and 1 <= command.strength <= 9", "and 9 // command.strength >= 0"),
+        ("ZeroDivisionError", "no events"),
+    ),
+    "no words for an event": (
+        ('    """The button was pressed. strength: 1 to 9."""\n\n', ""),
+        ("The event button.pressed has no docstring", "say what happened"),
+    ),
+    "no words for a part": (
+        ('    """A button that is pressed. presses: how often."""\n\n', ""),
+        ("PressingPart has no docstring", "codebook"),
+    ),
+    "a part that JSON changes": (
+        ("    presses: tuple[int, ...]\n", "    presses: Any\n"),
+        ("is another one when it is read back from a journal", "types that JSON has"),
+    ),
+    "a screen that cannot be made": (
+        ("        self.label = QLabel()\n", "        self.label = QLabel(3, 4, 5)\n"),
+        ("PressingScreen of 'pressing' cannot be shown: TypeError", "draw every state"),
+    ),
+    "a screen that fails later": (
+        ("str(len(self.state.presses))", "str(1 / (2 - len(self.state.presses)))"),
+        ("PressingScreen of 'pressing' cannot be shown: ZeroDivisionError", "draw every state"),
+    ),
+    "a screen that takes input when looked at": (
+        ("        self.send(Press(3))\n", "        self.session.source.send(Press(3))\n"),
+        ("takes input although it is only looked at", "the screen's `send`"),
+    ),
+}
+"""What is broken: what is put in whose place, and what the sentence about it says."""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "short.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_it_is_in_order_as_it_stands(tmp_path: Path, study: Path) -> None:
+    with on_path(write_package(tmp_path / "site", "pressing", SOUND)):
+        check_task(registry.task_types()[-1], study, examples=10)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_broken_is_named(
+    tmp_path: Path, study: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsal, "MOST_EVENTS", 500)
+    (old, new), told = BROKEN[name]
+    assert SOUND.count(old) == 1
+    site = write_package(tmp_path / "site", "pressing", SOUND.replace(old, new))
+    with on_path(site), pytest.raises(Unfit) as unfit:
+        check_task(registry.task_types()[-1], study, examples=10)
+    assert len(unfit.value.sentences) <= 3, "a fault is named once"
+    for words in told:
+        assert words in unfit.value.sentences[0]
+
+
+def test_what_is_no_task_and_what_nobody_installed(study: Path) -> None:
+    (sentence,) = problems_of(3, study)  # type: ignore[arg-type]
+    assert "derives from labapp.plugins.task_type.TaskType" in sentence
+    other = type(registry.task_types()[0])()
+    (sentence,) = problems_of(other, study)
+    assert "labapp does not know the task: no entry point" in sentence
+
+
+def test_a_study_without_the_task(tmp_path: Path) -> None:
+    bare = tmp_path / "bare.yaml"
+    bare.write_text(
+        "{id: bare, title: Bare, version: 1, flow: [{text: 'texts/{language}/debrief.md'}]}"
+    )
+    (sentence,) = problems_of(registry.task_types()[0], bare)
+    assert "has no part of the task" in sentence
