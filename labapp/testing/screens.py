@@ -132,7 +132,7 @@ class Onlooker:
             return
         hook, sys.excepthook = sys.excepthook, self._raises
         try:
-            self._render(part)
+            self._render()
         except Exception as error:  # noqa: BLE001 (whatever a task's screen does)
             self._raised = error
         finally:
@@ -145,19 +145,14 @@ class Onlooker:
                 "machine can have."
             )
 
-    def _render(self, part: Any) -> None:
-        from PySide6.QtCore import Qt
+    def _render(self) -> None:
         from PySide6.QtWidgets import QApplication
 
         from labapp.ui.participant.screens import make_screen
 
-        new = self._index != self.runner.state.index
-        if new:
+        if self._index != self.runner.state.index:
             self._let_go()
             self._screen = make_screen(self.view)
-            self._screen.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-            self._screen.resize(*SIZES[0])
-            self._screen.show()
             self._index = self.runner.state.index
             self.made += 1
             self._drawn = 0
@@ -170,28 +165,7 @@ class Onlooker:
             for size in SIZES:
                 screen.resize(*size)
                 screen.grab()
-        if new:
-            self._press(part)
         QApplication.sendPostedEvents()
-
-    def _press(self, part: Any) -> None:
-        """Press whatever is on the screen: who only looks on asks for nothing."""
-        from PySide6.QtCore import Qt
-        from PySide6.QtTest import QTest
-        from PySide6.QtWidgets import QWidget
-
-        before = self.runner.journal.committed_seq, self.runner.state
-        for widget in (self._screen, *self._screen.findChildren(QWidget)):
-            if widget.isEnabled() and (widget is self._screen or not widget.isWindow()):
-                QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
-                QTest.keyClick(widget, Qt.Key.Key_1)
-        self._screen.right()
-        self._screen.render_state()
-        if (self.runner.journal.committed_seq, self.runner.state) != before:
-            self.notes.add(
-                f"The screen {self.task_type.screen(part)} of {part.id!r} takes input although it "
-                "is only looked at: send commands by the screen's `send` and by nothing else."
-            )
 
     def _raises(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None

@@ -105,9 +105,6 @@ class PressingScreen(Screen):
     def render_state(self) -> None:
         self.label.setText(str(len(self.state.presses)))
 
-    def mousePressEvent(self, event: object) -> None:
-        self.send(Press(3))
-
 
 class Pressing(TaskType[PressingPart]):
     name = "pressing"

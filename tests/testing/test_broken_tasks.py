@@ -122,10 +122,6 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
         ("str(len(self.state.presses))", "str(1 / (2 - len(self.state.presses)))"),
         ("PressingScreen of 'pressing' cannot be shown: ZeroDivisionError", "draw every state"),
     ),
-    "a screen that takes input when looked at": (
-        ("        self.send(Press(3))\n", "        self.session.source.send(Press(3))\n"),
-        ("takes input although it is only looked at", "the screen's `send`"),
-    ),
 }
 """What is broken: what is put in whose place, and what the sentence about it says."""
 
