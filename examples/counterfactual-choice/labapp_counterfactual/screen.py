@@ -21,6 +21,8 @@ from labapp_counterfactual.state import POINTS, Question
 
 MOST_SIDE, LEAST_SIDE = 240.0, 64.0
 """Of a picture, in logical pixels."""
+ANSWER_WIDTH, CONFIDENCE_WIDTH = 104, 416
+"""Of an answer, and of the whole scale, in logical pixels."""
 LETTERS = "ABCDEFGH"
 MISSING = {
     "choice": "counterfactual_missing_choice",
@@ -106,9 +108,13 @@ class CounterfactualScreen(Screen):
         column.addWidget(self.title)
         column.addWidget(self.query, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addLayout(row)
-        column.addWidget(self.answers)
+        middle = Qt.AlignmentFlag.AlignHCenter
+        self.answers.setFixedWidth(ANSWER_WIDTH * len(self.candidates))
+        self.confidence_label.setAlignment(middle)
+        self.confidence.setFixedWidth(CONFIDENCE_WIDTH)
+        column.addWidget(self.answers, 0, middle)
         column.addWidget(self.confidence_label)
-        column.addWidget(self.confidence)
+        column.addWidget(self.confidence, 0, middle)
         column.addWidget(self.feedback)
         column.addStretch(1)
         # Room from the start: nothing shifts when feedback appears.
