@@ -21,7 +21,7 @@ from labapp.ui.consent_pdf import text_of
 from labapp.ui.moderator import style
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.interview_mirror import InterviewMirror
-from labapp.ui.moderator.mirror import INTERVIEW, QUIET
+from labapp.ui.moderator.mirror import INTERVIEW, SCREEN
 from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.interview import InterviewScreen
 from labapp.ui.participant.window import ParticipantWindow
@@ -124,7 +124,7 @@ def test_a_study_without_an_interview_announces_none(
 
 def test_the_guide_is_led_from_the_console(talked: Desk, qtbot: QtBot) -> None:
     room, console = talked.room, talked.console
-    assert console.mirror.stack.currentIndex() == QUIET
+    assert console.mirror.stack.currentIndex() == SCREEN
     room.session.give_consent("A Name")
     talked.wait(30)
     guide = console.mirror.interview
@@ -140,7 +140,7 @@ def test_the_guide_is_led_from_the_console(talked: Desk, qtbot: QtBot) -> None:
     assert console.state.timeline.marks[-1].text == "Asked: What did you look for?"
     room.runner.send(Pause("a phone"), Source.MODERATOR)
     talked.wait(1)
-    assert console.mirror.stack.currentIndex() == QUIET
+    assert console.mirror.stack.currentIndex() == SCREEN
     room.runner.send(Resume("on"), Source.MODERATOR)
     qtbot.mouseClick(guide.end, LEFT)
     talked.wait(1)

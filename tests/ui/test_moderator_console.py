@@ -25,7 +25,7 @@ from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.ui import theme
 from labapp.ui.moderator import style, voice_panel
-from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow
+from labapp.ui.moderator.console import LEFT_WIDTH, SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.plan_panel import PlanList
 from labapp.ui.moderator.state.console import ConsoleState
@@ -453,15 +453,21 @@ def test_a_refresh_without_news_repaints_nothing_of_the_mirror(desk: Desk) -> No
     skip_to(desk.room, "stage-1")
     desk.console.refresh()
     QApplication.processEvents()
-    painted: list[int] = []
-    own = desk.console.mirror.trial.own
-    assert own is not None
-    own.painted = lambda: painted.append(1)
-    own.repaint()
-    assert painted == [1]
+    picture = desk.console.mirror.shown.picture
+    assert picture is not None
+    while not desk.console.mirror.shown.rests:
+        desk.console.refresh()
+    drawn: list[int] = []
+    draw = picture.draw
+    picture.draw = lambda *room: drawn.append(1) or draw(*room)  # type: ignore[method-assign]
+    while desk.console._ticks % SECOND_TICKS == 0:
+        desk.console.refresh()
+    drawn.clear()
     desk.console.refresh()
-    QApplication.processEvents()
-    assert painted == [1]
+    assert drawn == []
+    desk.runner.send(MoveDial(0, 0.1, "mouse"))
+    desk.console.refresh()
+    assert drawn == [1]
 
 
 def test_a_plan_row_gives_up_its_time_before_its_title(qtbot: QtBot) -> None:

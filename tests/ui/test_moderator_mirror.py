@@ -5,89 +5,118 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+
 from labapp.clock import FakeClock
 from labapp.events import Source
-from labapp.events.commands import EndSession, GiveConsent, Next, Pause, Resume
+from labapp.events.commands import EndSession, Next, Pause, Resume
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.reconstruction.commands import EditLabel, MarkAlignment, MoveDial, ToggleOverlay
-from labapp.ui.moderator.mirror import QUIET, TRIAL
+from labapp.tasks.reconstruction.commands import MarkAlignment, MoveDial, ToggleOverlay
+from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.participant.consent import ConsentScreen
+from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.questionnaire import QuestionnaireScreen
+from labapp.ui.participant.reconstruction import ReconstructionScreen
+from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, closed_forms
 from tests.ui.desk import desk as desk
 
 
-def test_the_mirror_follows_the_participant(desk: Desk) -> None:
+def test_the_mirror_is_the_participants_screen(desk: Desk) -> None:
     runner, mirror = desk.runner, desk.console.mirror
     desk.console.refresh()
-    assert mirror.stack.currentIndex() == QUIET
-    assert mirror.quiet.headline.text() == "Consent"
+    picture = mirror.shown.picture
+    assert picture is not None
+    assert isinstance(picture.screen, ConsentScreen)
+    assert mirror.title.full() == "Consent"
+    assert mirror.facts.text == "The participant reads and signs the consent form."
     skip_to(desk.room, "stage-1")
     desk.console.refresh()
-    assert mirror.stack.currentIndex() == TRIAL
     before = runner.state.part_state.trial
     runner.send(MoveDial(1, before.z[1] + 0.25, "mouse"))
     runner.send(ToggleOverlay(on=False))
     desk.console.refresh()
-    trial = runner.state.part_state.trial
-    names, z, selected = mirror.trial.dials.shown
-    assert names == tuple(f"Dial {i}" for i in range(1, 6))
-    assert (z, selected) == (trial.z, 1)
-    assert mirror.trial.alignment.text().startswith(f"{trial.alignment * 100:.1f}")
-    assert mirror.trial.goal.text() == "/ 90 %"
-    assert mirror.title.full() == "Stage 1 · question 1 of 5"
+    trial, screen = runner.state.part_state.trial, picture.screen
+    assert isinstance(screen, ReconstructionScreen)
+    assert [row.control.value for row in screen.dials.rows] == pytest.approx(trial.z)
+    percent = f"{trial.alignment * 100:.1f}"
+    assert f"{percent}\N{NO-BREAK SPACE}% / 90 %" in mirror.facts.text.replace(" % /", "\xa0% /")
+    assert "In the hand: Dial 2, " in mirror.facts.text
+    assert mirror.title.full() == "Stage 1 · Question 1 of 5"
     solve(desk.room)
     desk.console.refresh()
-    assert "matched" in mirror.trial.state.full()
+    assert "✓ matched" in mirror.facts.text
     runner.send(Pause("x"), Source.MODERATOR)
     desk.console.refresh()
-    assert mirror.quiet.headline.text() == "Paused"
+    assert mirror.facts.text.startswith("Paused\n")
+    assert picture.stack.currentWidget() is picture.cover
     runner.send(Resume("x"), Source.MODERATOR)
     desk.console.refresh()
-    assert mirror.stack.currentIndex() == TRIAL
+    assert picture.stack.currentWidget() is screen
 
 
-def test_the_mirror_shows_pictures_labels_and_radio_dials(
-    open_room: Callable[..., Room], tmp_path: Path
+def test_the_mirror_looks_like_the_window(
+    open_room: Callable[..., Room], open_window: Callable[[Room], ParticipantWindow]
 ) -> None:
-    model = "mnist8k/ss3"
-    study = write_study(tmp_path, model, labels="editable")
-    clock = FakeClock()
-    desk = Desk(
-        open_room(study, clock=clock, decoders={model: ring_decoder(model, 2, discrete=10)}), clock
-    )
-    desk.room.session.begin()
-    skip_to(desk.room, "stage-1")
-    desk.runner.send(EditLabel(0, "number"))
-    desk.runner.send(MoveDial(0, 3.0, "keyboard"))
-    desk.console.refresh()
-    mirror = desk.console.mirror.trial
-    assert mirror.dials.shown[0] == ("number", "Dial 2", "Dial 3")
-    assert mirror.dials.shown[1][0] == 3.0
-    assert mirror.own is not None
-    assert not mirror.own.grab().isNull()
-    assert mirror.own.width() >= 96
-    desk.console.shut()
-    desk.console.deleteLater()
+    """Dot for dot, save for the focus ring, the caret and where the pointer is."""
+    room = open_room("quickstart", clock=FakeClock(), decoders=closed_forms())
+    window = open_window(room)
+    picture = WindowPicture(window.session.only_read())
+    for part in ("consent", "tutorial", "stage-1", "stage-1-seq", "debrief"):
+        if room.runner.part is not None and room.runner.part.id != part:
+            skip_to(room, part)
+        for _ in range(8):
+            QTest.qWait(10)
+            picture.resize(window.size())
+            picture.follow()
+            picture.draw(window.size(), 1.0)
+        window.setFocus()
+        ours = picture.draw(window.size(), 1.0).toImage().convertToFormat(RGB)
+        theirs = window.grab().toImage().convertToFormat(RGB)
+        assert ours.size() == theirs.size()
+        assert differing(ours, theirs) < 0.002, part
+    picture.close()
 
 
-def test_the_tutorial_and_questionnaires_are_mirrored(desk: Desk) -> None:
-    quiet = desk.console.mirror.quiet
-    desk.runner.send(GiveConsent())
-    desk.console.refresh()
-    assert quiet.text.text() == "On the screen: page 1 / 2."
-    assert len(quiet._boxes) == 4
-    skip_to(desk.room, "stage-1-seq")
-    desk.console.refresh()
-    assert quiet.text.text().startswith("Answered: 0 of 1\n")
-    assert quiet.text.text().endswith("  –")
-    item = desk.room.loaded.instruments["seq"].items[0].id
-    desk.runner.send(Answer(item, 6))
-    desk.console.refresh()
-    assert quiet.text.text().startswith("Answered: 1 of 1\n")
-    assert quiet.text.text().endswith("6\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}7")
-    assert quiet._boxes == []
+RGB = QImage.Format.Format_RGB32
+
+
+def differing(one: QImage, two: QImage) -> float:
+    """The share of pixels that differ visibly."""
+    pixels = [
+        np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1).astype(int)
+        for image in (one, two)
+    ]
+    return float(np.mean(np.abs(pixels[0] - pixels[1]) > 24))
+
+
+def test_nothing_typed_reaches_the_mirror(
+    open_room: Callable[..., Room], open_window: Callable[[Room], ParticipantWindow]
+) -> None:
+    room = open_room("quickstart", clock=FakeClock(), decoders=closed_forms())
+    window = open_window(room)
+    console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None)
+    console.show()
+    screen = window.screen_shown
+    assert isinstance(screen, ConsentScreen)
+    assert screen.name is not None
+    screen.name.setText("Ada Lovelace")
+    console.refresh()
+    picture = console.mirror.shown.picture
+    assert picture is not None
+    assert isinstance(picture.screen, ConsentScreen)
+    assert picture.screen.name is not None
+    assert picture.screen.name.text() == ""
+    console.shut()
+    assert console.mirror.shown.picture is None
+    console.deleteLater()
+    window.activateWindow()
 
 
 OWN = """
@@ -113,7 +142,7 @@ def test_what_an_item_declares_says_whether_the_mirror_shows_its_answer(
     for item, answer in (("mail", "ada@x.org"), ("town", "Potsdam"), ("mood", "good"), ("easy", 4)):
         desk.runner.send(Answer(item, answer))
     desk.console.refresh()
-    text = desk.console.mirror.quiet.text.text()
+    text = desk.console.mirror.facts.text
     assert "who somebody is are not shown" in text
     for line in ("Your address   ✓", "Your town   ✓", "Your mood   good", "It was easy   4"):
         assert line in text
@@ -129,11 +158,18 @@ def test_the_mirror_never_shows_who_the_participant_is(
     study = questionnaire_study(tmp_path, ["demographics", "nasa-tlx"])
     desk = Desk(open_room(study, clock=clock), clock)
     desk.room.session.begin()
+    desk.console.refresh()
+    picture = desk.console.mirror.shown.picture
+    assert picture is not None
+    sheet = picture.screen
+    assert isinstance(sheet, QuestionnaireScreen)
+    empty = [view.grab().toImage() for view in sheet.items]
     own = {"chosen": ["self_described"], "described": "a secret of mine"}
     desk.runner.send(Answer("gender", own))
     desk.runner.send(Answer("age", {"chosen": ["from_18_to_34"]}))
     desk.console.refresh()
-    text = desk.console.mirror.quiet.text.text()
+    text = desk.console.mirror.facts.text
+    assert [view.grab().toImage() for view in sheet.items] == empty
     assert "Answered: 2 of 4" in text
     assert "who somebody is are not shown" in text
     assert "Age   ✓" in text
@@ -143,7 +179,7 @@ def test_the_mirror_never_shows_who_the_participant_is(
     desk.runner.send(Next())
     desk.runner.send(Answer("effort", 12))
     desk.console.refresh()
-    text = desk.console.mirror.quiet.text.text()
+    text = desk.console.mirror.facts.text
     assert "Answered: 1 of 6" in text
     assert "Effort   12" in text
     desk.console.shut()
@@ -162,9 +198,9 @@ def test_the_mirror_counts_the_marks_of_a_calibration(
     for _ in range(2):
         desk.runner.send(MarkAlignment("far"))
     desk.console.refresh()
-    mirror = desk.console.mirror.trial
-    assert mirror.goal.text() == ""
-    assert mirror.state.full() == "· marked: far away 2, close enough 0"
+    mirror = desk.console.mirror.facts
+    assert "/" not in mirror.text
+    assert "marked: far away 2, close enough 0" in mirror.text
     assert desk.console.timeline.signs.text().startswith("⬢ answer   ● note")
     desk.console.shut()
     desk.console.deleteLater()
@@ -180,9 +216,8 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
     desk = Desk(open_room(study, clock=clock), clock)
     desk.room.session.begin()
     desk.console.refresh()
-    quiet = desk.console.mirror.quiet
-    assert quiet.headline.text() == "Break"
-    assert "may go on after 1:30" in quiet.text.text()
+    assert desk.console.mirror.title.full() == "Break"
+    assert "may go on after 1:30" in desk.console.mirror.facts.text
     desk.console.shut()
     desk.console.deleteLater()
 
@@ -190,7 +225,6 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
 def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:
     desk.runner.send(EndSession("withdraws", "delete"), Source.MODERATOR)
     desk.console.refresh()
-    assert (
-        desk.console.mirror.quiet.text.text()
-        == "Nothing that was recorded is kept once the console is closed."
+    assert desk.console.mirror.facts.text.endswith(
+        "Nothing that was recorded is kept once the console is closed."
     )

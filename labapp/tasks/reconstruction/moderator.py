@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from labapp.plugins.part import PlannedPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.ui.language import N_, tr
+from labapp.tasks.reconstruction.state import MARKS, StageState
+from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import PartWords
+from labapp.ui.moderator.part_words import Fact, PartWords
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
 
 ANSWERS = {"far": N_("Far away"), "close": N_("Close enough")}
 """Words for the marks of a calibration."""
@@ -28,3 +34,31 @@ class ReconstructionWords(PartWords[PlannedPart]):
     def lanes(self, part: PlannedPart) -> frozenset[str]:
         marked = isinstance(part, ReconstructionPart) and part.marks
         return frozenset({"answer"}) if marked else frozenset()
+
+    beside_widget = "labapp.tasks.reconstruction.curve:QuestionCurve"
+
+    def beside(
+        self, part: PlannedPart, session: SessionView, console: ConsoleState
+    ) -> Iterator[Fact]:
+        state = session.part_state
+        if not isinstance(part, ReconstructionPart) or not isinstance(state, StageState):
+            yield from super().beside(part, session, console)
+            return
+        trial = state.trial
+        if trial is None:
+            return
+        yield Fact(tr("Alignment, this question"), "secondary")
+        goal = "" if part.marks else f" / {number(f'{part.target_alignment * 100:g}')} %"
+        tone: Literal["", "good"] = "good" if trial.solved else ""
+        yield Fact(f"{wording.percent(trial.alignment)}{goal}", "strong", tone)
+        if trial.solved:
+            yield Fact(tr("✓ matched"), "", "good")
+        if part.marks:
+            made = Counter(mark.mark for mark in trial.marks)
+            counts = {name: made[name] for name in MARKS}
+            yield Fact(tr("marked: far away {far}, close enough {close}", **counts))
+        if trial.selected is not None:
+            label = state.labels[trial.selected]
+            name = label or tr("Dial {number}", number=trial.selected + 1)
+            value = number(f"{trial.z[trial.selected]:.2f}")
+            yield Fact(tr("In the hand: {dial}, {value}", dial=name, value=value), "secondary")

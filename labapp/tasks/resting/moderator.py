@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
+from labapp.clock import NS
 from labapp.plugins.machine import PartMachine
 from labapp.study.parts import BreakPart
-from labapp.ui.moderator.part_words import PartWords
+from labapp.ui.language import tr
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.part_words import Fact, PartWords
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
 
 
 class BreakWords(PartWords[BreakPart]):
     def progress(self, part: BreakPart, machine: PartMachine[Any], state: Any) -> str:
         return ""
+
+    def beside(
+        self, part: BreakPart, session: SessionView, console: ConsoleState
+    ) -> Iterator[Fact]:
+        text = tr("The participant rests and goes on when ready. Continue ends the break.")
+        if part.at_least_s:
+            least = wording.short_time(round(part.at_least_s * NS))
+            text = tr(
+                "The participant rests and may go on after {least}. Continue ends it at once.",
+                least=least,
+            )
+        yield Fact(text)

@@ -148,3 +148,11 @@ def draw_value(
 def put(z: Sequence[float], dimension: int, value: float) -> Z:
     """The state with one dimension at another value."""
     return (*z[:dimension], value, *z[dimension + 1 :])
+
+
+LETTERS = 26
+
+
+def value_name(index: int) -> str:
+    """A discrete dial's value as a letter (digits would be taken for those of MNIST)."""
+    return chr(ord("A") + index) if index < LETTERS else f"{index + 1}"

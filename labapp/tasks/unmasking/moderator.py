@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from labapp.plugins.machine import PartMachine
-from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
-from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED
+from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
+from labapp.tasks.unmasking.state import (
+    ANSWERED,
+    INTERRUPTED,
+    StimulusTrial,
+    UnmaskingState,
+)
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import PartWords
+from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.state.stimuli import LATE_NS, Stimuli
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
 
 MS = 1_000_000
 
@@ -39,6 +49,73 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         sequence, mask = part.at(number)
         whole = mask == len(part.sequences[sequence - 1].masks)
         return outcome == INTERRUPTED or (outcome == ANSWERED and not whole)
+
+    def place(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> str:
+        trial = machine.trial(state)
+        number_of = part.first + (1 if trial is None else trial[0])
+        title = wording.part_title(part.title)
+        return tr(
+            "{part} · picture {number} of {all}", part=title, number=number_of, all=part.total
+        )
+
+    beside_widget = "labapp.tasks.unmasking.given:Masks"
+
+    def beside(
+        self, part: UnmaskingPart, session: SessionView, console: ConsoleState
+    ) -> Iterator[Fact]:
+        state = session.part_state
+        if not isinstance(state, UnmaskingState) or state.trial is None:
+            return
+        sequence, mask = part.stimulus(state.trial.number)
+        yield Fact(now_of(mask.percent, state.trial, session.clock.now_ns()), "strong")
+        for line in truth_of(part, sequence):
+            yield Fact(line, veiled=True)
+        yield Fact(last_of(part, console.stimuli), "secondary")
+
+
+def now_of(percent: float, trial: StimulusTrial, now_ns: int) -> str:
+    """What is on the screen, in a word or two."""
+    if trial.open:
+        said = number(f"{percent:g}\N{NO-BREAK SPACE}%")
+        return tr("{percent} shown", percent=said)
+    if trial.due and now_ns - trial.due_ns > LATE_NS:
+        return tr("Not on the screen")
+    return tr("Blank")
+
+
+def truth_of(part: UnmaskingPart, sequence: PlannedSequence) -> list[str]:
+    """What the picture is of, what the model makes of the whole of it, and by which method it is
+    masked."""
+    wrong = "" if sequence.truth == sequence.prediction else tr(" (wrong)")
+    lines = [
+        tr("Correct: {name}", name=named(part, sequence.truth)),
+        tr("Predicted: {name}", name=named(part, sequence.prediction)) + wrong,
+        tr("Picture: {id}", id=sequence.image),
+    ]
+    method = part.unmasked.methods.get(sequence.method, sequence.method)
+    return [*lines, tr("Method: {name}", name=method)]
+
+
+def named(part: UnmaskingPart, of: str) -> str:
+    """A class as its button calls it."""
+    names = {button.of: button.name for button in part.buttons}
+    return names.get(of) or of
+
+
+def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
+    """The newest answer of the part and its reaction time."""
+    if stimuli.last is None or stimuli.last[0] != part.id:
+        return tr("No answer yet")
+    given = stimuli.given[stimuli.last]
+    sequence, _ = part.stimulus(stimuli.last[1])
+    mark = ""
+    if given.response != DONT_KNOW:
+        mark = " ✓" if part.class_of(given.response) == sequence.truth else " ✗"
+    return tr(
+        "Last answer: {answer}, after {time}",
+        answer=answered(part, given.response) + mark,
+        time=wording.milliseconds(given.reaction_ns),
+    )
 
 
 def set_and_methods(part: UnmaskingPart) -> str:

@@ -9,6 +9,7 @@ masked picture is about to appear on the participant's screen, the console waits
 from __future__ import annotations
 
 import shutil
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -49,10 +50,17 @@ from labapp.ui.moderator.state.veil import no_veil, veil_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel
 from labapp.ui.moderator.watch import Watch
+from labapp.ui.participant.view import SessionView
+from labapp.ui.strings import strings_of
 
 PALETTE = theme.DARK
 NOTE_KEY = "Ctrl+N"
 TICK_MS = 50
+MIRROR_TICKS = 2
+"""The mirror is drawn at most ten times a second."""
+QUIET_MS, MOST_PUT_OFF = 4, 10
+"""So long after a change the console draws nothing: the picture of a dial that was moved comes
+first, and the hand goes on. It waits for such a moment no longer than so many times."""
 SECOND_TICKS = 1000 // TICK_MS
 DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
@@ -116,6 +124,8 @@ class ConsoleWindow(QMainWindow):
         self._level_source = level_source
         self._inbox: deque[Event] = deque()
         self._dirty = True
+        self._mirror_dirty = True
+        self._changed_ns = self._put_off = 0
         self._ticks = 0
         self._free_bytes: int | None = None
         self._level: Level | None = None
@@ -130,7 +140,10 @@ class ConsoleWindow(QMainWindow):
         self.alarms = AlarmBar(PALETTE)
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
-        self.mirror = MirrorPanel(PALETTE, self.state.curve, self.state.stimuli, blind=blind)
+        session = SessionView(
+            runner, loaded, strings_of(loaded), theme.LIGHT, study.presentation, bridge.images
+        )
+        self.mirror = MirrorPanel(PALETTE, session, self.state, blind=blind)
         self.voice = VoicePanel(PALETTE, study.recording.prompts, study.recording.silence_prompt_s)
         # Nobody is asked to keep talking who was not asked to talk.
         talks = any(getattr(part, "think_aloud", False) for part in runner.machine.parts)
@@ -148,6 +161,9 @@ class ConsoleWindow(QMainWindow):
         self._connect()
         self.state.changed |= {"alarms", "notes", "deviations", "curve", "timeline"}
         self.refresh()
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.timeout.connect(self._tick)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._tick)
         self._timer.start(TICK_MS)
@@ -300,10 +316,18 @@ class ConsoleWindow(QMainWindow):
 
     def _changed(self) -> None:
         self._dirty = True
+        self._changed_ns = time.perf_counter_ns()
 
     def _tick(self) -> None:
-        if not self.stands_aside():
-            self.refresh()
+        if self.stands_aside():
+            return
+        moved_ns = time.perf_counter_ns() - self._changed_ns
+        if moved_ns < QUIET_MS * 1_000_000 and self._put_off < MOST_PUT_OFF:
+            self._put_off += 1
+            self._later.start(QUIET_MS)
+        else:
+            self._put_off = 0
+            self.refresh(mirror=self._ticks % MIRROR_TICKS == 0)
 
     def stands_aside(self) -> bool:
         """Whether a masked picture is to appear right now, which drawing here would delay."""
@@ -316,8 +340,8 @@ class ConsoleWindow(QMainWindow):
         ahead_ns = due_ns - self._runner.clock.now_ns()
         return -LATE_NS < ahead_ns < AHEAD_NS
 
-    def refresh(self) -> None:
-        """Bring everything that changed up to date."""
+    def refresh(self, *, mirror: bool = True) -> None:
+        """Bring everything that changed up to date; mirror: also the participant's screen."""
         while self._inbox:
             self.state.apply(self._inbox.popleft())
         runner, state = self._runner, self.state
@@ -336,9 +360,10 @@ class ConsoleWindow(QMainWindow):
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
         dirty, self._dirty = self._dirty, False
-        if dirty or (second and runner.part is not None and runner.part.timed):
-            self.mirror.show_session(runner)
-        self.mirror.trial.show_curve(state, now_ns, changed="curve" in changed)
+        self._mirror_dirty |= dirty or second or "curve" in changed
+        if self._mirror_dirty and mirror:
+            self.mirror.show_session(self._bridge.window_size)
+            self._mirror_dirty = not self.mirror.shown.rests
         if dirty or "alarms" in changed:
             self._show_alarms()
         if dirty or "notes" in changed:
@@ -358,7 +383,7 @@ class ConsoleWindow(QMainWindow):
         self._dirty = True
         self._rows = rows_of(self._runner.machine.parts)
         self.state.unveil()
-        self.mirror.stimulus.unblind()
+        self.mirror.unblind()
         self.header.show_blind(False)
 
     def _show_voice(self, now_ns: int, *, facts: bool, anew: bool) -> None:
@@ -403,6 +428,8 @@ class ConsoleWindow(QMainWindow):
             return
         self._open = False
         self._timer.stop()
+        self._later.stop()
+        self.mirror.shown.close_picture()
         self._bridge.happened.disconnect(self._take)
         self._bridge.changed.disconnect(self._changed)
         self.close()

@@ -6,6 +6,7 @@ A question is stamped with the moment it is asked, so that what is said can be f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -18,8 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.tasks.interview.machine import InterviewState
-from labapp.tasks.interview.plan import InterviewPart
+from labapp.plugins.part import PlannedPart
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
@@ -97,7 +97,7 @@ class InterviewMirror(QWidget):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
-        self._part: InterviewPart | None = None
+        self._part: PlannedPart | None = None
         self.questions: list[_Question] = []
         self.headline = bits.label("", "title")
         self.text = bits.label("", "secondary", wrap=True)
@@ -129,24 +129,24 @@ class InterviewMirror(QWidget):
         layout.addWidget(self.text)
         layout.addWidget(area, 1)
 
-    def show_interview(self, part: InterviewPart, state: InterviewState, *, sound: bool) -> None:
+    def show_interview(self, part: PlannedPart, state: Any, *, sound: bool) -> None:
         """The guide, and how much of it was asked."""
         if part is not self._part:
             self._begin(part)
-        n = len(part.questions)
+        n = len(part.guide())
         asked = len(set(state.asked))
         progress = tr("{n} of {all} questions asked", n=asked, all=n) if n else tr("Interview")
         bits.set_text(self.headline, progress)
         bits.set_text(self.text, tr(RECORDED if sound else UNRECORDED))
 
-    def _begin(self, part: InterviewPart) -> None:
+    def _begin(self, part: PlannedPart) -> None:
         self._part = part
         for question in self.questions:
             self._rows.removeWidget(question)
             question.hide()
             question.deleteLater()
         self.questions = []
-        for number, text in enumerate(part.questions, start=1):
+        for number, text in enumerate(part.guide(), start=1):
             question = _Question(number, text)
             question.clicked.connect(lambda _=False, number=number: self.asked.emit(number))
             self._rows.addWidget(question)

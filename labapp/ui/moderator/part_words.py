@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from labapp import discovery
 from labapp.plugins import registry
@@ -12,8 +13,33 @@ from labapp.plugins.machine import PartMachine
 from labapp.plugins.pages import PagesMachine
 from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.ui.language import tr
+from labapp.ui.moderator import wording
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
 
 P = TypeVar("P", bound=PlannedPart)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A line beside the participant's screen, for the moderator alone.
+
+    Attributes
+    ----------
+    text
+        In the moderator's language.
+    role, tone
+        How it looks, see the console's style sheet.
+    veiled
+        Whether a blind moderator does not see it: what is true, what a model predicts, a method.
+    """
+
+    text: str
+    role: Literal["", "strong", "secondary", "number"] = ""
+    tone: Literal["", "good", "alarm"] = ""
+    veiled: bool = False
 
 
 class PartWords(Generic[P]):
@@ -50,6 +76,29 @@ class PartWords(Generic[P]):
     def noun(self, part: P, number: int) -> str:
         """What a trial is called, with its number."""
         return tr("Question {number}", number=number)
+
+    def place(self, part: P, machine: PartMachine[Any], state: Any) -> str:
+        """Where the participant is, over the mirror."""
+        trial = machine.trial(state)
+        title = wording.part_title(part.title)
+        return title if trial is None else f"{title} · {self.trial(part, trial[0])}"
+
+    def beside(self, part: P, session: SessionView, console: ConsoleState) -> Iterator[Fact]:
+        """What a moderator reads beside the participant's screen, from top to bottom.
+
+        session: as the participant's screen has it; console: what the events so far came to.
+        """
+        progress = self.progress(part, session.task, session.part_state)
+        if part.consents:
+            yield Fact(tr("The participant reads and signs the consent form."))
+        elif progress == tr("reading"):
+            yield Fact(tr("The participant reads a text."))
+        elif progress:
+            yield Fact(tr("On the screen: {progress}.", progress=progress))
+
+    beside_widget: ClassVar[str] = ""
+    """Where a widget is that stands below these lines, as `module:Class` of a
+    `labapp.ui.moderator.facts.Beside`; empty for none."""
 
     def goes_on(self, part: P, number: int, outcome: str) -> bool:
         """Whether the block of a trial goes on after it ended so: further trials belong to it."""

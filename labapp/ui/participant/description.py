@@ -8,6 +8,7 @@ It covers what is on the screen, which stays as it is, and closes by its button 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
@@ -42,6 +43,16 @@ class Description(QWidget):
     def what(self) -> str:
         """What is shown: method, tree, or empty for nothing."""
         return self._for[1] if self._for is not None else ""
+
+    @property
+    def close_words(self) -> str:
+        """The key of the words of the button that closes it."""
+        return "judging_close_tree" if self.what == TREE else "judging_close_description"
+
+    @staticmethod
+    def opens(part: PlannedPart | None) -> TypeGuard[JudgingPart | MethodPart]:
+        """Whether a part has something to open."""
+        return isinstance(part, JudgingPart | MethodPart)
 
     @property
     def inside(self) -> QWidget | None:

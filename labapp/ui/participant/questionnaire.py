@@ -57,7 +57,8 @@ class QuestionnaireScreen(Screen):
             self.wish = "content"
         missing = {item.id for item in self._instrument.missing(state.answers, state.page)}
         for view in self.items:
-            view.show_value(state.answers.get(view.item.id))
+            hidden = view.item.withheld and self.session.withholds
+            view.show_value(None if hidden else state.answers.get(view.item.id))
             view.mark_missing(self._asked and view.item.id in missing)
 
     def head(self) -> Head:

@@ -11,7 +11,13 @@ from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.pictures import Examples
-from labapp.tasks.single_dimension.plan import STEPS, SingleDimensionPart, choices, shape_of
+from labapp.tasks.single_dimension.plan import (
+    STEPS,
+    SingleDimensionPart,
+    choices,
+    shape_of,
+    value_name,
+)
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
 from labapp.ui import theme
 from labapp.ui.participant.picture_panel import view_of
@@ -30,7 +36,6 @@ WIDTH = 1360
 LEFT_WIDTH = 384
 PICTURE_MOST = 320.0
 RIGHT_LEAST = 640
-LETTERS = 26
 CHOICES = ("choice_low", "choice_medium", "choice_high")
 RATED = {"confidence": "rate_confidence", "understanding": "rate_understanding"}
 POINT_WORDS = ("rating_1", "rating_2", "rating_3", "rating_4", "rating_5")
@@ -47,11 +52,6 @@ def choice_words(words: Strings, space: LatentSpace, dimension: int) -> tuple[st
     if not isinstance(space.dimensions[dimension], Discrete):
         return tuple(words(key) for key in CHOICES)
     return tuple(value_name(index) for index in range(choices(space, dimension)))
-
-
-def value_name(index: int) -> str:
-    """A discrete dial's value as a letter (digits would be taken for those of MNIST)."""
-    return chr(ord("A") + index) if index < LETTERS else f"{index + 1}"
 
 
 def headings(

@@ -113,6 +113,9 @@ class SessionView:
         The kept pictures, where the session shows any.
     hand
         Who takes what is asked for; None for a view that is only read: then nothing is sent.
+    withholds
+        Whether answers that can tell who somebody is are not shown (see `withheld` in
+        `labapp.study.instruments.items`).
     """
 
     source: Source
@@ -122,6 +125,7 @@ class SessionView:
     presentation: Presentation
     images: Images | None = None
     hand: Hand | None = None
+    withholds: bool = False
 
     @property
     def read_only(self) -> bool:

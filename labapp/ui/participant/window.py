@@ -62,6 +62,7 @@ class ParticipantWindow(QWidget):
         palette: theme.Palette = theme.LIGHT,
     ) -> None:
         super().__init__()
+        self._bridge = bridge
         self._runner = bridge.runner
         hand = Hand(bridge.runner.send, on_consent)
         self.session = SessionView(
@@ -202,7 +203,7 @@ class ParticipantWindow(QWidget):
             return
         screen.render_state()
         part = session.part
-        if session.description and isinstance(part, JudgingPart | MethodPart):
+        if session.description and self.description.opens(part):
             self._describe(part, session.description)
         elif self._covered or self.stack.currentWidget() is not screen:
             self._uncover(screen)
@@ -339,10 +340,8 @@ class ParticipantWindow(QWidget):
     def _render_bars(self, screen: Screen) -> None:
         self.top.show_head(screen.head())
         foot = screen.foot()
-        if opened := self._described:
-            words = self.session.words
-            close = "judging_close_tree" if opened == TREE else "judging_close_description"
-            foot = Foot(right=words(close))
+        if self._described:
+            foot = Foot(right=self.session.words(self.description.close_words))
         self.bottom.show_foot(foot)
 
     def _fulfil(self) -> None:
@@ -432,6 +431,7 @@ class ParticipantWindow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._bridge.window_size = event.size()
         self._place_leave()
 
     def closeEvent(self, event: QCloseEvent) -> None:

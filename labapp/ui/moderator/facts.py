@@ -1,0 +1,81 @@
+"""The column beside the participant's screen in the console: what its task says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from labapp import discovery
+from labapp.ui import theme
+from labapp.ui.keyboard import leave_focus_to_fields
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.part_words import Fact
+from labapp.ui.theme import Palette
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
+
+
+class Beside:
+    """A task's own widget below the lines; mixed with the widget that it is."""
+
+    def show_beside(self, part: Any, session: SessionView, console: ConsoleState) -> None:
+        """Bring it in step with the session; called on every change and about once a second."""
+
+
+class FactsColumn(QScrollArea):
+    """Lines, and below them the widget that a task may have."""
+
+    def __init__(self, palette: Palette, console: ConsoleState) -> None:
+        super().__init__()
+        self._palette = palette
+        self._console = console
+        self._widgets: dict[str, Any] = {}
+        self.labels = [bits.label("", "", wrap=True)]
+        inside = QWidget()
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(0, 0, theme.SPACE_S, 0)
+        self._column.setSpacing(theme.SPACE_S)
+        self._column.addWidget(self.labels[0])
+        self._column.addStretch(1)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(inside)
+
+    @property
+    def text(self) -> str:
+        """All lines that are to be seen."""
+        return "\n".join(label.text() for label in self.labels if not label.isHidden())
+
+    def show_facts(self, facts: Sequence[Fact]) -> None:
+        """Show these lines and no others."""
+        while len(self.labels) < len(facts):
+            self.labels.append(bits.label("", "", wrap=True))
+            self._column.insertWidget(len(self.labels) - 1, self.labels[-1])
+        for place, label in enumerate(self.labels):
+            there = place < len(facts)
+            if there:
+                fact = facts[place]
+                bits.set_property(label, "role", fact.role)
+                bits.set_property(label, "tone", fact.tone)
+                bits.set_text(label, fact.text)
+            if label.isHidden() == there:
+                label.setVisible(there)
+
+    def widget_of(self, where: str) -> Beside | None:
+        """The widget by this name, and no other one to be seen; made when it is first asked for."""
+        if where and where not in self._widgets:
+            made = discovery.load(where)(self._palette, self._console)
+            self._widgets[where] = made
+            self._column.insertWidget(self._column.count() - 1, made)
+            leave_focus_to_fields(self)
+        for name, widget in self._widgets.items():
+            if widget.isHidden() == (name == where):
+                widget.setVisible(name == where)
+        return self._widgets.get(where)

@@ -1,0 +1,152 @@
+"""The participant's window as a picture, of any size: what a mirror shows.
+
+The window in the picture is on no display. So nothing in it can have the keyboard or the mouse, and
+nothing of it is drawn before somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from labapp.ui import theme
+from labapp.ui.participant import panels
+from labapp.ui.participant.description import Description
+from labapp.ui.participant.read_only import ReadOnly
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.screens import make_screen
+from labapp.ui.participant.view import Cover, SessionView
+from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
+
+USUAL = QSize(1366, 768)
+"""The size of a window that is nowhere to be seen."""
+LOOKS = 4
+
+
+class WindowPicture:
+    """A participant's window that is only read.
+
+    Attributes
+    ----------
+    session
+        What it shows, see `SessionView.only_read`.
+    window
+        The window itself, which is on no display.
+    looks_left
+        So many more times it is worth drawing though nothing changes: what has just come up may
+        still take its place.
+    """
+
+    def __init__(self, session: SessionView) -> None:
+        self.session = session
+        self._screen: Screen | None = None
+        self._index = -1
+        self._settled: QWidget | None = None
+        self.looks_left = 0
+        palette = session.palette
+        self.window = QWidget()
+        self.window.setProperty("role", "ground")
+        self.window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.window.setStyleSheet(theme.stylesheet(palette))
+        self.top, self.bottom = TopBar(palette), BottomBar(palette)
+        self.cover, self.description = panels.Cover(), Description(session)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.cover)
+        self.stack.addWidget(self.description)
+        column = QVBoxLayout(self.window)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top)
+        column.addWidget(self.stack, 1)
+        column.addWidget(self.bottom)
+        self.window.resize(USUAL)
+        ReadOnly(self.window)
+        # Laid out like a window that is shown, on no display, and drawn only on demand.
+        self.window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        self.window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self.window.show()
+
+    @property
+    def screen(self) -> Screen | None:
+        """The screen of the part that runs."""
+        return self._screen
+
+    def resize(self, size: QSize) -> None:
+        """Be as large as the window of the participant is."""
+        if size != self.window.size():
+            self.window.resize(size)
+            self._settle()
+
+    def follow(self) -> None:
+        """Bring it in step with the session."""
+        session = self.session
+        cover = session.cover()
+        if session.part is not None and session.ready and session.index != self._index:
+            self._replace()
+        words, screen = session.words, self._screen
+        on = session.recorded
+        self.top.show_recording(on, words("recording" if on else "no_recording"))
+        if cover is not None or screen is None:
+            self._show_cover(cover or Cover("", ""))
+            return
+        screen.render_state()
+        part, foot = session.part, screen.foot()
+        if session.description and self.description.opens(part):
+            self.description.open(part, session.description)
+            self.stack.setCurrentWidget(self.description)
+            foot = Foot(right=words(self.description.close_words))
+        else:
+            self.stack.setCurrentWidget(screen)
+        self.top.show_head(screen.head())
+        self.bottom.show_foot(foot)
+        if self.stack.currentWidget() is not self._settled:
+            self._settled = self.stack.currentWidget()
+            self._settle()
+
+    def _settle(self) -> None:
+        """Lay out what has just come up. Pictures take the room that others leave them, which those
+        know after a first look."""
+        self.looks_left = LOOKS
+        for _ in range(LOOKS):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+
+    def _replace(self) -> None:
+        old, self._screen = self._screen, make_screen(self.session)
+        self._index = self.session.index
+        self.stack.addWidget(self._screen)
+        if old is not None:
+            self.stack.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+
+    def _show_cover(self, cover: Cover) -> None:
+        offered = self.session.takes_back and not self.session.stalled
+        words = self.session.words
+        self.cover.say(*cover, words("skipped_back") if offered else "")
+        self.stack.setCurrentWidget(self.cover)
+        self.bottom.show_foot(Foot())
+        self.top.hide_help()
+        if self.session.finished:
+            self.top.show_head(Head())
+
+    def draw(self, room: QSize, ratio: float) -> QPixmap:
+        """The window in a room of so many logical pixels, on a display of so many pixels each."""
+        whole = self.window.size()
+        fitted = whole.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
+        if fitted.width() > whole.width():
+            fitted = whole
+        self.looks_left = max(0, self.looks_left - 1)
+        pixmap = QPixmap(fitted * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.scale(fitted.width() / whole.width(), fitted.height() / whole.height())
+        self.window.render(painter, QPoint())
+        painter.end()
+        return pixmap
+
+    def close(self) -> None:
+        """Let the window go."""
+        self.window.hide()
+        self.window.deleteLater()
