@@ -141,7 +141,7 @@ class SessionRecords:
 
     def _whole(self, table: str, rows: list[Row], names: frozenset[str]) -> list[Row]:
         """Rows with all that is told of each alike: who, whether it counts, and the keyboard."""
-        shared: Row = self.who
+        shared: Row = {name: value for name, value in self.who.items() if name in names}
         if "included" in names:
             shared["included"] = self.standing.included
         away = "keyboard_away" in names
@@ -153,9 +153,8 @@ class SessionRecords:
                     self.keyboard_away
                 )
             if not whole.keys() <= names:
-                strange = min(whole.keys() - names - self.who.keys(), default="")
-                if strange:
-                    raise _unknown(f"the column {strange!r} of the table {table!r}")
+                strange = min(whole.keys() - names)
+                raise _unknown(f"the column {strange!r} of the table {table!r}")
             made.append(whole)
         return made
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from labapp import discovery
 from labapp.analysis.attempt import Attempt, Key, supersede
 from labapp.analysis.column import Column
+from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartRestarted
 
@@ -135,14 +136,20 @@ class TaskRecords(ABC, Generic[P, A]):
         working_ns : int
             Working time (pauses and gaps taken out) in ns.
         """
-        if isinstance(body, PartRestarted):
+        attempt = self.by_key.get(event[7:10])  # type: ignore[arg-type] # of thousands
+        if attempt is not None and event.kind != self.begins:
+            attempt.take(event, body, working_ns)
+        elif isinstance(body, PartRestarted):
             self._counts[event.stage] = body.attempt
-        elif event.stage is not None and event.trial is not None and event.attempt is not None:
-            key = (event.stage, event.trial, event.attempt)
-            if event.kind == self.begins:
-                self.by_key[key] = self.begin(self.parts[event.stage], key, event, body)
-            elif (attempt := self.by_key.get(key)) is not None:
-                attempt.take(event, body, working_ns)
+        elif event.kind == self.begins and (key := key_of(event)) is not None:
+            self.by_key[key] = self.begin(self.parts[key[0]], key, event, body)
+        elif body.of_trial:
+            raise RecordError(
+                f"Event {event.seq} of this session ({event.kind}) is of a trial that was never "
+                "begun: it would be in no table.",
+                safe="The session is untouched; nothing was left out without a word.",
+                todo="Check it with `labapp sessions verify`, and leave it out until then.",
+            )
 
     def take_of_session(self, body: Body) -> None:
         """Take in an event of no part."""
@@ -177,6 +184,13 @@ class TaskRecords(ABC, Generic[P, A]):
     def traced(self) -> Sequence[Traced]:
         """Its attempts with snapshots, for the table of these."""
         return ()
+
+
+def key_of(event: Event) -> Key | None:
+    """The attempt that an event is of; None where it is of none."""
+    if event.stage is None or event.trial is None or event.attempt is None:
+        return None
+    return event.stage, event.trial, event.attempt
 
 
 def records_class(task_type: TaskType[Any]) -> type[TaskRecords[Any, Any]] | None:

@@ -49,14 +49,15 @@ def follow(
     claimed = _claimed(registry.task_types())
     told = {kind for known in registry.task_types() for kind in known.told_elsewhere}
     of_session = {kind for task in tasks for kind in task.of_session}
-    taken = {id(task): _taken(type(task)) for task in tasks}
+    taking = {part_id: (task, _taken(type(task))) for part_id, task in task_of.items()}
+    none: tuple[None, frozenset[str]] = (None, frozenset())
     pauses = Pauses()
     last_ns = 0
     for event, body in events:
         kind = event.kind
         last_ns = event.t_ns
-        task = task_of.get(event.stage or "")
-        if task is not None and kind in taken[id(task)]:
+        task, kinds = taking.get(event.stage, none) if event.stage is not None else none
+        if task is not None and kind in kinds:
             task.take(event, body, pauses.working_ns(last_ns))
         elif kind in PAUSES:
             pauses = pauses.apply(event)

@@ -172,6 +172,7 @@ def test_a_pause_takes_no_time_from_a_questionnaire() -> None:
 
 def test_every_edit_of_a_label_and_the_last_of_each_dial() -> None:
     made = stage([], "completed")
+    begin_trial(made, 19)
     for t, dimension, text in ((20, 1, "size"), (21, 2, "slant"), (22, 1, "width")):
         made.at(t, LabelEdited(dimension, text), "stage-1", 1)
     rows = records(made).rows()["labels"]

@@ -280,6 +280,13 @@ def test_an_answer_that_would_be_in_no_table_is_an_error(stage: str | None, body
         folded(made)
 
 
+def test_an_event_of_a_trial_that_was_never_begun_is_an_error() -> None:
+    made = builder(stage_row())
+    made.at(2, LabelEdited(1, "size"), "stage-1", 1)
+    with pytest.raises(RecordError, match=r"label\.edited.* never begun"):
+        folded(made)
+
+
 def test_a_row_with_a_column_that_nobody_describes_is_an_error(
     install: Install, dots: dict[str, type[Body]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from labapp.analysis.attempt import INTERRUPTED, Key
-from labapp.analysis.task_records import Ran, Row, TaskRecords
+from labapp.analysis.task_records import Ran, Row, TaskRecords, key_of
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
@@ -267,10 +267,7 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
         return PhotoRecord(part, key, body)
 
     def take(self, event: Event, body: Body, working_ns: int) -> None:
-        key = None
-        if event.stage is not None and event.trial is not None and event.attempt is not None:
-            key = event.stage, event.trial, event.attempt
-        self._descriptions.take(body, key, working_ns)
+        self._descriptions.take(body, key_of(event), working_ns)
         if isinstance(body, PerformanceComputed) and event.stage is not None:
             self.performances[event.stage] = body  # the last, where the stage began again
         else:

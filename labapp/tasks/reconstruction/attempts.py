@@ -12,6 +12,7 @@ from labapp.events import Body, Event
 from labapp.events.trials import TrialEnded
 from labapp.tasks.reconstruction.activity import ACTIVITIES, counted_as_published_ns, counted_ns
 from labapp.tasks.reconstruction.events import (
+    AlignmentMarked,
     DialMoved,
     DialSelected,
     LabelEdited,
@@ -109,7 +110,9 @@ class Question(Attempt):
         self.snapshot_z_seq = 0
         self.z_seq = 0
         self.toggles = 0
-        self.edits = 0
+        self.label_edits = 0
+        self.edits: list[tuple[Event, LabelEdited]] = []
+        self.marks: list[tuple[Event, AlignmentMarked, int]] = []
         self.solved_ns: int | None = None
         self.offered_ns: int | None = None
 
@@ -123,6 +126,7 @@ class Question(Attempt):
             self._end(working)
         fold = self.fold
         if fold is None or self.outcome is not None:
+            self._noted(event, body, working)
             return
         self.last_ns = working
         if isinstance(body, PictureDecoded):  # every other event, and no activity
@@ -141,11 +145,21 @@ class Question(Attempt):
             case OverlayToggled():
                 self.toggles += 1
             case LabelEdited():
-                self.edits += 1
+                self.label_edits += 1
+                self._noted(event, body, working)
+            case AlignmentMarked():
+                self._noted(event, body, working)
             case SkipOffered():
                 self.offered_ns = working
             case TrialSolved():
                 self._solved(fold, body, working)
+
+    def _noted(self, event: Event, body: Body, working: int) -> None:
+        """Names and marks have tables of their own, whether the question was shown or was over."""
+        if isinstance(body, LabelEdited):
+            self.edits.append((event, body))
+        elif isinstance(body, AlignmentMarked) and self.started_ns is not None:
+            self.marks.append((event, body, working))
 
     def _start(self, event: Event, body: TrialStarted, working: int) -> None:
         self.started = body
@@ -211,7 +225,7 @@ class Question(Attempt):
             alignment_final=None if shown is None else self.measures[0],
             aligned_at_start=shown is not None and shown.aligned_at_start,
             overlay_toggles=self.toggles,
-            label_edits=self.edits,
+            label_edits=self.label_edits,
             z_start=self.drawn.z_start,
             z_target=self.drawn.z_target,
             movement=self.movement,

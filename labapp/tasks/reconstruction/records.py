@@ -63,8 +63,6 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
     def __init__(self, parts: Mapping[str, StagePart], plan: Sequence[Mapping[str, Any]]) -> None:
         super().__init__(parts, plan)
         self.cards: dict[str, str] = {}
-        self._edits: list[tuple[Event, LabelEdited]] = []
-        self._marks: list[tuple[Question, Row]] = []
 
     @classmethod
     def part(cls, row: Mapping[str, Any]) -> StagePart | None:
@@ -73,13 +71,6 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
     def begin(self, part: StagePart, key: Key, event: Event, body: TrialDrawn) -> Question:
         return Question(part, key, body)
 
-    def take(self, event: Event, body: Body, working_ns: int) -> None:
-        if isinstance(body, LabelEdited):
-            self._edits.append((event, body))
-        elif isinstance(body, AlignmentMarked):
-            self._mark(event, body, working_ns)
-        super().take(event, body, working_ns)
-
     def take_of_session(self, body: Body) -> None:
         """The hash of the model card of each decoder that ran, by model; the last one of several.
 
@@ -87,20 +78,6 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
         """
         if isinstance(body, DecoderWarmed) and re.fullmatch(SHA256_PATTERN, body.card_sha256):
             self.cards[body.model] = body.card_sha256
-
-    def _mark(self, event: Event, body: AlignmentMarked, working_ns: int) -> None:
-        question = self.by_key.get(event.key)  # type: ignore[arg-type]
-        if question is not None and (since_s := question.since_start(working_ns)) is not None:
-            row = {
-                "stage": question.part.id,
-                "model": question.part.model,
-                "trial": question.trial,
-                "attempt": question.attempt,
-                "mark": body.mark,
-                "alignment": body.alignment,
-                "trial_s": since_s,
-            }
-            self._marks.append((question, row))
 
     @cached_property
     def trials(self) -> tuple[TrialRecord, ...]:
@@ -162,17 +139,37 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
         return {
             "labels": self._label_rows(),
             "dials": dial_rows(self.plan, self.parts, self.cards),
-            "marks": [
-                row | {"excluded": question.excluded_because is not None}
-                for question, row in self._marks
-            ],
+            "marks": self._mark_rows(),
         }
+
+    def _mark_rows(self) -> list[Row]:
+        """Every mark, in order."""
+        marks = [
+            (event.seq, question, mark, working_ns)
+            for question in self.attempts
+            for event, mark, working_ns in question.marks
+        ]
+        return [
+            {
+                "stage": question.part.id,
+                "model": question.part.model,
+                "trial": question.trial,
+                "attempt": question.attempt,
+                "mark": mark.mark,
+                "alignment": mark.alignment,
+                "trial_s": question.since_start(working_ns),
+                "excluded": question.excluded_because is not None,
+            }
+            for _, question, mark, working_ns in sorted(marks, key=lambda mark: mark[0])
+        ]
 
     def _label_rows(self) -> Iterator[Row]:
         """Every edit of a dial's name, in order; the last of a dial in a stage is final. An empty
         text takes the name away again."""
-        last = {(event.stage, edit.dimension): event.seq for event, edit in self._edits}
-        for event, edit in self._edits:
+        edits = [edit for question in self.attempts for edit in question.edits]
+        edits.sort(key=lambda edit: edit[0].seq)
+        last = {(event.stage, edit.dimension): event.seq for event, edit in edits}
+        for event, edit in edits:
             part = self.parts[str(event.stage)]
             yield {
                 "stage": part.id,
