@@ -11,8 +11,8 @@ from labapp.clock import FakeClock
 from labapp.events import Event
 from labapp.events.commands import Next, Pause, Resume
 from labapp.study import loading, planner
+from labapp.tasks.unmasking.beside import Masks
 from labapp.tasks.unmasking.commands import Respond, StimulusPainted
-from labapp.tasks.unmasking.given import Masks
 from labapp.tasks.unmasking.moderator import facts_unmasked, numbers_of
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak

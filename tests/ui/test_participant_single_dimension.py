@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from labapp.ui.moderator.question_mirror import over
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -16,7 +17,6 @@ from labapp.representations.decoding import decode_one
 from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import QUESTION, QUIET
-from labapp.ui.moderator.question_mirror import over
 from labapp.ui.participant.example import ExampleScreen
 from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from tests.helpers.packages import ring_model

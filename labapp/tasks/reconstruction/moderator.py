@@ -35,7 +35,7 @@ class ReconstructionWords(PartWords[PlannedPart]):
         marked = isinstance(part, ReconstructionPart) and part.marks
         return frozenset({"answer"}) if marked else frozenset()
 
-    beside_widget = "labapp.tasks.reconstruction.curve:QuestionCurve"
+    beside_widget = "labapp.tasks.reconstruction.beside:QuestionCurve"
 
     def beside(
         self, part: PlannedPart, session: SessionView, console: ConsoleState

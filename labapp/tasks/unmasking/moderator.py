@@ -58,7 +58,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
             "{part} · picture {number} of {all}", part=title, number=number_of, all=part.total
         )
 
-    beside_widget = "labapp.tasks.unmasking.given:Masks"
+    beside_widget = "labapp.tasks.unmasking.beside:Masks"
 
     def beside(
         self, part: UnmaskingPart, session: SessionView, console: ConsoleState
