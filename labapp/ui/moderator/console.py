@@ -140,9 +140,9 @@ class ConsoleWindow(QMainWindow):
         self.alarms = AlarmBar(PALETTE)
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
-        session = SessionView(
-            runner, loaded, strings_of(loaded), theme.LIGHT, study.presentation, bridge.images
-        )
+        # A resumed session may have fewer words than today's: the window refused what it must.
+        words = strings_of(loaded, begun=True)
+        session = SessionView(runner, loaded, words, theme.LIGHT, study.presentation, bridge.images)
         self.mirror = MirrorPanel(PALETTE, session, self.state, blind=blind)
         self.voice = VoicePanel(PALETTE, study.recording.prompts, study.recording.silence_prompt_s)
         # Nobody is asked to keep talking who was not asked to talk.

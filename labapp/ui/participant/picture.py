@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPixmap
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.participant import panels
@@ -57,6 +57,8 @@ class WindowPicture:
         column = QVBoxLayout(self.window)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        # It is as large as the participant's window, whatever its layout asks for.
+        column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         column.addWidget(self.top)
         column.addWidget(self.stack, 1)
         column.addWidget(self.bottom)
