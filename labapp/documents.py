@@ -279,7 +279,10 @@ def _compose(content: bytes) -> yaml.MappingNode:
         raise _Refused(
             f"not readable as YAML ({problem})",
             mark.line + 1 if mark else None,
-            next((todo for said, todo in _YAML_TODO.items() if said in problem), _ANY_YAML_TODO),
+            next(
+                (advice for said, advice in _YAML_ADVICE.items() if said in problem),
+                _ANY_YAML_ADVICE,
+            ),
         ) from error
     if not isinstance(node, yaml.MappingNode):
         raise _Refused("found no keys; expected 'key: value' lines", None, "Correct the file.")
@@ -287,8 +290,8 @@ def _compose(content: bytes) -> yaml.MappingNode:
 
 
 _QUOTE = 'A text with a colon, a question mark, # or brackets in it stands in quotes: "…".'
-_ANY_YAML_TODO = f"Correct this line, or the one above it. {_QUOTE}"
-_YAML_TODO = {
+_ANY_YAML_ADVICE = f"Correct this line, or the one above it. {_QUOTE}"
+_YAML_ADVICE = {
     "\\t": "Indent with spaces: there is a tab in this line.",
     "block end": "Indent this line exactly like its neighbours.",
     "block mapping start": "Indent this line exactly like its neighbours.",

@@ -1,0 +1,1 @@
+"""Interviews: the moderator asks along a guide, and the participant talks."""

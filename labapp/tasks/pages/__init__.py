@@ -1,0 +1,1 @@
+"""Texts of one or more pages, and the debrief."""

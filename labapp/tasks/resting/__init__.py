@@ -1,0 +1,1 @@
+"""Breaks: the participant rests, and no duration counts it."""
