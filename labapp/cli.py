@@ -44,7 +44,7 @@ from labapp.cli_sessions import sessions_app
 from labapp.cli_stimuli import stimuli_app
 from labapp.computing.stopping import stoppable
 from labapp.console import say, say_json
-from labapp.errors import LabappError, UsageError
+from labapp.errors import LabappError, SetupError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
@@ -421,25 +421,30 @@ def studies_preview(
     Example: labapp studies preview quickstart --out screens
     """
     from labapp.study.loading import load
+    from labapp.ui.display import choose
     from labapp.ui.qtapp import make_app
 
     if participant is not None and order is not None:
         raise UsageError(
             "--participant and --order both say whose plan it is.", todo="Give one of them."
         )
-    app = make_app()
+    loaded = load(study, language)
+    make_app()
     from labapp.ui import preview
 
-    loaded = load(study, language)
     whose = loaded.study.participants.label(order) if order is not None else participant
-    with preview.opened_preview(loaded, whose, condition) as shown:
+    display = choose()
+    if out is None and not display.visible:
+        raise SetupError(
+            f"There is no screen to show the preview on ({display.why}).",
+            todo="Write the screens to a folder with --out.",
+        )
+    with preview.opened_preview(loaded, whose, condition) as opened:
         if out is not None:
-            paths = preview.write_pictures(shown, out)
+            paths = preview.write_pictures(opened, out)
             say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
             return
-        screens = preview.show_preview(shown)
-        app.exec()
-        screens.close()
+        preview.run_preview(opened)
 
 
 @studies_app.command("schema")

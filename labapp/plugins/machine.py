@@ -66,6 +66,10 @@ class PartMachine(ABC, Generic[S]):
         """How many pages it has, for a preview."""
         return 1
 
+    def page(self, state: S) -> int:
+        """The page on the screen, from 0."""
+        return 0
+
     def at_page(self, state: S, page: int) -> S:
         """The state with another page on the screen, from 0, for a preview."""
         return state

@@ -52,6 +52,9 @@ class PagesMachine(PartMachine[S]):
     def page_count(self) -> int:
         return self.pages
 
+    def page(self, state: S) -> int:
+        return state.page
+
     def at_page(self, state: S, page: int) -> S:
         return replace(state, page=page)
 

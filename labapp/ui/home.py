@@ -38,6 +38,7 @@ from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import facts_of
 from labapp.ui.picture_warmer import PictureWarmer
+from labapp.ui.preview_process import PreviewProcess
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import SessionLists
@@ -80,6 +81,7 @@ class HomeController(QObject):
         self._cards = NumberCards(self)
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
+        self._preview = PreviewProcess(self.view.study, self)
         self.researcher = Researcher(self.view.results, self, private_root)
         self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
         self._first = self._timer(self._begin_checks)
@@ -109,6 +111,7 @@ class HomeController(QObject):
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
         view.results_opened.connect(self.researcher.set_shown)
+        self._preview.failed.connect(view.show_error)
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
         self._sheets.failed.connect(view.set_sheet_problem)
@@ -152,6 +155,7 @@ class HomeController(QObject):
         self._stop_probe()
         self._sheets.close()
         self._pictures.close()
+        self._preview.stop()
         self.researcher.close()
         self.lists.close()
         application = QGuiApplication.instance()
@@ -160,8 +164,6 @@ class HomeController(QObject):
         application.screenRemoved.disconnect(self._show_screens)
         if self.session is None:
             application.quit()
-
-    # --- study and plan ---------------------------------------------------------------------------
 
     def choose_study(self, study: str) -> None:
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
@@ -253,6 +255,7 @@ class HomeController(QObject):
             if isinstance(error, ModelError | ProgramError):  # their last part says where to look
                 self.view.show_error(error)
             return
+        self._preview.choose(self.shelf.chosen, participant, drawn)
         self.view.set_plan(made.parts, drawn=drawn)
         needed = models_of(made.parts)
         if set(needed) != set(self._needed):
@@ -265,8 +268,6 @@ class HomeController(QObject):
         ask = partial(realise, outputs_of=outputs_of, drawn=drawn) if asks else None
         self._pictures.want(pictures_of(made.parts), ask)
         self._show_decoders()
-
-    # --- decoders ---------------------------------------------------------------------------------
 
     def _warm_next(self) -> None:
         """Load one decoder after another, with the event loop between them."""
@@ -422,8 +423,6 @@ class HomeController(QObject):
                 problem = error.what
         self.view.set_checklist([checklist.consent_row(self._consent, problem)])
 
-    # --- sessions ---------------------------------------------------------------------------------
-
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""
         options = replace(self._options(request.audio), blind=request.blind)
@@ -464,6 +463,7 @@ class HomeController(QObject):
                 self._stop_probe()
                 self._sheets.close()  # the decoders are the session's now
                 self._pictures.close()
+                self._preview.stop()
                 self.researcher.stop()
                 self.lists.hold()
                 # What cannot be shown is closed by the controller itself.

@@ -6,6 +6,7 @@ the moderator jumps to a part, the session stands as though all parts before it 
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,10 +14,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
-from PySide6.QtWidgets import QApplication, QListWidget
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QColor, QImage, QKeySequence, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
+from labapp import leftovers
 from labapp.errors import LabappError, SessionError, UsageError
 from labapp.plugins.part import PlannedPart
 from labapp.session import opening
@@ -25,15 +35,22 @@ from labapp.session.outputs import could_be_asked
 from labapp.simulation.decoders import Decoders
 from labapp.study import conditions
 from labapp.study.loading import LoadedStudy
+from labapp.ui import theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.language import tr
+from labapp.ui.moderator import bits, style, wording
 from labapp.ui.participant.window import WINDOWED, ParticipantWindow
 from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
+from labapp.ui.widgets.buttons import Button
 
 PATIENCE_S = 60.0
 """How long a screen may take: models are loaded and pictures painted for it."""
 THUMB, GAP, COLUMNS, CAPTION = 320, 16, 4, 24
 """Of the contact sheet, in pixels."""
+SIDE = 300
+"""Width of the list of screens, in logical pixels."""
+SIGNAL_MS = 200
 
 
 @dataclass(frozen=True)
@@ -58,8 +75,11 @@ class Place:
     @property
     def title(self) -> str:
         """As lists name it."""
-        page = f", page {self.page + 1} of {self.pages}" if self.pages > 1 else ""
-        return f"{self.index + 1}  {self.part.title}{page}"
+        title = wording.part_title(self.part.title)
+        if self.pages > 1:
+            title = tr("{part}, page {n} of {of}", part=title, n=self.page + 1, of=self.pages)
+        number = f"{self.index + 1}".rjust(2, "\N{FIGURE SPACE}")
+        return f"{number}  {title}"
 
     @property
     def file(self) -> str:
@@ -96,10 +116,10 @@ class Preview:
     def __init__(self, opened: OpenSession) -> None:
         self.opened = opened
         self.runner = opened.runner
-        self._bridge = Bridge(self.runner)
+        self.bridge = Bridge(self.runner)
         loaded = opened.loaded
         self.window = ParticipantWindow(
-            self._bridge,
+            self.bridge,
             loaded,
             strings_of(loaded),
             loaded.study.presentation,
@@ -112,9 +132,24 @@ class Preview:
             for page in range(task.page_count())
         )
 
-    def show(self, place: Place) -> None:
-        """Jump to a screen. Raises SessionError where it does not come."""
+    @property
+    def place(self) -> Place | None:
+        """The screen that is shown; None before the first and behind the last."""
+        state = self.runner.state
+        if not state.running:
+            return None
+        page = self.runner.machine.tasks[state.index].page(state.part_state)
+        return next(
+            place for place in self.places if (place.index, place.page) == (state.index, page)
+        )
+
+    def jump(self, place: Place) -> None:
+        """Go to a screen, which comes as soon as its pictures are there."""
         self.runner.preview(place.index, place.page)
+
+    def show(self, place: Place) -> None:
+        """Go to a screen and wait for it. Raises SessionError where it does not come."""
+        self.jump(place)
         until = monotonic() + PATIENCE_S
         while not self._stands(place):
             if monotonic() > until:
@@ -147,7 +182,8 @@ def opened_preview(
 ) -> Iterator[Preview]:
     """A preview, and nothing left of it behind."""
     label = participant or loaded.study.participants.label(1)
-    with TemporaryDirectory(prefix="labapp-preview-", ignore_cleanup_errors=True) as folder:
+    prefix = leftovers.prefix("preview")
+    with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         drawn = drawn_cells(loaded, condition)
         around = replace(
             Decoders().surroundings(loaded, label, drawn, None, Path(folder) / "private"),
@@ -220,14 +256,105 @@ def contact_sheet(images: Sequence[tuple[QImage, str]]) -> QImage:
     return sheet
 
 
-def show_preview(preview: Preview) -> QListWidget:
-    """The window, and beside it the list of screens, in which any can be chosen."""
-    screens = QListWidget()
-    screens.setWindowTitle(preview.opened.loaded.study.title)
-    screens.addItems([place.title for place in preview.places])
-    screens.currentRowChanged.connect(lambda row: preview.show(preview.places[row]))
-    screens.resize(320, WINDOWED[1])
-    preview.window.open_on(windowed=True)
-    screens.show()
-    screens.setCurrentRow(0)
-    return screens
+class PreviewWindow(QWidget):
+    """The participant's window, and beside it the list of screens: any can be chosen.
+
+    Signals
+    -------
+    closed()
+        The person closed it: the preview is over.
+    """
+
+    closed = Signal()
+
+    def __init__(self, preview: Preview) -> None:
+        super().__init__()
+        self._preview = preview
+        title = preview.opened.loaded.study.title
+        self.setWindowTitle(tr("Preview: {study}", study=title))
+        self.setProperty("role", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setStyleSheet(style.stylesheet(theme.LIGHT))
+        self.screens = QListWidget()
+        self.screens.setProperty("role", "choice")
+        self.screens.setAccessibleName(tr("Screens of the study"))
+        self.screens.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for place in preview.places:
+            item = QListWidgetItem(place.title)
+            item.setToolTip(place.title)
+            self.screens.addItem(item)
+        self.screens.currentRowChanged.connect(self._jump)
+        self.back, self.following = Button(tr("Back")), Button(tr("Next"))
+        self.back.setShortcut(QKeySequence("Ctrl+PgUp"))
+        self.following.setShortcut(QKeySequence("Ctrl+PgDown"))
+        self.back.clicked.connect(lambda: self.screens.setCurrentRow(self.screens.currentRow() - 1))
+        self.following.clicked.connect(
+            lambda: self.screens.setCurrentRow(self.screens.currentRow() + 1)
+        )
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.back)
+        buttons.addWidget(self.following)
+        side = QWidget()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(*[theme.SPACE_M] * 4)
+        column.setSpacing(theme.SPACE_M)
+        column.addWidget(bits.label(tr("Nothing is recorded or kept."), "secondary", wrap=True))
+        column.addWidget(self.screens, 1)
+        column.addLayout(buttons)
+        self.split = QSplitter()
+        self.split.addWidget(side)
+        self.split.addWidget(preview.window)
+        self.split.setCollapsible(1, False)
+        self.split.setStretchFactor(1, 1)
+        self.split.setSizes([SIDE, WINDOWED[0]])
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.split)
+        preview.bridge.changed.connect(self._follow)
+        self.screens.setCurrentRow(0)
+
+    def open(self) -> None:
+        """Show it, as large as a participant's window with the list beside it, where there is
+        room."""
+        room = QApplication.primaryScreen().availableGeometry()
+        wide, high = SIDE + WINDOWED[0], WINDOWED[1]
+        if wide > room.width() or high > room.height():
+            self.setGeometry(room)
+            self.showMaximized()
+        else:
+            self.resize(wide, high)
+            self.show()
+        self.screens.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _jump(self, row: int) -> None:
+        place = self._preview.places[row]
+        self.back.setEnabled(row > 0)
+        self.following.setEnabled(row < len(self._preview.places) - 1)
+        if place != self._preview.place:
+            self._preview.jump(place)
+
+    def _follow(self) -> None:
+        """Mark the screen to which the window went by itself."""
+        place = self._preview.place
+        if place is not None and place != self._preview.places[self.screens.currentRow()]:
+            self.screens.setCurrentRow(self._preview.places.index(place))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self.closed.emit()
+
+
+def run_preview(preview: Preview) -> None:
+    """Show a preview until its window is closed, or the program is asked to end."""
+    app = QApplication.instance()
+    assert app is not None
+    window = PreviewWindow(preview)
+    window.closed.connect(app.quit)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: window.close())
+    # Python runs its signal handlers only when the event loop calls into Python.
+    awake = QTimer(window)
+    awake.timeout.connect(lambda: None)
+    awake.start(SIGNAL_MS)
+    window.open()
+    app.exec()

@@ -24,6 +24,7 @@ from labapp.ui import sheet_maker, theme
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import facts_of
+from labapp.ui.preview_process import PreviewProcess
 from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.widgets.traversals import TraversalView
 from tests.helpers.judging_studies import write_judging_study
@@ -104,6 +105,42 @@ def test_blind_shows_no_pictures(window: HomeWindow) -> None:
     assert page.sheets.isVisible()
     assert not page.blind.isVisible()
     assert told == [True]
+
+
+def test_the_preview_of_a_blind_session_is_asked_for_twice(
+    window: HomeWindow, qtbot: QtBot
+) -> None:
+    page = window.view.study
+    asked: list[bool] = []
+    page.preview_requested.connect(lambda: asked.append(True))
+    assert not page.preview.isEnabled(), "there is no plan yet"
+    open_page(window)
+    page.preview.click()
+    assert len(asked) == 1
+    window.view.session.blind.setChecked(True)
+    page.preview.click()
+    assert len(asked) == 1
+    assert page.unblinds.isVisible()
+    page.all_the_same.click()
+    assert len(asked) == 2
+    assert not page.unblinds.isVisible()
+    page.set_previewing(True)
+    assert not page.preview.isEnabled(), "there is one at a time"
+    page.set_previewing(False)
+    assert page.preview.isEnabled()
+
+
+def test_a_preview_that_cannot_be_shown_is_told(window: HomeWindow, qtbot: QtBot) -> None:
+    open_page(window)
+    page = window.view.study
+    process = PreviewProcess(page)
+    process.choose("no-such-study", "P01", ())
+    with qtbot.waitSignal(process.failed, timeout=30_000) as failed:
+        page.preview.click()
+        assert not page.preview.isEnabled()
+    (error,) = failed.args or ()
+    assert "no-such-study" in error.todo
+    assert page.preview.isEnabled()
 
 
 def test_the_page_scrolls_by_keyboard(window: HomeWindow, qtbot: QtBot) -> None:

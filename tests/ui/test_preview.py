@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
+from typer.testing import CliRunner
 
-from labapp.errors import UsageError
+from labapp.cli import app
+from labapp.errors import SetupError, UsageError
+from labapp.events.commands import Next, SkipStage
 from labapp.study.loading import load
 from labapp.ui.preview import (
     Preview,
+    PreviewWindow,
     contact_sheet,
     drawn_cells,
     opened_preview,
-    show_preview,
     write_pictures,
 )
 from tests.helpers.questionnaires import written_study
@@ -56,15 +60,75 @@ def test_every_screen_is_a_picture(preview: Preview, tmp_path: Path) -> None:
         write_pictures(preview, tmp_path / "out")
 
 
-def test_one_jumps_anywhere_and_back(preview: Preview, qtbot: QtBot) -> None:
-    screens = show_preview(preview)
-    qtbot.addWidget(screens)
-    for row in (len(preview.places) - 1, 0, 2, 1):
-        screens.setCurrentRow(row)
-        shown = preview.window.screen_shown
-        assert shown is not None
-        assert shown.planned is preview.places[row].part
-    assert screens.item(0).text() == preview.places[0].title
+@pytest.fixture
+def window(preview: Preview, qtbot: QtBot) -> PreviewWindow:
+    window = PreviewWindow(preview)
+    qtbot.addWidget(window)
+    window.open()
+    qtbot.waitExposed(window)
+    return window
+
+
+def _shows(window: PreviewWindow, preview: Preview, row: int) -> bool:
+    screen = preview.window.screen_shown
+    place = preview.places[row]
+    return (
+        window.screens.currentRow() == row
+        and preview.place == place
+        and screen is not None
+        and screen.planned is place.part
+        and (place.part.rests or not preview.window.covered)
+    )
+
+
+def test_any_screen_can_be_chosen(window: PreviewWindow, preview: Preview, qtbot: QtBot) -> None:
+    last = len(preview.places) - 1
+    for row in (last, 0, 2, 1):
+        window.screens.setCurrentRow(row)
+        qtbot.waitUntil(partial(_shows, window, preview, row))
+    window.following.click()
+    qtbot.waitUntil(partial(_shows, window, preview, 2))
+    window.back.click()
+    qtbot.waitUntil(partial(_shows, window, preview, 1))
+    assert window.screens.item(0).text() == preview.places[0].title
+    window.screens.setCurrentRow(last)
+    assert window.back.isEnabled()
+    assert not window.following.isEnabled()
+
+
+def test_the_list_follows_the_participants_own_way(
+    window: PreviewWindow, preview: Preview, qtbot: QtBot
+) -> None:
+    pages = next(row for row, place in enumerate(preview.places) if place.pages > 1)
+    for row in (pages, 0):
+        window.screens.setCurrentRow(row)
+        qtbot.waitUntil(partial(_shows, window, preview, row))
+        preview.runner.send(Next() if preview.places[row].page else SkipStage())
+        qtbot.waitUntil(lambda row=row: window.screens.currentRow() > row)
+        assert preview.place == preview.places[window.screens.currentRow()]
+
+
+def test_closing_the_list_ends_the_preview(window: PreviewWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.closed):
+        window.close()
+
+
+def test_behind_the_last_screen_any_can_be_chosen_again(
+    window: PreviewWindow, preview: Preview, qtbot: QtBot
+) -> None:
+    last = len(preview.places) - 1
+    window.screens.setCurrentRow(last)
+    qtbot.waitUntil(partial(_shows, window, preview, last))
+    preview.runner.send(SkipStage())
+    qtbot.waitUntil(lambda: preview.place is None)
+    window.screens.setCurrentRow(0)
+    qtbot.waitUntil(partial(_shows, window, preview, 0))
+
+
+def test_without_a_screen_the_preview_says_what_to_do() -> None:
+    result = CliRunner().invoke(app, ["studies", "preview", "quickstart"])
+    assert isinstance(result.exception, SetupError)
+    assert "--out" in result.exception.todo
 
 
 def test_a_condition_is_chosen_by_its_name() -> None:

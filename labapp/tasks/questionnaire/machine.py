@@ -45,6 +45,9 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def page_count(self) -> int:
         return len(self.instrument.pages)
 
+    def page(self, state: QuestionnaireState) -> int:
+        return state.page
+
     def at_page(self, state: QuestionnaireState, page: int) -> QuestionnaireState:
         return replace(state, page=page)
 

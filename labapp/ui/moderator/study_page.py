@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart, RepresentationPart, TrialsPart
 from labapp.representations.card import ModelCard
@@ -16,6 +16,7 @@ from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.traversals import TraversalView
 
 SOUND = {
@@ -23,6 +24,10 @@ SOUND = {
     "optional": N_("sound optional"),
     "off": N_("no sound"),
 }
+UNBLINDS = N_(
+    "This session is to be blind, and the preview shows what is hidden then: which representations "
+    "and explanations the participant gets."
+)
 BLIND = N_(
     "Hidden while the session is blind: the pictures would tell which representation is on the "
     "participant’s screen."
@@ -127,13 +132,22 @@ def stages_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
 
 
 class StudyPage(QScrollArea):
-    """Told through its setters, as the home is; it asks for nothing."""
+    """Told through its setters, as the home is.
+
+    Signals
+    -------
+    preview_requested()
+        Show what the participant would see; while the session is blind, only when asked twice.
+    """
+
+    preview_requested = Signal()
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._palette = palette
         self._models: list[str] = []
         self._stages: list[tuple[str, str]] = []
+        self._planned = self._previewing = False
         self.cards: dict[str, SheetCard] = {}
         self.stages: list[QFrame] = []
         self.setProperty("role", "page")
@@ -148,8 +162,25 @@ class StudyPage(QScrollArea):
         head = about.layout()
         assert isinstance(head, QVBoxLayout)
         head.setSpacing(theme.SPACE_S)
-        for one in (self.title, self.facts, self.flow):
-            head.addWidget(one)
+        self.preview = Button(tr("Preview"))
+        self.preview.setEnabled(False)
+        self.preview.clicked.connect(self._ask_preview)
+        top = QHBoxLayout()
+        top.addWidget(self.title, 1)
+        top.addWidget(self.preview, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(top)
+        head.addWidget(self.facts)
+        head.addWidget(self.flow)
+        self.unblinds = QWidget()
+        question = QHBoxLayout(self.unblinds)
+        question.setContentsMargins(0, 0, 0, 0)
+        question.addWidget(bits.label(tr(UNBLINDS), wrap=True), 1)
+        self.all_the_same = Button(tr("Show it all the same"))
+        self.all_the_same.clicked.connect(self._preview)
+        question.addWidget(self.all_the_same)
+        head.addWidget(self.unblinds)
+        self.unblinds.hide()
+        self._is_blind = False
         self.blind = bits.card()
         body = self.blind.layout()
         assert body is not None
@@ -177,6 +208,8 @@ class StudyPage(QScrollArea):
     def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
         """The plan of the chosen participant; its models get a card each. problem: why there is
         none."""
+        self._planned = bool(parts)
+        self.set_previewing(self._previewing)
         bits.set_property(self.flow, "tone", "alarm" if problem else "")
         bits.set_text(self.flow, problem or flow_of(parts))
         self._set_stages(stages_of(parts))
@@ -224,5 +257,23 @@ class StudyPage(QScrollArea):
 
     def set_blind(self, blind: bool) -> None:
         """Blind: no pictures, for they would name what the console must not."""
+        self._is_blind = blind
+        self.unblinds.hide()
         self.sheets.setVisible(not blind)
         self.blind.setVisible(blind)
+
+    def set_previewing(self, previewing: bool) -> None:
+        """Whether a preview is open: there is one at a time."""
+        self._previewing = previewing
+        self.preview.setEnabled(self._planned and not previewing)
+
+    def _ask_preview(self) -> None:
+        if self._is_blind:
+            self.unblinds.show()
+            self.all_the_same.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self._preview()
+
+    def _preview(self) -> None:
+        self.unblinds.hide()
+        self.preview_requested.emit()

@@ -244,7 +244,7 @@ class ParticipantWindow(QWidget):
             if self._screen is not None:
                 self._screen.wish = "content"  # the focus never comes back to Skip
             if self.leave.isHidden():
-                self.cover.back.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._focus(self.cover.back)
         if self.session.finished:
             self.top.show_head(Head())
 
@@ -257,7 +257,14 @@ class ParticipantWindow(QWidget):
     def _rest_focus(self) -> None:
         """Let the focus rest on the window itself, where Enter does nothing. Left nowhere, Qt would
         give it to whatever comes first as soon as the window has the keyboard again."""
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._focus(self)
+
+    def _focus(self, widget: QWidget) -> None:
+        """Give the focus to something in this window, unless what has it stands beside the window,
+        as the list of a preview does."""
+        current: QWidget | None = self.window().focusWidget()
+        if current is None or current is self or self.isAncestorOf(current):
+            widget.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _return_focus(self, before: QWidget | None) -> bool:
         """Give the focus back to what had it; False where that is gone, or leaves something."""
@@ -265,7 +272,7 @@ class ParticipantWindow(QWidget):
             return False
         if not (before.isVisible() and before.isEnabled()):
             return False
-        before.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._focus(before)
         return True
 
     @property
@@ -321,8 +328,7 @@ class ParticipantWindow(QWidget):
         self._focus_description()
 
     def _focus_description(self) -> None:
-        entrance = self.description.entrance() or self.bottom.right
-        entrance.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._focus(self.description.entrance() or self.bottom.right)
 
     def _open_tree(self) -> None:
         if self._screen is not None:
@@ -354,7 +360,7 @@ class ParticipantWindow(QWidget):
         wish, screen.wish = screen.wish, ""
         widget = screen.entrance() if wish == "content" else None
         if not self.leave.isVisible():
-            (widget or self.bottom.right).setFocus(Qt.FocusReason.OtherFocusReason)
+            self._focus(widget or self.bottom.right)
 
     def _left(self) -> None:
         if self._screen is not None and not self._covered:
