@@ -1,13 +1,12 @@
-"""The files that one session gives to a bundle."""
+"""The files that one session gives to a bundle: those that are made of its journal, and its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
 
-from labapp import __version__
 from labapp.analysis.rows import SessionRecords
 from labapp.bundle.folder import BundleFolder
 from labapp.bundle.model_cards import add_model_cards
@@ -18,7 +17,6 @@ from labapp.bundle.stimuli_check import kept_pictures
 from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tasks import tasks_of, trial_columns
 from labapp.bundle.tsv import Table, json_text
-from labapp.events import Body, Event
 from labapp.plugins import registry
 from labapp.plugins.bids import SESSION_LABEL, TaskRows
 from labapp.records.arrow import parquet_bytes
@@ -39,6 +37,20 @@ from labapp.session.shifts import days_of
 from labapp.study.instruments import Instrument
 from labapp.study.loading import decoded
 
+
+class Target(Protocol):
+    """What takes the files of a bundle: the folder that it grows in, or a comparison with one."""
+
+    @property
+    def files(self) -> Collection[str]:
+        """The names of the files so far."""
+        ...
+
+    def add_text(self, name: str, text: str) -> None: ...
+
+    def add_stream(self, name: str, source: IO[bytes]) -> None: ...
+
+
 SESSION_DESCRIPTION = "The course of the session around its tasks, with the moderator's events."
 
 
@@ -58,13 +70,6 @@ def deidentified(record: Record, instruments: Mapping[str, Instrument], private:
     )
 
 
-def add_session(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
-    """Write the BIDS tables and the sourcedata of one session; audio: with its sound."""
-    events = list(record.bodies())
-    _add_tables(bundle, record, events)
-    _add_sourcedata(bundle, record, audio=audio)
-
-
 def has_sound(record: Record) -> bool:
     """Whether a session has sound to give: a bundle may have left it out."""
     there = record.kind == "session" or any(map(record.tree.has, _sounds(record)))
@@ -75,9 +80,15 @@ def _sounds(record: Record) -> set[str]:
     return {sound.file for sound in record.audio if sound.file.startswith(f"{AUDIO}/")}
 
 
-def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, Body]]) -> None:
+def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> None:
+    """The files that are made of a session's journal: its BIDS tables with the pictures that they
+    name, and where its sound lies in time; `audio`: whether the bundle has its sound.
+
+    version: of labapp, where the session does not say one.
+    """
+    events = list(record.bodies())
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
-    about = {"StimulusPresentation": _software(record)}
+    about = {"StimulusPresentation": _software(record, version)}
     instructions = _instructions(record)
     tasks = tasks_of(record)
     recorded = SessionRecords.of(events, str(record.name)).rows()
@@ -96,9 +107,12 @@ def _add_tables(bundle: BundleFolder, record: Record, events: list[tuple[Event, 
         _add_table(bundle, f"{stem}-{files.label}_events", timeline, described | about)
     course = {"TaskName": SESSION_LABEL, "TaskDescription": SESSION_DESCRIPTION}
     _add_table(bundle, f"{stem}-{SESSION_LABEL}_events", session_timeline(events), course | about)
+    if audio:
+        place = f"{SOURCEDATA}/{record.name.bids}"
+        bundle.add_text(f"{place}/{CLOCK_FIT}", json_text(clock_fits(record)))
 
 
-def _add_pictures(bundle: BundleFolder, record: Record, task: TaskRows) -> None:
+def _add_pictures(bundle: Target, record: Record, task: TaskRows) -> None:
     """The pictures that a task's tables name, each once a bundle."""
     for name, file in task.pictures().items():
         if f"{STIMULI}/{name}" not in bundle.files:
@@ -106,14 +120,14 @@ def _add_pictures(bundle: BundleFolder, record: Record, task: TaskRows) -> None:
                 bundle.add_stream(f"{STIMULI}/{name}", source)
 
 
-def _add_table(bundle: BundleFolder, name: str, table: Table, facts: Mapping[str, Any]) -> None:
+def _add_table(bundle: Target, name: str, table: Table, facts: Mapping[str, Any]) -> None:
     bundle.add_text(f"{name}.tsv", table.text())
     bundle.add_text(f"{name}.json", table.sidecar(**facts))
 
 
-def _software(record: Record) -> dict[str, str]:
+def _software(record: Record, version: str) -> dict[str, str]:
     versions = dict.fromkeys(segment.app_version for segment in record.segments)
-    return {"SoftwareName": "labapp", "SoftwareVersion": ", ".join(versions) or __version__}
+    return {"SoftwareName": "labapp", "SoftwareVersion": ", ".join(versions) or version}
 
 
 def _instructions(record: Record) -> str:
@@ -129,7 +143,8 @@ def _instructions(record: Record) -> str:
     return "\n\n".join(shown)
 
 
-def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
+def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
+    """The session itself: journal, study, environment, pictures; audio: with its sound."""
     place = f"{SOURCEDATA}/{record.name.bids}"
     redacted = record.redacted
     # Only what the journal names (of the study its hash, which was compared before): nothing that
@@ -139,8 +154,6 @@ def _add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> Non
         if name.startswith(f"{STUDY}/") or name in named:
             with record.tree.open(name) as source:
                 bundle.add_stream(f"{place}/{name}", source)
-    if audio:
-        bundle.add_text(f"{place}/{CLOCK_FIT}", json_text(clock_fits(record)))
     environment = record.environment
     if redacted:
         environment = [{"segment": e.get("segment"), **redact_environment(e)} for e in environment]

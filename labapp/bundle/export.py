@@ -5,35 +5,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from labapp import __version__, resources
-from labapp.bundle.codebook import codebook
-from labapp.bundle.contents import add_session, deidentified, has_sound
+from labapp import __version__
+from labapp.bundle.contents import add_sourcedata, deidentified, has_sound
+from labapp.bundle.derived import README, TABLE_FORMAT, Derived, instruments_of, packages
 from labapp.bundle.folder import BundleFolder, placed, refuse_existing
 from labapp.bundle.manifest import manifest_text
-from labapp.bundle.people import SESSIONS, by_participant, participants, session_line
-from labapp.bundle.phenotype import Phenotypes
-from labapp.bundle.readme import readme
 from labapp.bundle.stimuli_check import split_manifests
-from labapp.bundle.tsv import Table, json_text
 from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
-from labapp.documents import parse_yaml
-from labapp.errors import BundleError, LabappError, RecordError, StudyError
+from labapp.errors import BundleError, LabappError
 from labapp.records.guard import readable
 from labapp.records.integrity import check_chain
-from labapp.records.layout import MANIFEST, SOURCEDATA, STUDY, study_files_of
+from labapp.records.layout import MANIFEST, SOURCEDATA, STUDY
 from labapp.records.opening import is_session, iter_records, places
 from labapp.records.record import Record
 from labapp.resources import private_root
 from labapp.session.exports import clear
-from labapp.study.instruments import Instrument
 from labapp.study.loading import files_digest
-
-BIDS_VERSION = "1.10.1"
 
 Progress = Callable[[int, int, str], None]
 """Called with the sessions done, the sessions given and the name of the one that follows."""
@@ -109,57 +99,36 @@ def _fill(
 ) -> None:
     """Write everything. private: the lab's private folder where the bundle is to be de-identified,
     else None."""
-    lines: list[Mapping[str, object]] = []
-    phenotypes = Phenotypes()
-    title = ""
-    reduced = False
+    derived = Derived(bundle, __version__)
     unshared: list[str] = []
-    heard = False
+    order: list[str] = []
     for record in records:
         with readable(record.source):
-            _refuse(record, lines)
-            instruments = _instruments(record)
+            _refuse(record, derived.lines)
+            instruments = instruments_of(record)
             if private is not None:
                 record = deidentified(record, instruments, private)
-            reduced |= record.redacted
             sounds, shared = audio and has_sound(record), record.may("share_audio")
-            add_session(bundle, record, audio=sounds and shared)
-            heard |= sounds and shared
+            derived.add(record, instruments, audio=sounds and shared)
+            add_sourcedata(bundle, record, audio=sounds and shared)
             if sounds and not shared:
-                unshared.append(str(record.name.bids))
-            phenotypes.add(record, instruments)
-            lines.append(session_line(record))
-            title = title or _title(record)
-    _add_people(bundle, lines)
-    for phenotype in phenotypes.finished():
-        name = f"phenotype/{phenotype.instrument}"
-        bundle.add_text(f"{name}.tsv", phenotype.table.text())
-        tool = {"MeasurementToolMetadata": phenotype.tool}
-        bundle.add_text(f"{name}.json", phenotype.table.sidecar(**tool))
-    study = str(lines[0]["study"])
-    people = len(by_participant(lines))
-    text = readme(
-        study=study,
-        title=title,
-        sessions=len(lines),
-        participants=people,
-        audio=audio,
-        heard=heard,
-        deidentified=reduced,
-        unshared=unshared,
-    )
-    bundle.add_text("README", text)
-    bundle.add_text("dataset_description.json", json_text(_description(title)))
-    bundle.add_text(f"{SOURCEDATA}/codebook.json", json_text(codebook()))
-    if reduced:
+                unshared.append(record.name.bids)
+            order.append(record.name.bids)
+    derived.finish()
+    bundle.add_text(README, derived.readme(audio=audio, unshared=unshared))
+    if derived.reduced:
         # A session took place before its export: the day of that says something of its own.
         bundle.undated = True
+    made_with = packages()
     facts = {
         "labapp": __version__,
-        **({} if reduced else {"created": utc_text(datetime.now(UTC))}),
-        "study": study,
-        "deidentified": reduced,
-        "sound": heard,
+        **({} if derived.reduced else {"created": utc_text(datetime.now(UTC))}),
+        "study": derived.study,
+        "deidentified": derived.reduced,
+        "sound": derived.heard,
+        "table_format": TABLE_FORMAT,
+        **({"packages": made_with} if made_with else {}),
+        "sessions": order,
     }
     bundle.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, bundle.files))
 
@@ -238,67 +207,3 @@ def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
                 safe="No bundle was made.",
                 todo="Give each session once; a bundle has one session of a name.",
             )
-
-
-def _add_people(bundle: BundleFolder, lines: Sequence[Mapping[str, object]]) -> None:
-    table = participants(lines)
-    bundle.add_text("participants.tsv", table.text())
-    bundle.add_text("participants.json", table.sidecar())
-    for participant, theirs in by_participant(lines).items():
-        name = f"sub-{participant}/sub-{participant}_sessions"
-        own = Table(SESSIONS, theirs)
-        bundle.add_text(f"{name}.tsv", own.text())
-        bundle.add_text(f"{name}.json", own.sidecar())
-
-
-def _instruments(record: Record) -> dict[str, Instrument]:
-    """The instruments in the record's study folder, by id, in the session's language."""
-    folder = f"{STUDY}/instruments/"
-    names = [name for name in record.tree.names() if name.startswith(folder)]
-    language = record.planned.language
-    read = [_instrument(name, record.tree.read(name), language) for name in names]
-    return {instrument.id: instrument for instrument in read}
-
-
-@lru_cache(maxsize=64)
-def _instrument(name: str, content: bytes, language: str) -> Instrument:
-    """Read once: the sessions of a study all have the same files.
-
-    Where a session was recorded before items declared whether they identify, and its instrument
-    has the items of the shipped one word for word, the shipped declarations hold.
-    """
-    instrument = Instrument.parse(Path(name), content, language)
-    shipped = resources.assets() / "instruments" / f"{instrument.id}.yaml"
-    if not shipped.is_file() or all(item.identifying is not None for item in instrument.items):
-        return instrument
-    try:
-        declared = Instrument.parse(shipped, shipped.read_bytes(), language).items
-    except StudyError:  # a language of the study's own
-        return instrument
-    undeclared = tuple(item.model_copy(update={"identifying": None}) for item in declared)
-    same = undeclared == instrument.items
-    return instrument.model_copy(update={"items": declared}) if same else instrument
-
-
-def _title(record: Record) -> str:
-    below = record.tree.below(STUDY)
-    for name in study_files_of(below.names()):
-        title = parse_yaml(Path(name), below.read(name), RecordError).value.get("title")
-        if isinstance(title, str):
-            return title
-    return record.study
-
-
-def _description(title: str) -> dict[str, Any]:
-    return {
-        "Name": title,
-        "BIDSVersion": BIDS_VERSION,
-        "DatasetType": "raw",
-        "GeneratedBy": [
-            {
-                "Name": "labapp",
-                "Version": __version__,
-                "Description": "Recorded and exported by labapp.",
-            }
-        ],
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labapp import __version__
 from labapp.bundle.redaction import AGREED_LIST
 
 _BODY = """\
@@ -93,10 +92,11 @@ def readme(
     audio: bool,
     heard: bool,
     deidentified: bool,
+    version: str,
     unshared: Sequence[str] = (),
 ) -> str:
     """The text of the README. audio: whether sound was to be in the bundle; heard: whether any is;
-    unshared: sessions whose sound may not be passed on."""
+    version: of labapp; unshared: sessions whose sound may not be passed on."""
     sound = _SOUND if heard else _SILENT if audio else _NO_SOUND
     if audio and unshared:
         sound += _UNSHARED.format(names=", ".join(unshared))
@@ -108,7 +108,7 @@ def readme(
         participants=_count(participants, "participant"),
         sound=sound,
         privacy=privacy + (_VOICE if deidentified and heard else ""),
-        version=__version__,
+        version=version,
     )
 
 

@@ -16,6 +16,7 @@ from labapp.bundle.facts_check import (
     check_session_files,
 )
 from labapp.bundle.manifest import FileEntry, hash_stream, read_manifest
+from labapp.bundle.remade import check_remade, not_compared
 from labapp.bundle.sound_check import check_sound
 from labapp.bundle.stimuli_check import check_stimuli, split_manifests
 from labapp.bundle.tables_check import check_known, check_people, check_tables
@@ -41,8 +42,7 @@ LIMITS = {
         "an end that was cut off the journal of a session without an end",
     ),
     "bundle": (
-        "somebody who computes the hashes and the manifest anew after a change",
-        "cells of the tables, beyond how many rows there are, after such a change",
+        "somebody who computes the hashes, the manifest and all tables anew after a change",
     ),
 }
 """What a check without keys cannot notice."""
@@ -211,8 +211,18 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
         report.problems += problems
         if cards:
             report.count("model cards", cards)
-    with _reported(report):
-        report.problems += check_people(tree, _labels(session_prefixes(tree)))
+    if unread := not_compared(stated):
+        report.notes.append(unread)
+        with _reported(report):
+            for record, _ in sessions:
+                report.problems += check_tables(tree, record)
+            report.problems += check_people(tree, _labels(session_prefixes(tree)))
+    elif report.ok:
+        # Only now: of what was changed the file is named already.
+        with _reported(report):
+            files, problems = check_remade(tree, stated, sessions)
+            report.problems += problems
+            report.count("tables and texts made anew", files)
     if isinstance(tree, ZipTree):
         report.problems += beside_top(tree)
         if report.ok:
@@ -283,7 +293,6 @@ def _check_bundled(
     if record.state == "interrupted":
         report.notes.append(f"{prefix}: the session was interrupted and is not complete.")
     _check_contents(report, record, f"{prefix}/", sound=bool(facts.get("sound")))
-    report.problems += check_tables(tree, record)
     return record, facts
 
 

@@ -47,5 +47,7 @@ def test_its_questions_are_in_the_bundle(tmp_path: Path, example_site: Path) -> 
     with without(example_site):
         with pytest.raises(RecordError, match="labapp-counterfactual-choice"):
             export(sessions, tmp_path / "again")
-        assert not verify(bundle).ok
+        report = verify(bundle)
+        assert not report.ok
+        assert any("labapp-counterfactual-choice" in note for note in report.notes)
         assert not (tmp_path / "again").exists()

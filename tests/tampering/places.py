@@ -170,8 +170,9 @@ def reseal(bundle: Path, **facts: object) -> None:
         if file.is_file() and file != path:
             with file.open("rb") as stream:
                 files[file.relative_to(bundle).as_posix()] = hash_stream(stream)
-    names = ("labapp", "created", "study", "deidentified", "sound")
-    path.write_text(manifest_text({name: stated[name] for name in names} | facts, files))
+    own = ("bundle_version", "files", "manifest_sha256")
+    kept = {name: value for name, value in stated.items() if name not in own}
+    path.write_text(manifest_text(kept | facts, files))
 
 
 def bundle_rows(bundle: Path) -> list[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from labapp.records.layout import MANIFEST, SOURCEDATA
 from tests.helpers.trees import flip
 from tests.hostile.rehashed import chained
-from tests.tampering.catalogue import INSIDER, TABLES, manipulation
+from tests.tampering.catalogue import INSIDER, manipulation
 from tests.tampering.places import (
     BEH,
     MODEL,
@@ -51,7 +51,7 @@ def change_a_cell(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", unnoticed=TABLES)
+@manipulation("bundle", told="outcome: it has 'solved', the journal gives 'skipped'")
 def change_a_cell_and_the_manifest(places: Places) -> Path:
     """An outcome in a table is another, and the manifest fits."""
     _swap(places.bundle / f"{BEH}_beh.tsv", "skipped", "solved")
@@ -59,7 +59,7 @@ def change_a_cell_and_the_manifest(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", told="8 questions, the journal has 9")
+@manipulation("bundle", told="8 rows, the journal gives 9")
 def take_a_row_of_a_table_out_and_reseal(places: Places) -> Path:
     """A question is taken out of a table, and the manifest fits."""
     path = places.bundle / f"{BEH}_beh.tsv"
@@ -68,7 +68,7 @@ def take_a_row_of_a_table_out_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", told="rows of solved, the journal has 8")
+@manipulation("bundle", told="_events.tsv: 63 rows, the journal gives 64")
 def take_an_event_out_of_a_table_and_reseal(places: Places) -> Path:
     """A solution is taken out of the table of events, and the manifest fits."""
     path = places.bundle / f"{BEH}_events.tsv"
@@ -79,7 +79,7 @@ def take_an_event_out_of_a_table_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", told="sub-P02 is listed but has no folder")
+@manipulation("bundle", told="participants.tsv: 2 rows, the journal gives 1")
 def invent_a_participant_and_reseal(places: Places) -> Path:
     """A participant is added to participants.tsv, and the manifest fits."""
     path = places.bundle / "participants.tsv"
@@ -89,7 +89,7 @@ def invent_a_participant_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", unnoticed=TABLES)
+@manipulation("bundle", told="codebook.json: events / 8 / meaning: it says")
 def change_the_codebook_and_reseal(places: Places) -> Path:
     """The codebook describes something else, and the manifest fits."""
     _swap(places.bundle / SOURCEDATA / "codebook.json", "Sound was lost", "Sound was kept")
@@ -97,7 +97,7 @@ def change_the_codebook_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", unnoticed=TABLES)
+@manipulation("bundle", told="audio/clock.json: 1 / offset_s: it says")
 def change_where_the_sound_lies_and_reseal(places: Places) -> Path:
     """The clock of the sound is off by a second, and the manifest fits."""
     path = places.bundle / SOURCE / "audio/clock.json"
@@ -105,6 +105,41 @@ def change_where_the_sound_lies_and_reseal(places: Places) -> Path:
     fits[0]["offset_s"] += 1.0
     path.write_text(json.dumps(fits, indent=2) + "\n")
     reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="README: it does not say")
+def change_the_readme_and_reseal(places: Places) -> Path:
+    """The README says that nobody was asked, and the manifest fits."""
+    _swap(places.bundle / "README", "who took part", "who was there")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="Description: it says")
+def change_the_description_of_a_column_and_reseal(places: Places) -> Path:
+    """A column means something else, and the manifest fits."""
+    path = places.bundle / f"{BEH}_beh.json"
+    description = json.loads(path.read_text())
+    description["outcome"]["Description"] = "Nothing."
+    path.write_text(json.dumps(description, indent=2) + "\n")
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", told="the journals of the bundle give it")
+def take_a_table_away_and_reseal(places: Places) -> Path:
+    """A questionnaire's table is deleted, and the manifest fits."""
+    next((places.bundle / "phenotype").glob("*.tsv")).unlink()
+    reseal(places.bundle)
+    return places.bundle
+
+
+@manipulation("bundle", noted="not compared with its journals: they have the format 0")
+def change_a_cell_and_call_the_tables_old(places: Places) -> Path:
+    """An outcome is another, and the manifest says that an earlier version made the tables."""
+    _swap(places.bundle / f"{BEH}_beh.tsv", "skipped", "solved")
+    reseal(places.bundle, table_format=0)
     return places.bundle
 
 
@@ -161,7 +196,7 @@ def add_a_file_to_a_session_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", unnoticed=TABLES)
+@manipulation("bundle", told="CHANGES: no session gives such a file")
 def add_a_file_to_the_top_and_reseal(places: Places) -> Path:
     """A file is added to the bundle's top, and the manifest fits."""
     (places.bundle / "CHANGES").write_text("none\n")
@@ -265,21 +300,38 @@ def cut_the_end_of_a_bundled_journal_off(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", told="the journal has")
+@manipulation("bundle", told="state 'complete', and the journal says 'interrupted'")
 def cut_the_end_off_and_note_it_so(places: Places) -> Path:
     """The end of the bundled journal is cut off, session.json and the manifest fit."""
     put_rows(places.bundle, bundle_rows(places.bundle)[:200], head=True)
     return places.bundle
 
 
-@manipulation("bundle", unnoticed=INSIDER)
+@manipulation("bundle", told="phenotype/seq.tsv: row 1")
 def change_an_answer_of_a_bundle_and_all_hashes(places: Places) -> Path:
     """A rating is another in the bundled journal, and every hash of the bundle fits."""
+    _other_answer(places)
+    return places.bundle
+
+
+@manipulation("bundle", unnoticed=INSIDER)
+def change_an_answer_of_a_bundle_its_table_and_all_hashes(places: Places) -> Path:
+    """A rating is another in the bundled journal and in its table, and every hash fits."""
+    _other_answer(places)
+    path = places.bundle / "phenotype/seq.tsv"
+    table = [row.split("\t") for row in path.read_text().splitlines()]
+    place = next(n for n, name in enumerate(table[0]) if name.endswith("_seq"))
+    table[1][place] = "7"
+    path.write_text("".join("\t".join(row) + "\n" for row in table))
+    reseal(places.bundle)
+    return places.bundle
+
+
+def _other_answer(places: Places) -> None:
     rows = bundle_rows(places.bundle)
     at = first(rows, "questionnaire.submitted")
     rows[at] = changed(rows[at], answers={"seq": 7})
     put_rows(places.bundle, chained(rows), head=True)
-    return places.bundle
 
 
 @manipulation("bundle", told="the sound from 3.0 to 4.0 s was changed")
@@ -293,7 +345,7 @@ def change_sound_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", noted="not in the bundle and not checked: 2 of its sound files")
+@manipulation("bundle", told="README: it does not say")
 def take_all_sound_out_and_reseal(places: Places) -> Path:
     """The sound is taken out as if it had not been exported, and the manifest fits."""
     shutil.rmtree(places.bundle / SOURCE / "audio")
