@@ -5,7 +5,6 @@ They are made anew as an export makes them and compared by value, one file at a 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from labapp.bundle.derived import (
 from labapp.bundle.manifest import hash_stream
 from labapp.errors import BundleError
 from labapp.reading import files as reading
+from labapp.reading.values import json_value
 from labapp.records.layout import MANIFEST, SOURCEDATA
 from labapp.records.opening import session_prefixes
 from labapp.records.record import Record
@@ -201,18 +201,18 @@ def _equal_cells(there: str, here: str) -> bool:
     if there == here:
         return True
     try:
-        return not any(_differences(json.loads(there), json.loads(here), False, ""))
-    except (ValueError, RecursionError):
+        return not any(_differences(json_value(there), json_value(here), False, ""))
+    except ValueError:
         return False
 
 
 def _json_differences(there: str, here: str, more: bool) -> Iterator[str]:
     try:
-        read = json.loads(there)
-    except (ValueError, RecursionError):
+        read = json_value(there)
+    except ValueError:
         yield "it is no JSON"
         return
-    yield from _differences(read, json.loads(here), more, "")
+    yield from _differences(read, json_value(here), more, "")
 
 
 def _differences(there: Any, here: Any, more: bool, place: str) -> Iterator[str]:
