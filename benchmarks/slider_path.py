@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
     from labapp.session.opening import OpenSession
-    from labapp.ui.participant.reconstruction import ReconstructionScreen
+    from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
     from labapp.ui.participant.window import ParticipantWindow
 
 WARM_UP = 200
@@ -170,7 +170,7 @@ def measure(window: ParticipantWindow, n: int) -> np.ndarray:
     from PySide6.QtGui import QMouseEvent
     from PySide6.QtWidgets import QApplication
 
-    from labapp.ui.participant.reconstruction import ReconstructionScreen
+    from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
     from labapp.ui.widgets.dial import DialSlider
 
     screen = window.screen_shown

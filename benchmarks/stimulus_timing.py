@@ -40,7 +40,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
-    from labapp.ui.participant.unmasking import UnmaskingScreen
+    from labapp.tasks.unmasking.screen import UnmaskingScreen
     from tests.helpers.rooms import Room
 
 MS = 1_000_000
@@ -137,7 +137,7 @@ def make_responses() -> None:
 def stage(folder: Path, blank_ms: int) -> Iterator[tuple[Room, UnmaskingScreen]]:
     """A session at the first stimulus of 80: images of a small set, two methods, ten masks."""
     from labapp.tasks.unmasking.plan import UnmaskingPart
-    from labapp.ui.participant.unmasking import UnmaskingScreen
+    from labapp.tasks.unmasking.screen import UnmaskingScreen
     from scripts.screens_participant import opened
     from tests.helpers.rooms import skip_to
     from tests.helpers.unmasking import made, write_unmasking_study

@@ -22,9 +22,9 @@ from labapp.tasks.judging.plan import (
     exercise_questions,
     questions,
 )
-from labapp.ui.participant.description import Pages
-from labapp.ui.participant.judging import JudgingScreen
-from labapp.ui.participant.warm_up import WarmUpScreen
+from labapp.tasks.judging.screen.description import Pages
+from labapp.tasks.judging.screen.photos import JudgingScreen
+from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow
 from scripts.screens_participant import Shot, opened
 from tests.helpers import hive
@@ -86,7 +86,7 @@ def judge_all(runner: Runner, window: ParticipantWindow, part: JudgingPart) -> I
 def description(screen: JudgingScreen, window: ParticipantWindow) -> Iterator[str]:
     """The pages of the description, and the whole tree where there is one."""
     screen.help()
-    inside = window.description.inside
+    inside = window.opened.inside
     assert isinstance(inside, Pages)
     for place in range(len(inside.pages)):
         inside.tabs.show_index(place)

@@ -27,10 +27,10 @@ from labapp.tasks.judging.plan import (
     WarmUpPart,
     questions,
 )
+from labapp.tasks.judging.screen.heatmaps import HeatmapScreen
+from labapp.tasks.judging.screen.prototypes import RatedScreen
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.participant.heatmaps import HeatmapScreen
-from labapp.ui.participant.prototypes import RatedScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.widgets.photo_view import PhotoView
 from scripts.screens_participant import Shot, opened

@@ -10,12 +10,12 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Next, Pause, Resume
+from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.commands import EditLabel, MoveDial, ToggleOverlay
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.bridge import Bridge
-from labapp.ui.participant.consent import ConsentScreen
-from labapp.ui.participant.questionnaire import QuestionnaireScreen
-from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication
 from labapp.events.commands import HandIn, Next
 from labapp.tasks.judging.commands import Judge, OpenDescription
 from labapp.tasks.judging.plan import AFTER_PRESENT, FIRST, FIRST_STEP, questions
+from labapp.tasks.judging.screen.paths import PathDistinctionScreen
+from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.ui.participant.paths import PathDistinctionScreen
-from labapp.ui.participant.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow
 from scripts.screens_participant import Shot, opened
 from tests.helpers.judging_studies import write_judging_study
@@ -135,7 +135,7 @@ def introductions(folder: Path, language: str) -> Iterator[Shot]:
             room.runner.send(OpenDescription("method"))
             settle()
             yield f"m11-{name}-description-{language}", window
-            window.description.inside.tabs.changed.emit(1)
+            window.opened.inside.tabs.changed.emit(1)
             settle()
             yield f"m12-{name}-described-{language}", window
             room.runner.send(OpenDescription("tree"))

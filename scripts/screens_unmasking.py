@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.events.commands import Pause, Resume
 from labapp.tasks.unmasking.commands import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.ui.participant.unmasking import UnmaskingScreen
+from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow
 from scripts.screens_participant import Shot, opened
 from tests.helpers.rooms import Room, skip_to

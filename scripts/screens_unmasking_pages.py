@@ -7,8 +7,8 @@ from pathlib import Path
 
 from labapp.events.commands import Next
 from labapp.study.loading import find
+from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.ui.participant.consent import ConsentScreen
 from scripts.screens_participant import Shot, opened
 from scripts.screens_unmasking import painted, step, until
 from tests.helpers.languages import translated

@@ -47,13 +47,13 @@ def loaded_after(code: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-SHOWN = (".screen", ".beside")
+SHOWN = re.compile(r"\.(screen(\..*)?|beside)$")
 """Files of a task that are widgets: the participant's screen, and what stands beside the mirror."""
 LIGHT = {
     "labapp.cli": ["labapp.cli"],
     "labapp.events": modules("events"),
     "labapp.study": modules("study"),
-    "labapp.tasks": [m for m in modules("tasks") if not m.endswith(SHOWN)],
+    "labapp.tasks": [m for m in modules("tasks") if not SHOWN.search(m)],
     "labapp.records": [m for m in modules("records") if m != "labapp.records.arrow"],
     "labapp.session": modules("session"),
     "labapp.simulation": modules("simulation"),

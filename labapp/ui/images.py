@@ -9,9 +9,8 @@ from PySide6.QtGui import QImage
 
 from labapp.stimuli import colour
 from labapp.stimuli.gallery import Gallery
-from labapp.tasks.judging.plan import Explained, PlannedPhoto, PlannedRow
+from labapp.stimuli.manifest import ColourMap, Scale
 from labapp.ui.widgets.photo_view import cut_out, image_of
-from labapp.ui.widgets.row_view import Row
 
 MOST = 160
 """Images that are kept: those of a photo with forty rows."""
@@ -28,40 +27,17 @@ class Images:
         """A picture. Raises StimuliError where it is not what was kept."""
         return self._once(("picture", ref), lambda: image_of(self._gallery.rgb(ref)))
 
-    def heatmap(self, photo: str, heat: str, explained: Explained) -> QImage:
-        """A heatmap over its photo, in the colours of the plan."""
-        scale, colours = explained.scale or "ready", explained.colour_map
-        if scale == "ready" or not colours:
-            return self.image(heat)
+    def overlay(self, ref: str, heat: str, scale: Scale, colours: ColourMap) -> QImage:
+        """A heatmap over the picture that it explains."""
 
         def made() -> QImage:
             rgb = self._gallery.rgb
-            return image_of(colour.overlay(rgb(photo), rgb(heat), scale, colours))
+            return image_of(colour.overlay(rgb(ref), rgb(heat), scale, colours))
 
-        return self._once(("heatmap", photo, heat, colours), made)
+        return self._once(("heatmap", ref, heat, colours), made)
 
-    def row(
-        self, photo: PlannedPhoto, row: PlannedRow, *, step: str = "", decision: str = ""
-    ) -> Row:
-        """The pictures of a row of a photo."""
-        own, other = self.image(photo.photo), self.image(row.photo)
-        return Row(
-            photo=own,
-            photo_box=row.region,
-            region=self._part(photo.photo, row.region_crop, row.region),
-            prototype=self._part(row.photo, row.crop, row.box),
-            prototype_photo=other,
-            prototype_box=row.box,
-            step=step,
-            decision=decision,
-        )
-
-    def _part(
-        self, ref: str, crop: str | None, box: tuple[float, float, float, float] | None
-    ) -> QImage:
-        """A part of a picture: what was cut out before, or what is in the box."""
-        if crop is not None:
-            return self.image(crop)
+    def part(self, ref: str, box: tuple[float, float, float, float] | None) -> QImage:
+        """What is in a box of a picture."""
         return self._once(("part", ref, box), lambda: cut_out(self.image(ref), box))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], QImage]) -> QImage:

@@ -23,9 +23,9 @@ from labapp.records.sessions import list_sessions
 from labapp.session import private
 from labapp.session.past import read_past
 from labapp.session.private import consents
+from labapp.tasks.consent.screen import ConsentScreen
 from labapp.ui import starting
 from labapp.ui.home import HomeController
-from labapp.ui.participant.consent import ConsentScreen
 from tests.helpers.rooms import SilentRecorder
 
 

@@ -14,16 +14,16 @@ from labapp.clock import FakeClock
 from labapp.events import Event, Source
 from labapp.events.commands import Pause, Resume
 from labapp.study.loading import load
+from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.interview.machine import InterviewState
 from labapp.tasks.interview.plan import InterviewPart
+from labapp.tasks.interview.screen import InterviewScreen
 from labapp.ui import theme
 from labapp.ui.consent_pdf import text_of
 from labapp.ui.moderator import style
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.interview_mirror import InterviewMirror
 from labapp.ui.moderator.mirror import INTERVIEW, SCREEN
-from labapp.ui.participant.consent import ConsentScreen
-from labapp.ui.participant.interview import InterviewScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, SilentRecorder

@@ -22,6 +22,7 @@ from labapp.tasks.judging.plan import (
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.mirror import SCREEN
+from labapp.ui.participant.screen import Opened
 from tests.helpers.play_judging import judging_part, photo
 from tests.ui.judging_stage import answer_all
 from tests.ui.judging_stage import consoles as consoles
@@ -89,7 +90,7 @@ def test_the_description_is_mirrored_over_the_photo(stage, consoles):
     room.runner.send(OpenDescription(METHOD))
     console.refresh()
     picture = console.mirror.shown.picture
-    assert picture.stack.currentWidget() is picture.description
+    assert isinstance(picture.stack.currentWidget(), Opened)
     assert console.mirror.title.full().endswith("· reads the description")
     room.runner.send(CloseDescription(METHOD))
     console.refresh()

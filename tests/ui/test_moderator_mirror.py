@@ -13,13 +13,13 @@ from PySide6.QtTest import QTest
 from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import EndSession, Next, Pause, Resume
+from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.commands import MarkAlignment, MoveDial, ToggleOverlay
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.participant.consent import ConsentScreen
 from labapp.ui.participant.picture import WindowPicture
-from labapp.ui.participant.questionnaire import QuestionnaireScreen
-from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve

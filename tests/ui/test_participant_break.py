@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
-from labapp.ui.participant.break_ import BreakScreen
+from labapp.tasks.resting.screen import BreakScreen
 from tests.helpers.rooms import skip_to
 
 STUDY = """\

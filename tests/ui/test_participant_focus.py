@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from labapp.clock import FakeClock
 from labapp.events.commands import Pause, Resume
-from labapp.ui.participant.dials import DialPanel
+from labapp.tasks.reconstruction.screen.dials import DialPanel
 from labapp.ui.participant.panels import Question
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers.rooms import Room, skip_to

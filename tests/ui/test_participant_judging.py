@@ -19,8 +19,8 @@ from labapp.tasks.judging.plan import (
     OUTPUT_CONFIDENCE,
     SIMILARITY,
 )
-from labapp.ui.participant.heatmaps import HeatmapScreen
-from labapp.ui.participant.prototypes import (
+from labapp.tasks.judging.screen.heatmaps import HeatmapScreen
+from labapp.tasks.judging.screen.prototypes import (
     PrototypeAgreementScreen,
     PrototypeDistinctionScreen,
 )

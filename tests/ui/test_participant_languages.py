@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.study.parts import PagesPart
+from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.plan import TutorialPart
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.tasks.single_dimension.commands import Choose, Rate
 from labapp.tasks.single_dimension.plan import ExamplePart
-from labapp.ui.participant.questionnaire import QuestionnaireScreen
-from labapp.ui.participant.reconstruction import ReconstructionScreen
-from labapp.ui.participant.single_dimension import SingleDimensionScreen
+from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
 from labapp.ui.strings import Strings, strings_of
 from tests.helpers.languages import MARKED, mark, translated, write_marked
 from tests.helpers.packages import ring_model

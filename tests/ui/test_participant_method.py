@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 from labapp.events.commands import Pause, Resume
 from labapp.tasks.judging.commands import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
+from labapp.tasks.judging.screen.description import Pages, WholeTree
+from labapp.tasks.judging.screen.method import MethodScreen, PreviewPage, TextPage, shown_of
+from labapp.tasks.judging.screen.worked import Heatmaps, WorkedExample
 from labapp.ui import theme
-from labapp.ui.participant.description import Pages, WholeTree
-from labapp.ui.participant.method import MethodScreen, PreviewPage, TextPage, shown_of
-from labapp.ui.participant.worked import Heatmaps, WorkedExample
 from labapp.ui.widgets.row_view import RowList
 from labapp.ui.widgets.zoom_view import ZoomView
 from tests.helpers.judging_studies import write_judging_study
@@ -215,7 +215,7 @@ def test_the_whole_tree_is_opened_from_the_introduction(opened):
     assert focus() is page.button
     press(KEY.Key_Space)
     assert room.last("description.opened") == {"what": "tree"}
-    tree = window.description.inside
+    tree = window.opened.inside
     assert isinstance(tree, WholeTree)
     assert focus() is tree.view
     assert window.bottom.right.text() == "Close the tree"
@@ -234,7 +234,7 @@ def test_the_description_lies_over_the_task_and_answers_stay(opened):
     click(screen.steps[FIRST].choice, 2)
     QTest.mouseClick(window.top.help, LEFT)
     assert room.last("description.opened") == {"what": "method"}
-    pages = window.description.inside
+    pages = window.opened.inside
     assert isinstance(pages, Pages)
     assert "compares parts" in pages.pages[0].text.toPlainText()
     assert not screen.isVisible()
@@ -253,7 +253,7 @@ def test_the_description_has_the_examples_and_the_tree(opened):
     skip_to(room, "stage-1")
     QApplication.processEvents()
     QTest.mouseClick(window.top.help, LEFT)
-    pages = window.description.inside
+    pages = window.opened.inside
     assert focus() is pages.tabs
     assert len(pages.pages) == 3
     press(KEY.Key_Right)
@@ -262,7 +262,7 @@ def test_the_description_has_the_examples_and_the_tree(opened):
     assert shown.text.toPlainText().startswith("Right")
     QTest.mouseClick(pages.tree, LEFT)
     assert not pages.isVisible(), "it would lie over the tree"
-    assert isinstance(window.description.inside, WholeTree)
+    assert isinstance(window.opened.inside, WholeTree)
     assert room.last("description.closed") == {"what": "method"}
     press(KEY.Key_Escape)
     assert room.last("description.closed") == {"what": "tree"}
@@ -276,7 +276,7 @@ def test_a_task_without_an_introduction_has_its_description_alone(
     skip_to(room, "stage-1")
     qapp.processEvents()
     QTest.mouseClick(window.top.help, LEFT)
-    pages = window.description.inside
+    pages = window.opened.inside
     assert pages.tabs.isHidden()
     assert pages.tree.isHidden()
     assert focus() is window.bottom.right
@@ -298,9 +298,9 @@ def test_a_pause_over_the_description_leads_back_to_it_and_to_the_task(opened):
     assert window.covered
     room.runner.send(Resume("answered"))
     QApplication.processEvents()
-    assert window.stack.currentWidget() is window.description
+    assert window.stack.currentWidget() is window.opened
     assert window.top.help.isVisible()
-    assert focus() is window.description.inside.tabs
+    assert focus() is window.opened.inside.tabs
     press(KEY.Key_Escape)
     assert window.stack.currentWidget() is window.screen_shown
     assert focus() is before
@@ -313,8 +313,8 @@ def test_a_resumed_session_shows_what_was_open(opened, open_window):
     QTest.mouseClick(window.top.help, LEFT)
     window.close_for_good()
     again = open_window(room)
-    assert again.stack.currentWidget() is again.description
-    assert isinstance(again.description.inside, Pages)
+    assert again.stack.currentWidget() is again.opened
+    assert isinstance(again.opened.inside, Pages)
     QTest.mouseClick(again.bottom.right, LEFT)
     assert again.stack.currentWidget() is again.screen_shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labapp.events.commands import Next
-from labapp.ui.participant.pages import PagesScreen
+from labapp.tasks.pages.screen import PagesScreen
 from tests.helpers.languages import translated
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import write_study

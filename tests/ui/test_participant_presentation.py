@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from labapp.tasks.reconstruction.commands import MoveDial, ToggleOverlay
-from labapp.ui.participant.reconstruction import ReconstructionScreen
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.widgets.dial import DialSlider
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.studies import ring_decoder, write_study

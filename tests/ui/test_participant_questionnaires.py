@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp import resources
 from labapp.study.instruments import Instrument
+from labapp.tasks.questionnaire.screen.page import Page
 from labapp.ui import theme
-from labapp.ui.participant.questionnaire_page import Page
 from labapp.ui.strings import Strings
 from labapp.ui.widgets import textfield
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from labapp.clock import FakeClock
 from labapp.events.commands import ConfirmSkip, Pause, Resume
 from labapp.tasks.reconstruction.commands import MoveDial
-from labapp.ui.participant.reconstruction import ReconstructionScreen
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.widgets.pictures import LEAST_SIDE
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study

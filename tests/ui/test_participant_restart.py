@@ -7,8 +7,8 @@ from pathlib import Path
 from labapp.events import Source
 from labapp.events.commands import Resume
 from labapp.session import opening
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.bridge import Bridge
-from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of

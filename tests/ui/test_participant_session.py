@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from labapp.events import Source
 from labapp.events.commands import ConfirmSkip, EndSession, Next, Pause, Reopen, Resume
+from labapp.tasks.consent.screen import ConsentScreen
+from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.ui.participant.consent import ConsentScreen
-from labapp.ui.participant.questionnaire import QuestionnaireScreen
-from labapp.ui.participant.tutorial import TutorialScreen
+from labapp.tasks.reconstruction.screen.tutorial import TutorialScreen
 from labapp.ui.widgets.dial import DialSlider
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.ui.keys import focus, press

@@ -14,9 +14,9 @@ from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import decode_one
 from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
+from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
+from labapp.tasks.single_dimension.screen.tutorial import ExampleScreen
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.participant.example import ExampleScreen
-from labapp.ui.participant.single_dimension import SingleDimensionScreen
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import FormulaDecoder, decoder_of, skip_to
 from tests.helpers.single import write_single_study

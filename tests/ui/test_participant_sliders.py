@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from labapp.study.instruments import Slider
+from labapp.tasks.questionnaire.screen.items import SliderView
 from labapp.ui import theme
-from labapp.ui.participant.questionnaire_items import SliderView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.slider_item import NumberSlider
 

@@ -65,7 +65,7 @@ def test_every_word_that_screens_ask_for_exists_and_is_used(loaded):
     root = Path(labapp.ui.__file__).parent
     sources = [root / "strings.py", root / "consent_pdf.py"]
     sources += [*(root / "participant").glob("*.py"), *(root / "widgets").glob("*.py")]
-    sources += (root.parent / "tasks").glob("*/*.py")
+    sources += (root.parent / "tasks").rglob("*.py")
     code = "\n".join(path.read_text() for path in sources)
     asked = set(re.findall(r"""words\(\s*["'](\w+)["']""", code))
     assert len(asked) > 30

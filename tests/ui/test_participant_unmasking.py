@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 
 from labapp.events.commands import Pause, Resume
 from labapp.tasks.unmasking.plan import UnmaskingPart
+from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui import presentation
-from labapp.ui.participant.unmasking import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.widgets.photo_view import image_of
 from tests.helpers.hands import LEFT, MS, key, now_ms, press

@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 
 from labapp.tasks.judging.plan import AGREEMENT, MISTAKE, VERDICT
-from labapp.ui.participant.warm_up import Explanation, WarmUpScreen
+from labapp.tasks.judging.screen.warm_up import Explanation, WarmUpScreen
 from labapp.ui.widgets.fruits import paint_fruits, parts_of
 from tests.ui.keys import focus, press
 

@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.events.commands import Next
 from labapp.ui import theme
-from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.choices import ChoiceRow, Look
+from labapp.ui.widgets.series import view_of
 from labapp_counterfactual.commands import ChooseCandidate, HandInChoice, RateConfidence
 from labapp_counterfactual.pictures import Choice
 from labapp_counterfactual.plan import CounterfactualPart

@@ -41,7 +41,7 @@ class Consent(TaskType[ConsentPart]):
         return ConsentTask(part, index)
 
     def screen(self, part: ConsentPart) -> str:
-        return "labapp.ui.participant.consent:ConsentScreen"
+        return "labapp.tasks.consent.screen:ConsentScreen"
 
     def simulate(self, part: ConsentPart, participant: SimulatedParticipant) -> Actor[Any]:
         from labapp.tasks.consent.simulated import Signer

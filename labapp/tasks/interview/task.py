@@ -37,7 +37,7 @@ class Interview(TaskType[InterviewPart]):
         return InterviewTask(part, index)
 
     def screen(self, part: InterviewPart) -> str:
-        return "labapp.ui.participant.interview:InterviewScreen"
+        return "labapp.tasks.interview.screen:InterviewScreen"
 
     def summary(self, part: InterviewPart) -> str:
         guide = f"a guide of {len(part.questions)} questions" if part.questions else "no guide"

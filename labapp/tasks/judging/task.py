@@ -25,12 +25,12 @@ from labapp.tasks.judging.planner import judged_at, method_near
 from labapp.tasks.judging.study import JudgingStages, MethodItem, WarmUpItem
 
 SCREENS: dict[JudgingTask, str] = {
-    "heatmap-distinction": "labapp.ui.participant.heatmaps:HeatmapScreen",
-    "prototype-distinction": "labapp.ui.participant.prototypes:PrototypeDistinctionScreen",
-    "prototype-agreement": "labapp.ui.participant.prototypes:PrototypeAgreementScreen",
-    "path-distinction": "labapp.ui.participant.paths:PathDistinctionScreen",
-    "path-agreement": "labapp.ui.participant.paths:PathAgreementScreen",
-    "path-first-step": "labapp.ui.participant.paths:FirstStepScreen",
+    "heatmap-distinction": "labapp.tasks.judging.screen.heatmaps:HeatmapScreen",
+    "prototype-distinction": "labapp.tasks.judging.screen.prototypes:PrototypeDistinctionScreen",
+    "prototype-agreement": "labapp.tasks.judging.screen.prototypes:PrototypeAgreementScreen",
+    "path-distinction": "labapp.tasks.judging.screen.paths:PathDistinctionScreen",
+    "path-agreement": "labapp.tasks.judging.screen.paths:PathAgreementScreen",
+    "path-first-step": "labapp.tasks.judging.screen.paths:FirstStepScreen",
 }
 """The screen of a stage; the introduction to its method previews it."""
 MARKS_OF_TEXT = re.compile(r"</?[a-z]+>")
@@ -124,9 +124,9 @@ class Judging(TaskType[AnyPart]):
     def screen(self, part: AnyPart) -> str:
         match part:
             case MethodPart():
-                return "labapp.ui.participant.method:MethodScreen"
+                return "labapp.tasks.judging.screen.method:MethodScreen"
             case WarmUpPart():
-                return "labapp.ui.participant.warm_up:WarmUpScreen"
+                return "labapp.tasks.judging.screen.warm_up:WarmUpScreen"
             case JudgingPart():
                 return SCREENS[part.task]
 

@@ -39,7 +39,7 @@ class Pages(TaskType[PagesPart]):
         return TextMachine(part, index, context.pages(part.document))
 
     def screen(self, part: PagesPart) -> str:
-        return "labapp.ui.participant.pages:PagesScreen"
+        return "labapp.tasks.pages.screen:PagesScreen"
 
     def simulate(self, part: PagesPart, participant: SimulatedParticipant) -> Actor[Any]:
         return Reader(part, participant)

@@ -35,7 +35,7 @@ class Questionnaire(TaskType[QuestionnairePart]):
         return QuestionnaireTask(part, index, context.loaded.instruments[part.instrument])
 
     def screen(self, part: QuestionnairePart) -> str:
-        return "labapp.ui.participant.questionnaire:QuestionnaireScreen"
+        return "labapp.tasks.questionnaire.screen.questionnaire:QuestionnaireScreen"
 
     def line(self, part: QuestionnairePart) -> str:
         return f"Questionnaire {part.instrument}"

@@ -100,10 +100,10 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
 
     def screen(self, part: ReconstructionPart | TutorialPart) -> str:
         if isinstance(part, TutorialPart):
-            return "labapp.ui.participant.tutorial:TutorialScreen"
+            return "labapp.tasks.reconstruction.screen.tutorial:TutorialScreen"
         if part.marks:
-            return "labapp.ui.participant.calibration:CalibrationScreen"
-        return "labapp.ui.participant.reconstruction:ReconstructionScreen"
+            return "labapp.tasks.reconstruction.screen.calibration:CalibrationScreen"
+        return "labapp.tasks.reconstruction.screen.matching:ReconstructionScreen"
 
     def summary(self, part: ReconstructionPart | TutorialPart) -> str:
         if isinstance(part, TutorialPart):

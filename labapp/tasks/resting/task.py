@@ -29,7 +29,7 @@ class Resting(TaskType[BreakPart]):
         return BreakMachine(part, index)
 
     def screen(self, part: BreakPart) -> str:
-        return "labapp.ui.participant.break_:BreakScreen"
+        return "labapp.tasks.resting.screen:BreakScreen"
 
     def simulate(self, part: BreakPart, participant: SimulatedParticipant) -> Actor[Any]:
         return Reader(part, participant)

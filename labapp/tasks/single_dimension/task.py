@@ -105,8 +105,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
 
     def screen(self, part: SingleDimensionPart | ExamplePart) -> str:
         if isinstance(part, ExamplePart):
-            return "labapp.ui.participant.example:ExampleScreen"
-        return "labapp.ui.participant.single_dimension:SingleDimensionScreen"
+            return "labapp.tasks.single_dimension.screen.tutorial:ExampleScreen"
+        return "labapp.tasks.single_dimension.screen.questions:SingleDimensionScreen"
 
     def summary(self, part: SingleDimensionPart | ExamplePart) -> str:
         if isinstance(part, ExamplePart):

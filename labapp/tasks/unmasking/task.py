@@ -70,7 +70,7 @@ class Unmasking(TaskType[UnmaskingPart]):
         return UnmaskingTask(part, index)
 
     def screen(self, part: UnmaskingPart) -> str:
-        return "labapp.ui.participant.unmasking:UnmaskingScreen"
+        return "labapp.tasks.unmasking.screen:UnmaskingScreen"
 
     def summary(self, part: UnmaskingPart) -> str:
         if part.role == "practice":

@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.participant import panels
-from labapp.ui.participant.description import Description
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import Screen
-from labapp.ui.participant.screens import make_screen
+from labapp.ui.participant.screens import bring, clear, make_screen
 from labapp.ui.participant.view import Cover, SessionView
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
 
@@ -50,10 +49,9 @@ class WindowPicture:
         self.window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.window.setStyleSheet(theme.stylesheet(palette))
         self.top, self.bottom = TopBar(palette), BottomBar(palette)
-        self.cover, self.description = panels.Cover(), Description(session)
+        self.cover = panels.Cover()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.cover)
-        self.stack.addWidget(self.description)
         column = QVBoxLayout(self.window)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -93,13 +91,10 @@ class WindowPicture:
             self._show_cover(cover or Cover("", ""))
             return
         screen.render_state()
-        part, foot = session.part, screen.foot()
-        if session.description and self.description.opens(part):
-            self.description.open(part, session.description)
-            self.stack.setCurrentWidget(self.description)
-            foot = Foot(right=words(self.description.close_words))
-        else:
-            self.stack.setCurrentWidget(screen)
+        foot, opened = screen.foot(), screen.opened()
+        if opened is not None:
+            foot = Foot(right=opened.close_words)
+        bring(self.stack, opened or screen)
         self.top.show_head(screen.head())
         self.bottom.show_foot(foot)
         if self.stack.currentWidget() is not self._settled:
@@ -114,13 +109,10 @@ class WindowPicture:
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
     def _replace(self) -> None:
-        old, self._screen = self._screen, make_screen(self.session)
+        self._screen = make_screen(self.session)
         self._index = self.session.index
+        clear(self.stack, self.cover)
         self.stack.addWidget(self._screen)
-        if old is not None:
-            self.stack.removeWidget(old)
-            old.hide()
-            old.deleteLater()
 
     def _show_cover(self, cover: Cover) -> None:
         offered = self.session.takes_back and not self.session.stalled

@@ -18,6 +18,20 @@ from labapp.ui.widgets.bars import Foot, Head
 Wish = Literal["", "content", "right"]
 
 
+class Opened(QWidget):
+    """What a screen has opened over itself, such as a description. It covers the screen, which
+    stays as it is, and closes by the right button and by Escape."""
+
+    what: str = ""
+    """What of it is shown; where that changes, its entrance takes the focus."""
+    close_words: str = ""
+    """What the button says that closes it."""
+
+    def entrance(self) -> QWidget | None:
+        """What takes the focus when it comes up; None: the right button."""
+        return None
+
+
 class Screen(QWidget):
     """One part of the plan: it draws what its view of the session says and asks for what the hand
     wants, nothing else.
@@ -89,6 +103,13 @@ class Screen(QWidget):
 
     def help(self) -> None:
         """The button on top was pressed that `head().help` names."""
+
+    def opened(self) -> Opened | None:
+        """What the state says is opened over the screen; None for nothing."""
+        return None
+
+    def close_opened(self) -> None:
+        """The hand closes what is opened."""
 
     def left_alone(self, away: bool) -> None:
         """The participant asks to leave or another window is in front, or is back; called after

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
 from labapp import discovery
 from labapp.plugins import registry
 from labapp.ui.participant.read_only import ReadOnly
@@ -19,6 +21,22 @@ def make_screen(session: SessionView) -> Screen:
     if session.read_only:
         ReadOnly(screen)
     return screen
+
+
+def bring(stack: QStackedWidget, widget: QWidget) -> None:
+    """Bring a widget to the top of a stack."""
+    if stack.indexOf(widget) < 0:
+        stack.addWidget(widget)
+    stack.setCurrentWidget(widget)
+
+
+def clear(stack: QStackedWidget, kept: QWidget) -> None:
+    """Let everything in a stack go but one widget: a screen, and what it opened over itself."""
+    for widget in [stack.widget(place) for place in range(stack.count())]:
+        if widget is not None and widget is not kept:
+            stack.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
 
 
 @cache

@@ -209,11 +209,6 @@ class SessionView:
         """Whether sound is recorded."""
         return self.source.recorder is not None
 
-    @property
-    def description(self) -> str:
-        """What is opened over the screen; empty for nothing."""
-        return getattr(self.part_state, "description", "")
-
     def payment(self) -> PaymentComputed | None:
         """What was earned so far; None in a study that pays nothing."""
         return self.source.machine.payment(self.source.state)

@@ -24,16 +24,12 @@ from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
 from labapp.events.lifecycle import WindowFocus
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
-from labapp.tasks.judging.commands import CloseDescription, OpenDescription
-from labapp.tasks.judging.description import TREE
-from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant import panels
-from labapp.ui.participant.description import Description
 from labapp.ui.participant.focus import after, in_turn, stops
-from labapp.ui.participant.screen import Screen
-from labapp.ui.participant.screens import make_screen
+from labapp.ui.participant.screen import Opened, Screen
+from labapp.ui.participant.screens import bring, clear, make_screen
 from labapp.ui.participant.view import Cover, Hand, OnConsent, SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
@@ -71,6 +67,7 @@ class ParticipantWindow(QWidget):
         self._screen: Screen | None = None
         self._shown_part: int | None = None
         self._covered = False
+        self._what_opened = ""
         self._focus_before: QWidget | None = None
         self._focus_under: QWidget | None = None
         self._focus_before_leave: QWidget | None = None
@@ -89,9 +86,7 @@ class ParticipantWindow(QWidget):
         self.bottom = BottomBar(palette)
         self.cover = panels.Cover()
         self.stack = QStackedWidget()
-        self.description = Description(self.session)
         self.stack.addWidget(self.cover)
-        self.stack.addWidget(self.description)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -106,7 +101,6 @@ class ParticipantWindow(QWidget):
         self.leave.stayed.connect(lambda: self.session.send(StayHere()))
         self.cover.back.clicked.connect(self._take_back)
         self.top.help_pressed.connect(self._help)
-        self.description.tree_asked.connect(self._open_tree)
         self.bottom.left_pressed.connect(self._left)
         self.bottom.right_pressed.connect(self._right)
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
@@ -202,9 +196,9 @@ class ParticipantWindow(QWidget):
             self._show_cover(cover or Cover("", ""))
             return
         screen.render_state()
-        part = session.part
-        if session.description and self.description.opens(part):
-            self._describe(part, session.description)
+        opened = screen.opened()
+        if opened is not None:
+            self._open(opened)
         elif self._covered or self.stack.currentWidget() is not screen:
             self._uncover(screen)
         self._render_bars(screen)
@@ -214,12 +208,11 @@ class ParticipantWindow(QWidget):
     def _replace(self) -> None:
         """Build the screen of the part that runs and let the last one go."""
         self._release_focus()
-        old, self._screen = self._screen, make_screen(self.session)
+        self._screen = make_screen(self.session)
+        self._what_opened = ""
+        clear(self.stack, self.cover)
         self.stack.addWidget(self._screen)
         self._screen.altered.connect(self._altered)
-        if old is not None:
-            self.stack.removeWidget(old)
-            old.deleteLater()
 
     @property
     def _takes_back(self) -> bool:
@@ -310,33 +303,26 @@ class ParticipantWindow(QWidget):
             screen.wish = "content"
 
     @property
-    def _described(self) -> str:
-        """What of the description is over the screen: method, tree, or empty for nothing."""
-        shown = self.stack.currentWidget() is self.description
-        return self.description.what if shown else ""
+    def opened(self) -> Opened | None:
+        """What is opened over the screen, where it is on top."""
+        shown = self.stack.currentWidget()
+        return shown if isinstance(shown, Opened) else None
 
-    def _describe(self, part: JudgingPart | MethodPart, what: str) -> None:
-        """Show the description, or the whole tree, over the screen, which stays as it is."""
-        if self._described == what:
+    def _open(self, opened: Opened) -> None:
+        """Show what the screen has opened over itself."""
+        if self.opened is opened and self._what_opened == opened.what:
             return
         before = self._release_focus()
-        if not self._described and not self._covered:
+        if self.opened is None and not self._covered:
             self._focus_under = before
         self._covered = False
-        self.description.open(part, what)
-        self.stack.setCurrentWidget(self.description)
-        self._focus_description()
+        self._what_opened = opened.what
+        bring(self.stack, opened)
+        self._focus(opened.entrance() or self.bottom.right)
 
-    def _focus_description(self) -> None:
-        self._focus(self.description.entrance() or self.bottom.right)
-
-    def _open_tree(self) -> None:
+    def _close_opened(self) -> None:
         if self._screen is not None:
-            self._screen.send(OpenDescription(TREE))
-
-    def _close_description(self) -> None:
-        if self._screen is not None:
-            self._screen.send(CloseDescription(self._described))
+            self._screen.close_opened()
 
     def _altered(self) -> None:
         if self._screen is not None and not self._covered:
@@ -346,8 +332,8 @@ class ParticipantWindow(QWidget):
     def _render_bars(self, screen: Screen) -> None:
         self.top.show_head(screen.head())
         foot = screen.foot()
-        if self._described:
-            foot = Foot(right=self.session.words(self.description.close_words))
+        if (opened := self.opened) is not None:
+            foot = Foot(right=opened.close_words)
         self.bottom.show_foot(foot)
 
     def _fulfil(self) -> None:
@@ -355,7 +341,7 @@ class ParticipantWindow(QWidget):
         screen = self._screen
         if screen is None or self._covered or not screen.wish or not self.isVisible():
             return
-        if self._described:
+        if self.opened is not None:
             return
         wish, screen.wish = screen.wish, ""
         widget = screen.entrance() if wish == "content" else None
@@ -372,8 +358,8 @@ class ParticipantWindow(QWidget):
                 self._fulfil()
 
     def _right(self) -> None:
-        if self._described:
-            self._close_description()
+        if self.opened is not None:
+            self._close_opened()
         elif self._screen is not None and not self._covered:
             self._screen.right()
 
@@ -428,8 +414,8 @@ class ParticipantWindow(QWidget):
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():
             if self._takes_back and self.leave.isHidden():
                 self._take_back()
-            elif self._described and self.leave.isHidden():
-                self._close_description()
+            elif self.opened is not None and self.leave.isHidden():
+                self._close_opened()
             else:
                 self._ask_to_leave("escape")
             return

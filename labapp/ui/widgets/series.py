@@ -8,10 +8,11 @@ from PySide6.QtGui import QPainter, QPixmap, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from labapp.representations.distance import TOLERANCE
+from labapp.study.defaults import Display
 from labapp.ui import theme
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.painting import brush, color, pen
-from labapp.ui.widgets.pictures import StimulusView
+from labapp.ui.widgets.pictures import ImageView, StimulusView
 
 Y_LIMIT = 10.0
 LINE_PX = 2.4
@@ -108,3 +109,15 @@ class SeriesView(StimulusView):
         painter.drawRect(QRectF(0.5, 0.5, width - 1, height - 1))
         painter.end()
         return ground
+
+
+def view_of(
+    display: Display, picture: Array, palette: theme.Palette, name: str, *, improved: bool
+) -> ImageView | SeriesView:
+    """The view for pictures of this kind."""
+    if display == "series":
+        return SeriesView(palette, name, two_styles=improved)
+    rows, columns = picture.shape
+    return ImageView(
+        (rows, columns), palette, name, binary=display == "binary_image", two_hues=improved
+    )

@@ -24,11 +24,12 @@ from labapp.tasks.judging.plan import (
     applies,
     questions,
 )
+from labapp.tasks.judging.screen.photos import AGREEMENTS, CONFIDENCES
+from labapp.tasks.judging.screen.pictures import row_of
+from labapp.tasks.judging.screen.prototypes import RatedScreen
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
 from labapp.ui.images import Images
-from labapp.ui.participant.judging import AGREEMENTS, CONFIDENCES
-from labapp.ui.participant.prototypes import RatedScreen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.painting import metrics
@@ -84,7 +85,8 @@ def path_rows(
 ) -> list[Row]:
     """The steps of a photo's path."""
     return [
-        images.row(
+        row_of(
+            images,
             photo,
             row,
             step=words("judging_step", number=number),
@@ -258,7 +260,7 @@ class PathDistinctionScreen(PathScreen):
         open_steps = ((final.first, at), (final.absent, at + 1), (final.present, at + 1))
         self.rows.show_open(
             [
-                self.images.row(photo, row, step=words("judging_step", number=number))
+                row_of(self.images, photo, row, step=words("judging_step", number=number))
                 for row, number in open_steps
             ]
         )

@@ -7,76 +7,66 @@ It covers what is on the screen, which stays as it is, and closes by its button 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeGuard
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
+from labapp.tasks.judging.screen.method import Enterable, TextPage, shown_of
+from labapp.tasks.judging.screen.photos import WIDEST
+from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.ui import theme
-from labapp.ui.participant.judging import WIDEST
-from labapp.ui.participant.method import Enterable, TextPage, shown_of
+from labapp.ui.participant.screen import Opened
 from labapp.ui.participant.view import SessionView
-from labapp.ui.participant.worked import WorkedExample
 from labapp.ui.widgets.buttons import Button, Segmented
 from labapp.ui.widgets.zoom_view import FACTOR, ZoomView
 
 
-class Description(QWidget):
-    """tree_asked: the hand wants to see the whole tree."""
+class Description(Opened):
+    """The description of a part's method, or its whole tree. open_tree: called where the hand wants
+    to see the tree."""
 
-    tree_asked = Signal()
-
-    def __init__(self, session: SessionView) -> None:
+    def __init__(
+        self, session: SessionView, part: JudgingPart | MethodPart, open_tree: Callable[[], None]
+    ) -> None:
         super().__init__()
         self.session = session
+        self._part = part
+        self._open_tree = open_tree
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._for: tuple[str, str] | None = None
         self._inside: QWidget | None = None
         self._column = QVBoxLayout(self)
-
-    @property
-    def what(self) -> str:
-        """What is shown: method, tree, or empty for nothing."""
-        return self._for[1] if self._for is not None else ""
-
-    @property
-    def close_words(self) -> str:
-        """The key of the words of the button that closes it."""
-        return "judging_close_tree" if self.what == TREE else "judging_close_description"
-
-    @staticmethod
-    def opens(part: PlannedPart | None) -> TypeGuard[JudgingPart | MethodPart]:
-        """Whether a part has something to open."""
-        return isinstance(part, JudgingPart | MethodPart)
 
     @property
     def inside(self) -> QWidget | None:
         """The description or the tree that is shown."""
         return self._inside
 
-    def open(self, part: JudgingPart | MethodPart, what: str) -> None:
-        """Show the description of a part's method, or its tree."""
-        if self._for != (part.id, what):
-            self._for = (part.id, what)
+    def show_what(self, what: str) -> None:
+        """Show the description, or the tree."""
+        if self.what != what:
+            self.what = what
+            closes = "judging_close_tree" if what == TREE else "judging_close_description"
+            self.close_words = self.session.words(closes)
             if self._inside is not None:
                 self._column.removeWidget(self._inside)
                 self._inside.hide()  # it goes a moment later, and would lie over the new one
                 self._inside.deleteLater()
-            self._inside = self._made(part, what)
+            self._inside = self._made(what)
             self._column.addWidget(self._inside)
 
-    def _made(self, part: JudgingPart | MethodPart, what: str) -> QWidget:
+    def _made(self, what: str) -> QWidget:
+        part = self._part
         tree = part.explained.tree
         if what == TREE and tree is not None:
             return WholeTree(self.session, tree)
         assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
         made = Pages(self.session, part, self.session.parts)
-        made.tree.clicked.connect(self.tree_asked)
+        made.tree.clicked.connect(self._open_tree)
         return made
 
     def entrance(self) -> QWidget | None:

@@ -11,8 +11,8 @@ from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.events import JudgementMade
 from labapp.tasks.judging.machine import answered
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto, questions
+from labapp.tasks.judging.screen.photos import JudgingScreen
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
-from labapp.ui.participant.judging import JudgingScreen
 from labapp.ui.participant.view import SessionView
 
 

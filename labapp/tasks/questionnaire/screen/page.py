@@ -11,9 +11,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.study.instruments import Item, Slider, Statement
+from labapp.tasks.questionnaire.screen.items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui import theme
 from labapp.ui.participant.focus import InView
-from labapp.ui.participant.questionnaire_items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width

@@ -9,11 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.tasks.judging.plan import Explained, JudgingTask, PlannedPhoto
+from labapp.tasks.judging.screen.heatmaps import ACROSS, Captioned, colour_bar
+from labapp.tasks.judging.screen.paths import path_columns, path_rows
+from labapp.tasks.judging.screen.photos import columns
+from labapp.tasks.judging.screen.pictures import heatmap, row_of
 from labapp.ui import theme
 from labapp.ui.images import Images
-from labapp.ui.participant.heatmaps import ACROSS, Captioned, colour_bar
-from labapp.ui.participant.judging import columns
-from labapp.ui.participant.paths import path_columns, path_rows
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.markdown import MarkdownView
@@ -94,7 +95,7 @@ def rows_of(
         return made
     made = RowList(columns(session, rating=False), session.palette, enlarger)
     planned = [row for row in photo.rows if row.of == photo.prediction]
-    made.show_rows([images.row(photo, row) for row in planned])
+    made.show_rows([row_of(images, photo, row) for row in planned])
     made.take_keyboard()
     return made
 
@@ -121,7 +122,7 @@ class Heatmaps(QWidget):
             }.get((option == photo.prediction, option == photo.truth))
             caption = f"{name}\n{session.words(told) if told else ''}"
             place = Captioned(caption, name, "strong" if told else "", session.palette)
-            place.view.show_picture(images.heatmap(photo.photo, heat, explained))
+            place.view.show_picture(heatmap(images, photo.photo, heat, explained))
             enlarger.watch(place.view, name)
             self.places.append(place)
         self._bar = colour_bar(session, explained)

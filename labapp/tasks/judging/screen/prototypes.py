@@ -21,9 +21,7 @@ from labapp.tasks.judging.plan import (
     Question,
     Rows,
 )
-from labapp.tasks.judging.state import PhotoTrial
-from labapp.ui import theme
-from labapp.ui.participant.judging import (
+from labapp.tasks.judging.screen.photos import (
     AGREEMENTS,
     CONFIDENCES,
     WIDEST,
@@ -31,6 +29,9 @@ from labapp.ui.participant.judging import (
     columns,
     similarity_key,
 )
+from labapp.tasks.judging.screen.pictures import row_of
+from labapp.tasks.judging.state import PhotoTrial
+from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
@@ -136,7 +137,7 @@ class RatedScreen(JudgingScreen):
     def show_rows(self, photo: PlannedPhoto) -> None:
         """Show the rows that are looked at."""
         planned = [photo.rows[number - 1] for number in self.numbers()]
-        self.rows.show_rows([self.images.row(photo, row) for row in planned])
+        self.rows.show_rows([row_of(self.images, photo, row) for row in planned])
 
     def turn(self) -> Sequence[QWidget]:
         """Rows are judged before what is asked in the end."""

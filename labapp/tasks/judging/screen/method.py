@@ -14,16 +14,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp import discovery
-from labapp.tasks.judging.commands import OpenDescription
 from labapp.tasks.judging.description import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
+from labapp.tasks.judging.screen.photos import WIDEST, DescribedScreen, JudgingScreen
+from labapp.tasks.judging.screen.rehearsal import rehearsal
+from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.tasks.judging.task import SCREENS
 from labapp.ui import theme
-from labapp.ui.participant.judging import WIDEST, JudgingScreen
 from labapp.ui.participant.pages import PagedScreen
-from labapp.ui.participant.rehearsal import rehearsal
 from labapp.ui.participant.view import SessionView
-from labapp.ui.participant.worked import WorkedExample
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
@@ -82,7 +81,7 @@ class PreviewPage(QWidget):
         return self.tried.entrance()
 
 
-class MethodScreen(PagedScreen):
+class MethodScreen(DescribedScreen, PagedScreen):
     def __init__(self, session: SessionView, part: MethodPart) -> None:
         super().__init__(session, part, session.pages(part.document, part.values))
         self._part = part
@@ -113,7 +112,7 @@ class MethodScreen(PagedScreen):
             return PreviewPage(text, tried)
         if shown == TREE and part.explained.tree is not None:
             button = Button(session.words("judging_whole_tree"))
-            button.clicked.connect(lambda: self.send(OpenDescription(TREE)))
+            button.clicked.connect(self.open_tree)
             return TextPage(text, button)
         return TextPage(text)
 

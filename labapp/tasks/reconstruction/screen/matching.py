@@ -12,11 +12,11 @@ from labapp.representations.space import LatentSpace
 from labapp.tasks.reconstruction.commands import EditLabel, MoveDial, SelectDial, ToggleOverlay
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT, ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
+from labapp.tasks.reconstruction.screen.dials import DialPanel
+from labapp.tasks.reconstruction.screen.picture_panel import GAP, PicturePanel
 from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.ui import theme
-from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
-from labapp.ui.participant.picture_panel import GAP, PicturePanel
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.alignment import AlignmentBar

@@ -6,8 +6,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from labapp.tasks.reconstruction.commands import MarkAlignment
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.tasks.reconstruction.state import Trial
-from labapp.ui.participant.reconstruction import ReconstructionScreen
 from labapp.ui.widgets.marks import MarkRow
 
 NAMES = {"far": ("mark_far", "mark_far_key"), "close": ("mark_close", "mark_close_key")}

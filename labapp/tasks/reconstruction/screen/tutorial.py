@@ -12,14 +12,14 @@ from labapp.events.commands import Command
 from labapp.representations.space import LatentSpace
 from labapp.tasks.reconstruction.commands import MoveTutorialDial
 from labapp.tasks.reconstruction.plan import TutorialBox, TutorialPart
+from labapp.tasks.reconstruction.screen.dials import DialPanel
 from labapp.ui import theme
-from labapp.ui.participant.dials import DialPanel
 from labapp.ui.participant.gate import MoveGate
 from labapp.ui.participant.pages import PagedScreen
-from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.markdown import text_width
+from labapp.ui.widgets.series import view_of
 
 COLUMNS = 2
 LARGEST_SIDE = 224.0

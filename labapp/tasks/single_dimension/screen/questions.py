@@ -20,7 +20,6 @@ from labapp.tasks.single_dimension.plan import (
 )
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
 from labapp.ui import theme
-from labapp.ui.participant.picture_panel import view_of
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
@@ -30,6 +29,7 @@ from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.choices import ChoiceRow, Look
 from labapp.ui.widgets.example_sheet import ExampleSheet
+from labapp.ui.widgets.series import view_of
 
 WIDTH = 1360
 """Wider than other screens: seven pictures beside the question at twice their size."""

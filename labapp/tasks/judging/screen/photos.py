@@ -4,6 +4,7 @@ questions, and what is missing before the next one."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -11,17 +12,27 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Next
 from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription
-from labapp.tasks.judging.description import METHOD
-from labapp.tasks.judging.plan import JudgingPart, PlannedPhoto, Question, applies, questions
+from labapp.tasks.judging.description import METHOD, TREE
+from labapp.tasks.judging.plan import (
+    JudgingPart,
+    MethodPart,
+    PlannedPhoto,
+    Question,
+    applies,
+    questions,
+)
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui.images import Images
-from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.screen import Opened, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.question_row import QuestionRow
 from labapp.ui.widgets.row_view import Columns
+
+if TYPE_CHECKING:
+    from labapp.tasks.judging.screen.description import Description
 
 CONFIDENCES = (
     "judging_confidence_1",
@@ -47,7 +58,32 @@ WIDEST = 1760
 """Wider than other screens: pictures as large as there is room for."""
 
 
-class JudgingScreen(Screen):
+class DescribedScreen(Screen):
+    """A screen over which the description of its method can be opened, or the whole tree."""
+
+    _described: Description | None = None
+
+    def opened(self) -> Opened | None:
+        what = self.state.description
+        if what and self._described is None:
+            # It shows its examples as screens do, which are made of this module's.
+            from labapp.tasks.judging.screen.description import Description
+
+            assert isinstance(self.planned, JudgingPart | MethodPart)
+            self._described = Description(self.session, self.planned, self.open_tree)
+        if what and self._described is not None:
+            self._described.show_what(what)
+        return self._described if what else None
+
+    def open_tree(self) -> None:
+        """Show the whole tree."""
+        self.send(OpenDescription(TREE))
+
+    def close_opened(self) -> None:
+        self.send(CloseDescription(self.state.description))
+
+
+class JudgingScreen(DescribedScreen):
     """A stage of photos: they come and go in it without anything being rebuilt.
 
     A task's screen says in `show_photo` what it shows of a photo, in `show_answers` what of the

@@ -16,24 +16,12 @@ from labapp.ui.widgets.buttons import Segmented
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.painting import brush, pen
 from labapp.ui.widgets.pictures import ImageView, StimulusView
-from labapp.ui.widgets.series import SeriesView
+from labapp.ui.widgets.series import SeriesView, view_of
 
 GAP = theme.SPACE_M
 CAPTION_HEIGHT = 28
 OWN_HUE, TARGET_HUE = "#0080FF", "#FF7F00"
 """What two_hues gives for full white on black."""
-
-
-def view_of(
-    display: Display, picture: Array, palette: theme.Palette, name: str, *, improved: bool
-) -> ImageView | SeriesView:
-    """The view for pictures of this kind."""
-    if display == "series":
-        return SeriesView(palette, name, two_styles=improved)
-    rows, columns = picture.shape
-    return ImageView(
-        (rows, columns), palette, name, binary=display == "binary_image", two_hues=improved
-    )
 
 
 class Swatch(QWidget):

@@ -20,8 +20,9 @@ from labapp.tasks.judging.plan import (
     PlannedPhoto,
     Question,
 )
+from labapp.tasks.judging.screen.photos import CONFIDENCES, WIDEST, JudgingScreen
+from labapp.tasks.judging.screen.pictures import heatmap
 from labapp.ui import theme
-from labapp.ui.participant.judging import CONFIDENCES, WIDEST, JudgingScreen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.heatmap_bar import HeatmapBar
 from labapp.ui.widgets.photo_view import PhotoView
@@ -202,7 +203,7 @@ class HeatmapScreen(JudgingScreen):
             there = index < len(photo.heatmaps)
             heat = photo.heatmaps[index] if there else None
             place.view.show_picture(
-                None if heat is None else self.images.heatmap(photo.photo, heat, explained)
+                None if heat is None else heatmap(self.images, photo.photo, heat, explained)
             )
         if self.part.labels:
             name, marks = explained.names[photo.truth], explained.marks.get(photo.truth, "")

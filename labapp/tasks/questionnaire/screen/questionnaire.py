@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from labapp.events.commands import Back, Command, Next
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.ui.participant.questionnaire_page import Page
+from labapp.tasks.questionnaire.screen.page import Page
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head

@@ -1,0 +1,1 @@
+"""What participants see of the judging task: one module a screen."""

@@ -1,0 +1,58 @@
+"""Texts of one or more pages; the debrief is one too."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from labapp.study.parts import PagesPart
+from labapp.study.rules import amount
+from labapp.ui.participant.pages import PagedScreen
+from labapp.ui.participant.screen import stage_words
+from labapp.ui.participant.view import SessionView
+from labapp.ui.widgets.markdown import text_width
+
+
+class PagesScreen(PagedScreen):
+    """A page of text in a column of its own; the debrief ends with what is paid."""
+
+    def __init__(self, session: SessionView, part: PagesPart) -> None:
+        pages = session.pages(part.document, part.values)
+        last = part.part == "debrief"
+        if last and (paid := payment_words(session)):
+            pages[-1] += f"\n\n{paid}"
+        super().__init__(
+            session,
+            part,
+            pages,
+            stage=stage_words(session, part),
+            last_words="finish" if last else "continue",
+        )
+        column = self.column(text_width())
+        column.addStretch(1)
+        column.addWidget(self.text, 100)
+        column.addStretch(2)
+        # Before the first layout, which decides whether the text scrolls and so takes the focus.
+        self.text.show_text(self._pages[0])
+
+    def entrance(self) -> QWidget | None:
+        return self.text if self.text.focusPolicy() else None
+
+
+def payment_words(session: SessionView) -> str:
+    """What the participant is told of the payment; empty in a study that pays nothing."""
+    earned = session.payment()
+    if earned is None:
+        return ""
+    words = session.words
+
+    def said(value: float) -> str:
+        return words.number(amount(earned.currency, value))
+
+    if not earned.bonus:
+        return words("payment", total=said(earned.total))
+    return words(
+        "payment_with_bonus",
+        total=said(earned.total),
+        base=said(earned.base),
+        bonus=said(earned.bonus),
+    )

@@ -1,0 +1,1 @@
+"""What participants see of the reconstruction task: one module a screen."""

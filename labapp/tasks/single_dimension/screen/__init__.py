@@ -1,0 +1,1 @@
+"""What participants see of the single-dimension task: one module a screen."""
