@@ -32,8 +32,8 @@ import pandas as pd
 import yaml
 
 from labapp import resources
-from labapp.analysis.reconstruction import published
 from labapp.analysis.tables import load
+from labapp.profiles.interactive_reconstruction import published
 from labapp.records.journal import read_rows
 from labapp.representations.package import find
 from labapp.simulation.jobs import simulate_study

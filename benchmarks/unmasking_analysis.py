@@ -30,9 +30,9 @@ def timed(what: Callable[[], Any]) -> tuple[float, Any]:
 def measured(participants: int, folder: Path) -> dict[str, float]:
     """Seconds by what was done."""
     from labapp.analysis import load
-    from labapp.analysis.unmasking.cells import Cells
-    from labapp.analysis.unmasking.findings import findings
-    from labapp.analysis.unmasking.groups import groups_of
+    from labapp.tasks.unmasking.report.cells import Cells
+    from labapp.tasks.unmasking.report.findings import findings
+    from labapp.tasks.unmasking.report.groups import groups_of
 
     command = [sys.executable, "-m", "labapp", "simulate", "unmasking-faces"]
     options = ["--participants", str(participants), "--strategy", "understanding"]

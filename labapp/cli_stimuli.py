@@ -49,15 +49,16 @@ def stimuli_check(folder: Folder) -> None:
 
     Example: labapp stimuli check my-set
     """
-    from labapp.analysis.judging.lengths import of_set
+    from labapp.analysis.task_report import reports
     from labapp.stimuli.importing import checked
 
     found = checked(folder)
     _warn(found.warnings)
     assert found.manifest is not None
     say(f"{folder}: in order ({len(found.manifest.photos)} photos).")
-    if told := of_set(found.manifest):
-        say(told)
+    for report in reports():
+        if remark := report.about_stimuli(found.manifest):
+            say(remark)
 
 
 @stimuli_app.command("import")

@@ -36,6 +36,9 @@ TASKS = (
     "unmasking",
 )
 """The shipped tasks: folders of `labapp.tasks`, in the order in which lists name them."""
+PROFILES = ("interactive_reconstruction",)
+"""The published studies of which labapp knows more than their tasks: folders of
+`labapp.profiles`."""
 TASK_GROUP = "labapp.tasks"
 READY = "ready"
 UNREAD = "installed, but this version of labapp does not read this group"

@@ -47,8 +47,9 @@ def loaded_after(code: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-SHOWN = re.compile(r"\.(screen(\..*)?|beside)$")
-"""Files of a task that are widgets: the participant's screen, and what stands beside the mirror."""
+SHOWN = re.compile(r"\.((screen|report)(\..*)?|beside)$")
+"""Files of a task that are loaded when they are shown: the participant's screen, what stands beside
+the mirror, and the sections of the report."""
 LIGHT = {
     "labapp.cli": ["labapp.cli"],
     "labapp.events": modules("events"),

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from labapp.analysis.findings import Findings, findings
 from labapp.analysis.folding.workers import SAFE
-from labapp.analysis.labels import files as label_files
-from labapp.analysis.labels.ratings import check_files
 from labapp.analysis.report import report
 from labapp.analysis.snapshots import Snapshots, recorded
 from labapp.analysis.sources import Progress
 from labapp.analysis.staging import staged
 from labapp.analysis.tables import Tables, load
+from labapp.analysis.task_report import Findings, reports
 from labapp.analysis.writing import (
     file_names,
     refuse_existing,
@@ -27,12 +24,9 @@ from labapp.analysis.writing import (
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.computing.processes import processes
 
-if TYPE_CHECKING:
-    from labapp.analysis.plate import Plate
-
 REPORT = "report.html"
 FIGURES = "figures"
-"""Folder of the figures of models, judged explanations and masked pictures, as SVG and PNG."""
+"""Folder of the figures of tasks and published studies, as SVG and PNG."""
 
 
 def analyze(
@@ -58,8 +52,10 @@ def analyze(
     read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
     worker is lost or the cluster cannot be used, DataFolderError when `out` cannot be written.
     """
-    refuse_existing(out, (*file_names(), *label_files.NAMES, REPORT, FIGURES))
-    check_files(ratings)
+    brought = (name for report in reports() for name in report.files)
+    refuse_existing(out, (*file_names(), *brought, REPORT, FIGURES))
+    for each in reports():
+        each.check_ratings(ratings)
 
     def part(start: float, end: float) -> Progress | None:
         if progress is None:
@@ -67,17 +63,17 @@ def analyze(
         return lambda share, what: progress(start + share * (end - start), what)
 
     tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn, workers=workers, dask=dask)
-    counted = tables.included()
-    found = findings(counted, ratings)
+    findings = Findings.find(tables.included(), ratings)
     try:
         with staged(out, REPORT) as folder, _beside(tables, workers) as executor:
             large = executor.submit(write_snapshots, recorded(tables), *snapshot_files(folder))
-            text = report(tables, progress=part(0.5, 0.8), found=found)
+            text = report(tables, progress=part(0.5, 0.8), findings=findings)
             if progress is not None:
                 progress(0.8, "writing tables")
-            write_small(tables, folder, found)
-            _draw(counted, found, folder / FIGURES)
-            label_files.write(found.labels, folder)
+            write_small(tables, folder, findings)
+            _draw(findings, folder / FIGURES)
+            for each, results in findings.of.items():
+                each.write(results, folder)
             large.result()
             (folder / REPORT).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -96,47 +92,15 @@ def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Execu
     return processes(1, safe=SAFE)
 
 
-def _draw(counted: Tables, found: Findings, folder: Path) -> None:
+def _draw(findings: Findings, folder: Path) -> None:
     """The figures that are files, where there are any. Raises OSError."""
     plates = [
-        *_of_judged(counted, found),
-        *_of_unmasked(found),
-        *(plate for own in found.drawn.values() for plate in own.values()),
-        *_of_labels(found),
+        plate
+        for report, results in findings.of.items()
+        for plate in report.plates(findings.counted, results)
     ]
     if not plates:
         return
     folder.mkdir()
     for plate in plates:
         plate.save(folder)
-
-
-def _of_judged(counted: Tables, found: Findings) -> list[Plate]:
-    if not found.judged.groups:
-        return []
-    from labapp.analysis.judging.figures import plates
-
-    return plates(counted, found.judged.groups)
-
-
-def _of_unmasked(found: Findings) -> list[Plate]:
-    """Those of each group; their names tell groups apart where there are several."""
-    if not found.unmasked:
-        return []
-    from labapp.analysis.unmasking.figures import plates
-
-    if len(found.unmasked) == 1:
-        return plates(found.unmasked[0])
-    return [
-        plate
-        for number, one in enumerate(found.unmasked, start=1)
-        for plate in plates(one, f"unmasking-{number}-{one.group.study}")
-    ]
-
-
-def _of_labels(found: Findings) -> list[Plate]:
-    if not found.labels.models:
-        return []
-    from labapp.analysis.labels.figures import plates
-
-    return plates(found.labels)

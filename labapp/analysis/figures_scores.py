@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from labapp.analysis.figures import WIDTH_IN, Drawing, model_names, svg_of
 from labapp.figure_style import ACCENT, HAIRLINE, INK, STYLE
+from labapp.report.drawing import WIDTH_IN, Drawing, model_names, svg_of
 
 MANY = 4
 """With more models than this a panel is twice as wide."""

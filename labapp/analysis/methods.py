@@ -7,54 +7,35 @@ is for the authors to add.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
-from math import isclose
 
 import pandas as pd
 
 from labapp import __version__
 from labapp.analysis.course import true_date
-from labapp.analysis.formats import clock, count, decimal
 from labapp.analysis.inclusion import RULES
-from labapp.analysis.judging.groups import groups_of
-from labapp.analysis.reconstruction.results import Found
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import Findings, ReportedStudy, TaskReport, reports
+from labapp.report.formats import clock, count
 
 USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
 """Packages whose versions a reader may need to get the same numbers."""
-TASKS = {
-    "reconstruction": "reconstructed target pictures by turning dials",
-    "calibration": "turned dials without a target mark and said when they were far away and when "
-    "close enough",
-    "single-dimension-traversals": "chose the value of one dimension, shown as latent traversals",
-    "single-dimension-exemplars": "chose the value of one dimension, shown by synthetic exemplars",
-    "heatmap-distinction": "found the class of photos explained by heatmaps",
-    "prototype-distinction": "found the class of photos explained by prototypes",
-    "prototype-agreement": "judged predictions explained by prototypes",
-    "path-distinction": "decided the last steps of a decision tree",
-    "path-agreement": "judged predictions explained by the path through a tree",
-    "path-first-step": "named the first step of a path through a tree that they disagreed with",
-    "unmasking": "named what masked pictures showed",
-}
-"""What participants did, by task."""
-_DESIGNS = {
-    True: "repeated-measures ANOVA and paired t tests where participants met several models",
-    False: "one-way ANOVA and independent t tests with pooled variance where each met one",
-}
-"""Tests within participants, and between them."""
 
 
-def methods(tables: Tables, study: str, compared: Sequence[Found] = ()) -> str:
-    """The paragraph on one study; tables: its rows, all sessions; compared: what groups of its
-    models say."""
+def methods(study: ReportedStudy, findings: Findings) -> str:
+    """The paragraph on one study; findings: what the sessions that count say."""
+    tables = study.tables
     sentences = [
-        *_sample(tables, study),
+        *_sample(tables, study.name),
         *_replicated(tables),
         *_tasks(tables),
-        *_lengths(tables),
         *_recording(tables),
-        *_tests(compared),
+        *(
+            sentence
+            for report, results in findings.of.items()
+            for sentence in report.methods(study, results)
+        ),
         _software(),
     ]
     return " ".join(sentences)
@@ -112,24 +93,20 @@ def _replicated(tables: Tables) -> Iterator[str]:
             )
 
 
-def _lengths(tables: Tables) -> Iterator[str]:
-    """How long judged explanations are beside those of the paper."""
-    for group in groups_of(tables.included()):
-        if group.length_sentence:
-            yield group.length_sentence
-
-
 def _tasks(tables: Tables) -> Iterator[str]:
     stages = tables.stages
+    known = {task: report for report in reports() for task in report.activities}
     for task, some in stages.groupby("task", sort=True):
         asked = sorted({int(n) for n in some["n_planned"].dropna()})
         models = sorted({str(model) for model in some["model"]})
         shown = "–".join(str(n) for n in dict.fromkeys((asked[0], asked[-1]))) if asked else "no"
-        sentence = (
-            f"Participants {TASKS.get(str(task), str(task))} ({shown} questions a stage; "
-            f"{', '.join(models)})"
+        report = known.get(str(task), TaskReport())
+        activity = report.activities.get(str(task), f"did the task {task}")
+        trials = tables.trials[(tables.trials["task"] == task) & (tables.trials["role"] == "stage")]
+        yield (
+            f"Participants {activity} ({shown} questions a stage; {', '.join(models)})"
+            f"{report.asked(trials)}."
         )
-        yield f"{sentence}{_threshold(tables.trials, str(task))}."
     per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
     if not per.empty and per.max() > 1:
         orders = tables.participants["models"].nunique()
@@ -137,21 +114,6 @@ def _tasks(tables: Tables) -> Iterator[str]:
             f"Each session had up to {per.max()} stages, one after another, "
             f"in {count(int(orders), 'order')} of models over the sessions."
         )
-
-
-def _threshold(trials: pd.DataFrame, task: str) -> str:
-    """The alignment that solved a question, where questions are solved."""
-    own = trials[(trials["task"] == task) & (trials["role"] == "stage")]
-    wanted = sorted({float(one) for one in own["target_alignment"].dropna()})
-    if not wanted:
-        return ""
-    told = " and ".join(_percent(one) for one in wanted)
-    return f"; a question was solved at an alignment of {told} %"
-
-
-def _percent(share: float) -> str:
-    value = 100 * share
-    return decimal(value, 0 if isclose(value, round(value), abs_tol=1e-9) else 1)
 
 
 def _recording(tables: Tables) -> Iterator[str]:
@@ -198,20 +160,6 @@ def _blinding(sessions: pd.DataFrame) -> Iterator[str]:
     if silent:
         told = count(silent, "session")
         yield f"Whether the moderator was blind is not recorded for {told}."
-
-
-def _tests(compared: Sequence[Found]) -> Iterator[str]:
-    """How models were compared, where a test was made."""
-    made = [one for one in compared if any(metric.tests for metric in one.compared)]
-    if not made:
-        return
-    designs = {one.group.within for one in made}
-    tests = " and ".join(_DESIGNS[within] for within in (True, False) if within in designs)
-    n = made[0].n_tests
-    yield (
-        f"Models were compared by {tests}; p is two-sided, and Bonferroni's correction is over the "
-        f"{count(n, 'test')} of the whole analysis (threshold {made[0].threshold:.2g})."
-    )
 
 
 def _software() -> str:

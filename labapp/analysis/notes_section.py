@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from labapp.analysis.formats import clock, count
-from labapp.analysis.listing import NONE, SHOWN_ROWS, records
-from labapp.analysis.page import Html, details, heading, paragraph, table, text, two_lines
+from labapp.report.formats import clock, count
+from labapp.report.listing import NONE, SHOWN_ROWS, records
+from labapp.report.page import Html, details, heading, paragraph, table, text, two_lines
 
 SHOWN_SESSIONS = 100
 """Sessions whose notes are in the page; the table beside it has those of all."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from labapp.analysis.formats import clock, count, decimal
-from labapp.analysis.page import Html, table, two_lines
+from labapp.report.formats import clock, count, decimal
+from labapp.report.page import Html, table, two_lines
 
 LOST = 0.01
 """A session that lost more than this share of its sound is counted as such."""

@@ -4,27 +4,24 @@ answers."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.analysis import figures_scores
-from labapp.analysis.formats import decimal
-from labapp.analysis.judging.opinions import RISK_ITEMS
-from labapp.analysis.listing import limited, records, spread
-from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
-from labapp.analysis.reconstruction.groups import TASKS as COMPARED
 from labapp.analysis.scores import OF_STAGES
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import reports
+from labapp.report.formats import decimal
+from labapp.report.listing import limited, records, spread
+from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
 from labapp.study.demographics import is_demographic
 from labapp.study.instruments.scoring import TLX_SUBSCALES
 
 WHOLE = "whole session"
 MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
 SEQ = "seq"
-ELSEWHERE = frozenset({"hive-understanding"})
-"""Instruments that are reported by the time they were asked, with the judged explanations."""
 TLX = (*TLX_SUBSCALES, "raw_tlx", "weighted_tlx")
 NAMES = {
     "raw_tlx": "Raw TLX",
@@ -36,11 +33,28 @@ NAMES = {
 }
 
 
+class _Elsewhere(NamedTuple):
+    """What tasks' own sections tell of questionnaires. workload: tasks whose ratings they draw."""
+
+    instruments: frozenset[str]
+    items: frozenset[str]
+    workload: frozenset[str]
+
+
+def _elsewhere() -> _Elsewhere:
+    known = reports()
+    return _Elsewhere(
+        frozenset().union(*(report.instruments for report in known)),
+        frozenset().union(*(report.items for report in known)),
+        frozenset().union(*(report.draws_workload for report in known)),
+    )
+
+
 def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
     """Everything that was asked of the sessions that count; anchor: prefix of the page's ids."""
     scores = by_stage(counted)
     scores = scores[~((scores["score"] == SEQ) & (scores["of"] != WHOLE))]  # is with the metrics
-    scores = scores[~scores["instrument"].isin(ELSEWHERE)]
+    scores = scores[~scores["instrument"].isin(_elsewhere().instruments)]
     answers = counted.answers[counted.answers["submitted"]]
     if scores.empty and answers.empty:
         return
@@ -59,12 +73,14 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
 def _drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
     """Whether these ratings are of stages whose models are compared: their figure stands there."""
     tasks = {task} if task else set(counted.stages["task"])
-    return tasks <= set(COMPARED) and bool((scores["of"] != WHOLE).all())
+    return tasks <= _elsewhere().workload and bool((scores["of"] != WHOLE).all())
 
 
 def workload(scores: pd.DataFrame, name: str) -> Html:
     """The figure of NASA-TLX ratings; name: prefix of its ids."""
     names = {score: _name(score) for score in TLX}
+    from labapp.analysis import figures_scores  # matplotlib is slow to load
+
     drawing = figures_scores.workload(scores, names, name)
     said = "Bar: mean; thick line: median; one point a participant. 100 is most, of Performance"
     return figure(drawing.svg, drawing.label, f"{said}: failure.")
@@ -123,11 +139,11 @@ def _name(score: str) -> str:
 def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     """Ratings and sliders of questionnaires that name no scoring; scored: those that name one.
 
-    Who somebody is, is told in counts alone. Sliders of HIVE's trade-off stand with the judged
-    explanations.
+    Who somebody is, is told in counts alone. Items that a task's own
+    sections tell are left to these.
     """
     given = answers[answers["kind"].isin(["rating", "slider"]) & answers["value"].notna()]
-    given = given[~given["instrument"].isin(scored) & ~given["item"].isin(RISK_ITEMS)]
+    given = given[~given["instrument"].isin(scored) & ~given["item"].isin(_elsewhere().items)]
     given = given[~given["instrument"].map(is_demographic).astype(bool)]
     if given.empty:
         return

@@ -1,5 +1,5 @@
 """The report's section on recruitment: who stayed, how long it took, what an hour was paid, and who
-took part, beside what the paper prints of it (paper 000, 5.2.1 and 5.2.2).
+took part, beside what a paper prints of it.
 
 The paper's values stand there where the study file says which published study it repeats
 (`replicates`), and nowhere else.
@@ -7,22 +7,20 @@ The paper's values stand there where the study file says which published study i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.formats import decimal
-from labapp.analysis.listing import NONE
-from labapp.analysis.page import Html, heading, paragraph, table, two_lines
-from labapp.analysis.reconstruction import published as paper
-from labapp.analysis.reconstruction.groups import published_name
-from labapp.analysis.reconstruction.published import Printed
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import PrintedValue, Profile, profiles
+from labapp.report.formats import decimal
+from labapp.report.listing import NONE
+from labapp.report.page import Html, heading, paragraph, table, two_lines
 from labapp.study.demographics import is_demographic
 
-PAPER = "000"
-"""The paper whose values on recruitment are known here; paper 003's are in its own sections."""
+Printed = Sequence[PrintedValue]
 PERCENTILES = ((80, "percentile_80"), (95, "percentile_95"))
 AVERAGE = "average"
 
@@ -32,23 +30,31 @@ def recruitment(tables: Tables) -> Iterator[Html]:
     sessions = tables.participants
     recruited = sessions[sessions["outcome"] != "declined"]
     included = recruited[recruited["included"]]
-    printed = printed_of(sessions)
+    of, printed = printed_of(sessions)
     if len(recruited):
-        yield from _stayed(recruited, printed)
+        yield from _stayed(recruited, printed, of.published_name)
     if len(included):
         yield from _took(included, printed)
         yield from _people(tables.answers, included, printed)
-    for note in dict.fromkeys(row.note for row in printed if row.note):
-        yield paragraph(f"Of the paper's values (5.2): {note}.", "quiet")
+    for source, note in dict.fromkeys((row.source, row.note) for row in printed if row.note):
+        yield paragraph(f"Of the paper's values ({source}): {note}.", "quiet")
 
 
-def printed_of(sessions: pd.DataFrame) -> tuple[Printed, ...]:
-    """What the paper prints of the recruitment of the study that these sessions repeat."""
-    of_paper = sessions[sessions["replicates_paper"] == PAPER]["replicates_study"].dropna().unique()
-    return paper.recruitment(str(of_paper[0])) if len(of_paper) == 1 else ()
+def printed_of(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
+    """What a paper prints of the recruitment of the study that these sessions repeat, and who knows
+    it; nothing where they repeat several."""
+    repeated = sessions[["replicates_paper", "replicates_study"]].dropna().drop_duplicates()
+    if len(repeated) == 1:
+        paper, study = (str(cell) for cell in repeated.iloc[0])
+        for profile in profiles():
+            if values := profile.printed(paper, study):
+                return profile, values
+    return Profile(), ()
 
 
-def _stayed(recruited: pd.DataFrame, printed: Sequence[Printed]) -> Iterator[Html]:
+def _stayed(
+    recruited: pd.DataFrame, printed: Printed, published_name: Callable[[str], str]
+) -> Iterator[Html]:
     """Retention by what sessions were of: their task and, where each met one model, the model."""
     rows: list[tuple[object, ...]] = []
     for task, some in recruited.groupby("tasks", sort=True):
@@ -72,7 +78,7 @@ def _retained(name: str, some: pd.DataFrame, said: str) -> tuple[object, ...]:
     return name, len(some), kept, decimal(100 * kept / len(some), 0), said
 
 
-def _said(printed: Sequence[Printed], quantity: str, task: str, model: str) -> str:
+def _said(printed: Printed, quantity: str, task: str, model: str) -> str:
     """The share that the paper prints, in percent."""
     for row in printed:
         if (row.quantity, row.measure, row.task, row.model) == (quantity, "share", task, model):
@@ -80,7 +86,7 @@ def _said(printed: Sequence[Printed], quantity: str, task: str, model: str) -> s
     return NONE
 
 
-def _took(included: pd.DataFrame, printed: Sequence[Printed]) -> Iterator[Html]:
+def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
     """How long the sessions took that count, and what that makes an hour."""
     rows: list[tuple[object, ...]] = []
     for task, some in included.groupby("tasks", sort=True):
@@ -112,7 +118,7 @@ def _took(included: pd.DataFrame, printed: Sequence[Printed]) -> Iterator[Html]:
     )
 
 
-def _printed_time(printed: Sequence[Printed], task: str, measure: str) -> str:
+def _printed_time(printed: Printed, task: str, measure: str) -> str:
     found = {
         row.quantity: row
         for row in printed
@@ -126,9 +132,7 @@ def _printed_time(printed: Sequence[Printed], task: str, measure: str) -> str:
 _TIMES = ("duration", "pay_per_hour")
 
 
-def _people(
-    answers: pd.DataFrame, included: pd.DataFrame, printed: Sequence[Printed]
-) -> Iterator[Html]:
+def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
     """What the paper says of who took part, beside the same shares here."""
     statements = [row for row in printed if ":" in row.quantity]
     known = included[~included["deidentified"]]

@@ -10,15 +10,12 @@ from importlib.metadata import version
 from labapp import __version__
 from labapp.analysis import sections
 from labapp.analysis.definitions import DEFINITIONS
-from labapp.analysis.findings import Findings, findings
-from labapp.analysis.formats import count
-from labapp.analysis.judging import sections as judging_sections
-from labapp.analysis.page import Html, definitions, heading, page, paragraph, text
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import Findings, reports
+from labapp.report.formats import count
+from labapp.report.page import Html, definitions, heading, page, paragraph, text
 
-JUDGED = "judged"
-"""Id of the section on all studies of judged explanations."""
 IN_TITLE = 3
 """So many studies are named in the title; more are counted there and listed below it."""
 
@@ -27,30 +24,38 @@ def report(
     tables: Tables,
     made: datetime | None = None,
     progress: Progress | None = None,
-    found: Findings | None = None,
+    findings: Findings | None = None,
 ) -> str:
-    """The page as text. made: the time printed on it (now, if not given); found: what the sessions
-    that count say, where that is known already."""
+    """The page as text. made: the time printed on it (now, if not given); findings: what the
+    sessions that count say, where that is known already."""
     made = made or datetime.now(UTC)
-    counted = tables.included()
-    found = findings(counted) if found is None else found
+    if findings is None:
+        findings = Findings.find(tables.included())
     studies = [str(study) for study in sorted(tables.participants["study"].unique())]
     parts: list[str] = []
     for done, study in enumerate(studies):
         if progress is not None:
             progress(done / len(studies), f"report on {study}")
-        parts.extend(sections.study(tables.of_study(study), study, f"s{done + 1}", found))
-    parts.extend(judging_sections.together(counted, found.judged, JUDGED))
+        parts.extend(sections.study(tables.of_study(study), study, f"s{done + 1}", findings))
+    chapters: list[tuple[str, str]] = []
+    for number, (each, results) in enumerate(findings.of.items(), start=1):
+        anchor = f"all-{number}"
+        chapter, contents = each.chapter(findings.counted, results, anchor)
+        if chapter:
+            chapters.append((anchor, chapter))
+            parts.append(heading(2, chapter, anchor))
+            parts.extend(contents)
     parts.append(heading(2, "How the numbers are defined", "definitions"))
-    parts.append(definitions(DEFINITIONS.items()))
+    brought = [item for each in reports() for item in each.definitions.items()]
+    parts.append(definitions([*DEFINITIONS.items(), *brought]))
     title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
-    header = "".join(_header(tables, title, studies, made, judged=bool(found.judged.groups)))
+    header = "".join(_header(tables, title, studies, made, chapters))
     return page(title, header, "".join(parts), _footer(tables))
 
 
 def _header(
-    tables: Tables, title: str, studies: list[str], made: datetime, *, judged: bool
+    tables: Tables, title: str, studies: list[str], made: datetime, chapters: list[tuple[str, str]]
 ) -> Iterator[Html]:
     sessions = tables.participants
     people = sessions.groupby(["study", "participant"]).ngroups
@@ -74,8 +79,7 @@ def _header(
         # In print there is no navigation, and the page is to say what it is of.
         yield paragraph(Html(", ".join(links)), "quiet")
         links = []
-    if judged:
-        links.append(f'<a href="#{JUDGED}">Judged explanations, all studies</a>')
+    links += [f'<a href="#{anchor}">{text(title)}</a>' for anchor, title in chapters]
     links.append('<a href="#definitions">How the numbers are defined</a>')
     yield Html(f"<nav>{''.join(links)}</nav>\n")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from labapp.analysis.formats import count, decimal
 from labapp.analysis.inclusion import RULES, variables
-from labapp.analysis.listing import records
-from labapp.analysis.page import Html, heading, paragraph, table, two_lines
+from labapp.report.formats import count, decimal
+from labapp.report.listing import records
+from labapp.report.page import Html, heading, paragraph, table, two_lines
 
 Row = dict[str, Any]
 

@@ -10,11 +10,12 @@ import pandas as pd
 
 from labapp import access
 from labapp.analysis.columns import table_columns
-from labapp.analysis.findings import DERIVED, Findings, derived, findings
+from labapp.analysis.findings import derived, derived_columns
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.snapshots import recorded
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Columns
+from labapp.analysis.task_report import Findings
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.errors import DataFolderError, ExportExists
 from labapp.text_tables import Lines, cell
@@ -24,7 +25,7 @@ DICTIONARY = "columns.csv"
 
 def _columns() -> dict[str, Columns]:
     """By table, those that are worked out from the others last."""
-    return {**table_columns(), **DERIVED}
+    return {**table_columns(), **derived_columns()}
 
 
 def snapshot_files(out: Path) -> tuple[Path, Path]:
@@ -38,10 +39,10 @@ def file_names() -> tuple[str, ...]:
     return (*tables, DICTIONARY)
 
 
-def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path]:
+def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[Path]:
     """Write every table as .csv and .parquet, and columns.csv, into the folder `out`.
 
-    found: what the sessions that count say, where that is known already.
+    findings: what the sessions that count say, where that is known already.
 
     In CSV a cell with one number a dimension is a JSON list, a missing value is empty, and text
     is escaped as `labapp.text_tables` says; in Parquet they are a list and the text itself.
@@ -49,20 +50,20 @@ def write(tables: Tables, out: Path, found: Findings | None = None) -> list[Path
     the folder cannot be written.
     """
     refuse_existing(out, file_names())
-    found = findings(tables.included()) if found is None else found
+    findings = Findings.find(tables.included()) if findings is None else findings
     try:
         access.own_folder(out)
-        written = write_small(tables, out, found)
+        written = write_small(tables, out, findings)
         write_snapshots(recorded(tables), *snapshot_files(out))
     except OSError as error:
         raise unwritable(out, error) from error
     return [*written, *snapshot_files(out)]
 
 
-def write_small(tables: Tables, out: Path, found: Findings) -> list[Path]:
+def write_small(tables: Tables, out: Path, findings: Findings) -> list[Path]:
     """All but the large table, as `write` does it. Raises OSError."""
     written = []
-    for name, frame in {**tables.small(), **derived(found)}.items():
+    for name, frame in {**tables.small(), **derived(findings)}.items():
         written += [out / f"{name}.csv", out / f"{name}.parquet"]
         _to_csv(_as_text(name, frame), written[-2])
         with written[-1].open("xb") as file:

@@ -11,8 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from labapp.analysis.figures import WIDTH_IN
-from labapp.analysis.plate import Plate
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 from labapp.planning.needs import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.plan import Plan
@@ -20,6 +18,8 @@ from labapp.planning.power import ALL
 from labapp.planning.said import short
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
+from labapp.report.drawing import WIDTH_IN
+from labapp.report.plate import Plate
 
 COLUMNS = 4
 BARS = "#C9D1D9"

@@ -9,12 +9,12 @@ from math import ceil, isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.analysis.reconstruction.comparisons import comparisons
-from labapp.analysis.reconstruction.groups import groups_of
-from labapp.analysis.reconstruction.results import Group
 from labapp.planning.normal import Effect, effects
 from labapp.planning.people import People, weights
 from labapp.planning.power import Pool, curves
+from labapp.profiles.interactive_reconstruction.comparisons import comparisons
+from labapp.profiles.interactive_reconstruction.groups import groups_of
+from labapp.profiles.interactive_reconstruction.results import Group
 
 SIZES = (3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 50, 60, 80, 100, 150, 200)
 GOALS = (0.8, 0.9)
@@ -114,7 +114,7 @@ def group_powers(people: People, seed: int) -> list[GroupPower]:
 
 def pools(group: Group, people: People) -> list[tuple[Pool, str]]:
     """A pool for each metric that can tell models apart, with its title."""
-    from labapp.analysis.reconstruction.groups import metrics_of
+    from labapp.profiles.interactive_reconstruction.groups import metrics_of
 
     found = []
     titles = {metric.column: metric.title for metric in metrics_of(group.task)}

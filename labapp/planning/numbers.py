@@ -226,6 +226,6 @@ def _stages(plan: Plan) -> list[Row]:
 
 
 def _plain(frame: Any) -> list[Row]:
-    from labapp.analysis.listing import records
+    from labapp.report.listing import records
 
     return records(frame)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from labapp import __version__
-from labapp.analysis.formats import clock, count, decimal
-from labapp.analysis.page import Html, figure, heading, paragraph, table, two_lines
-from labapp.analysis.page import page as whole_page
-from labapp.analysis.plate import Plate
 from labapp.planning import said, thresholds, waiting
 from labapp.planning.needs import GOALS, SIZES, GroupPower
 from labapp.planning.normal import power_of
 from labapp.planning.numbers import design
 from labapp.planning.plan import Plan
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, Threshold
+from labapp.report.formats import clock, count, decimal
+from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.report.page import page as whole_page
+from labapp.report.plate import Plate
 
 CHECKED_AT = (5, 10, 20, 50)
 """Numbers of participants at which resampled power stands beside that of normal theory."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.analysis.calibration import Suggestion, suggestions
 from labapp.errors import UsageError
 from labapp.planning import pairs, thresholds, waiting
 from labapp.planning.needs import GroupPower, Scenario, group_powers, scenarios
@@ -22,6 +21,7 @@ from labapp.study.conditions import cells_of
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
+from labapp.tasks.reconstruction.report.calibration import Suggestion, suggestions
 
 PARTICIPANTS = 12
 PER_CELL = 6
@@ -213,7 +213,7 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
 
 
 def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
-    from labapp.analysis.reconstruction.groups import in_order
+    from labapp.profiles.interactive_reconstruction.groups import in_order
     from labapp.representations.package import load_package
 
     targets = pairs.targets_of(loaded, space_of, prior_of)

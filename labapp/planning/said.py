@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labapp.analysis.formats import clock, count, decimal
 from labapp.planning.needs import SIZES, Need
 from labapp.planning.plan import Plan
 from labapp.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
 from labapp.planning.waiting import Length, Waiting
+from labapp.report.formats import clock, count, decimal
 
 NONE = "–"
 RESTS_ON = (

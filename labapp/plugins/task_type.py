@@ -101,6 +101,10 @@ class TaskType(ABC, Generic[P]):
     records: ClassVar[str] = ""
     """Where the records of its parts are, which give the rows of tables, as `module:Class` of a
     `labapp.analysis.task_records.TaskRecords`; empty for parts without trials."""
+    report: ClassVar[str] = ""
+    """Where it is what the report has of it, as `module:OBJECT` of a
+    `labapp.analysis.task_report.TaskReport`; loaded when a report is written. Without one the
+    report counts its trials and gives the medians of their numbers."""
     told_elsewhere: ClassVar[tuple[str, ...]] = ()
     """The kinds of its events that its records do not take: the tables of all tasks (answers,
     notes, participants) tell of them, or none needs them."""

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from labapp.analysis.keyboard import fold_keyboard
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
-from labapp.analysis.unmasking.cells import Cells
-from labapp.analysis.unmasking.groups import groups_of
-from labapp.analysis.unmasking.timing import timing
 from labapp.clock import NS
 from labapp.events import Body, Event, Source
 from labapp.events.commands import Pause, Resume
 from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
 from labapp.tasks.unmasking.commands import StimulusHidden
+from labapp.tasks.unmasking.report.cells import Cells
+from labapp.tasks.unmasking.report.groups import groups_of
+from labapp.tasks.unmasking.report.timing import timing
 from tests.analysis.sessions import Stamped, paired
 from tests.helpers.judged import of_play
 from tests.helpers.unmasking import UnmaskingPlay

@@ -10,6 +10,7 @@ from labapp.analysis.quality import quality
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.sections import sessions
 from labapp.analysis.tables import Tables, tables_of
+from labapp.analysis.task_report import Findings, ReportedStudy
 from labapp.events.lifecycle import (
     InclusionDecided,
     PartEnded,
@@ -45,8 +46,14 @@ def both() -> Tables:
     return tables_of([session("P01"), session("P02", "min_solved", gap=True)])
 
 
+def paragraph(tables: Tables, study: str) -> str:
+    """The paragraph on one study."""
+    about = ReportedStudy(study, "s1", tables, tables.included())
+    return methods(about, Findings.find(about.counted))
+
+
 def test_the_paragraph_says_who_did_what_and_with_what() -> None:
-    said = methods(both(), "golden")
+    said = paragraph(both(), "golden")
     assert "2 participants took part in 2 sessions; 1 count." in said
     assert re.search(r"were not met: [^;]+: 1\.", said)
     assert (
@@ -83,7 +90,7 @@ def test_a_moved_date_is_not_told_as_the_day_of_a_session() -> None:
             started_utc=[began[0], "1907-05-06T07:08:09Z"], deidentified=[False, True]
         ),
     )
-    said = methods(copy, "golden")
+    said = paragraph(copy, "golden")
     assert "Sessions were held on 2026-01-02 (UTC)." in said
     assert "Of 1 session the day is not known" in said
     assert "1907" not in said

@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.methods import methods
-from labapp.analysis.reconstruction import published as paper
 from labapp.analysis.recruitment import printed_of, recruitment
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
@@ -21,7 +19,9 @@ from labapp.events.lifecycle import (
     SegmentStarted,
     SessionCompleted,
 )
+from labapp.profiles.interactive_reconstruction import published as paper
 from tests.analysis.sessions import paired, stage_row
+from tests.analysis.test_methods import paragraph
 from tests.analysis.test_report import Page
 from tests.helpers.journals import SessionBuilder
 
@@ -78,7 +78,7 @@ def test_nothing_of_the_paper_stands_beside_a_study_that_repeats_none() -> None:
     """By what the study file says, not by its id."""
     own = tables(None)
     own = replace(own, participants=own.participants.assign(study="synthetic-crowd"))
-    assert printed_of(own.participants) == ()
+    assert printed_of(own.participants)[1] == ()
     text = said(own)
     assert "$27" not in text
     assert "91" not in text
@@ -134,9 +134,9 @@ def test_pay_an_hour_follows_from_pay_and_duration_as_printed() -> None:
 
 
 def test_the_methods_text_says_what_is_repeated_and_that_it_was_run_otherwise() -> None:
-    text = methods(tables(), "mine")
+    text = paragraph(tables(), "mine")
     assert "It repeats the study synthetic-crowd of paper 000." in text
     assert "That was a crowd study: people took part on their own, over the internet. Here" in text
     lab = {"paper": "000", "study": "mnist-think-aloud", "run": "lab"}
-    assert "crowd" not in methods(tables(lab), "mine")
-    assert "repeats" not in methods(tables(None), "mine")
+    assert "crowd" not in paragraph(tables(lab), "mine")
+    assert "repeats" not in paragraph(tables(None), "mine")

@@ -17,11 +17,7 @@ from labapp.analysis import figures, load
 from labapp.analysis.analyze import FIGURES, REPORT, analyze
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.deviations import MEANINGS
-from labapp.analysis.formats import clock, decimal
-from labapp.analysis.labels.files import NAMES
-from labapp.analysis.listing import SHOWN_ROWS
 from labapp.analysis.report import report
-from labapp.analysis.sections import SHOWN_SESSIONS
 from labapp.analysis.writing import file_names
 from labapp.errors import ExportExists
 from labapp.events import Source
@@ -33,7 +29,11 @@ from labapp.events.lifecycle import (
     SessionPaused,
 )
 from labapp.events.undoing import CloseRequested
+from labapp.report.formats import clock, decimal
+from labapp.report.listing import SHOWN_ROWS
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
+from labapp.tasks.reconstruction.report.courses import SHOWN_SESSIONS
+from labapp.tasks.reconstruction.report.labels.files import NAMES
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
 from tests.helpers.pages import problems

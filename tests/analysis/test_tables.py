@@ -16,7 +16,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.analysis.columns import table_columns
-from labapp.analysis.findings import DERIVED
+from labapp.analysis.findings import derived_columns
 from labapp.analysis.tables import frames
 from labapp.analysis.writing import DICTIONARY, file_names, write
 from labapp.bundle.export import export
@@ -221,7 +221,7 @@ def test_csv_gives_the_numbers_back(golden: Path, tmp_path: Path) -> None:
     assert back["excluded_because"].isna().all()
     assert b"\r" not in (tmp_path / "trials.csv").read_bytes()
     dictionary = pd.read_csv(tmp_path / DICTIONARY)
-    assert len(dictionary) == sum(map(len, {**table_columns(), **DERIVED}.values()))
+    assert len(dictionary) == sum(map(len, {**table_columns(), **derived_columns()}.values()))
 
 
 def test_tables_without_rows_are_written_and_read_back(tmp_path: Path) -> None:

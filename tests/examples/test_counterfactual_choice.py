@@ -13,12 +13,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from labapp.analysis.analyze import analyze
+from labapp.analysis.report import report
 from labapp.analysis.tables import load
 from labapp.analysis.writing import write
 from labapp.bundle.verify import verify
 from labapp.errors import LabappError, RecordError, SessionError, StudyError
 from labapp.plugins import registry
 from labapp.records.integrity import check_journal
+from labapp.report.formats import decimal
 from labapp.session.opening import resume
 from labapp.session.past import finished, read_past
 from labapp.simulation.jobs import simulate_study
@@ -239,3 +242,35 @@ def test_an_interrupted_session_names_it_too(example_site: Path, tmp_path: Path)
 
 def test_it_passes_the_kit(tmp_path: Path) -> None:
     check_task(registry.task_types()[-1], short_study(tmp_path), strategy="understanding")
+
+
+def test_the_report_has_a_section_of_its_answers(tmp_path: Path) -> None:
+    """By what its package brings; nothing of labapp names it."""
+    simulate_study(STUDY, 2, "understanding", tmp_path / "data")
+    page = analyze([tmp_path / "data"], tmp_path / "out").read_text("utf-8")
+    assert "<h3>Counterfactual choice</h3>" in page
+    assert "found the candidate that differs from a picture in one dial" in page
+    assert "<dt>Counterfactual choice</dt>" in page
+    choices = pd.read_csv(tmp_path / "out" / "counterfactual_choices.csv")
+    (first, *_) = choices.groupby(["model", "dimension"])
+    (model, dial), answers = first
+    assert f'<th scope="row">{model}</th><td class="n">{dial}</td>' in page
+    assert f'<td class="n">{len(answers)}</td>' in page
+
+
+def test_a_task_that_names_no_sections_is_in_the_report_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(registry.task_types()[-1]), "report", "")
+    simulate_study(STUDY, 2, "understanding", tmp_path / "data")
+    tables = load(tmp_path / "data")
+    page = report(tables)
+    assert f"<h3>Task {STUDY}</h3>" in page
+    choices = tables.more["counterfactual_choices"]
+    assert f"{len(choices)} trials of 2 sessions count." in page
+    assert "Of the table counterfactual_choices: median, and n." in page
+    for column in ("response_s", "confidence"):
+        for _, of_model in choices.groupby("model"):
+            median = decimal(float(of_model[column].median()), 2)
+            n = int(of_model[column].notna().sum())
+            assert f'{median}<span class="second">n = {n}</span>' in page

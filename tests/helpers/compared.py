@@ -10,8 +10,8 @@ import pandas as pd
 
 from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
 from labapp.analysis.inference import Outcome
-from labapp.analysis.reconstruction.comparisons import comparisons
-from labapp.analysis.reconstruction.results import Found, Group
+from labapp.profiles.interactive_reconstruction.comparisons import comparisons
+from labapp.profiles.interactive_reconstruction.results import Found, Group
 
 RECONSTRUCTION = "reconstruction"
 EXEMPLARS = "single-dimension-exemplars"

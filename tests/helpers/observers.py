@@ -11,10 +11,10 @@ import numpy as np
 
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, frames
-from labapp.analysis.unmasking.cells import Cells
-from labapp.analysis.unmasking.groups import groups_of
-from labapp.analysis.unmasking.results import Group
 from labapp.stimuli.masking import sizes
+from labapp.tasks.unmasking.report.cells import Cells
+from labapp.tasks.unmasking.report.groups import groups_of
+from labapp.tasks.unmasking.report.results import Group
 
 METHODS = {"gradient": 18.0, "guided_backprop": 10.0, "lrp": 13.0}
 """Threshold in percent by method, in the set's order."""

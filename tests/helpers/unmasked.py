@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.inference import Values
-from labapp.analysis.unmasking.results import (
+from labapp.stimuli.manifest import Confusion
+from labapp.stimuli.masking import sizes
+from labapp.tasks.unmasking.report.results import (
     AGREED,
     CORRECT,
     DONT_KNOW,
@@ -30,8 +32,6 @@ from labapp.analysis.unmasking.results import (
     Group,
     Ranks,
 )
-from labapp.stimuli.manifest import Confusion
-from labapp.stimuli.masking import sizes
 
 METHODS = {
     "gradient": "Gradient",

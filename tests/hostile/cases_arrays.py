@@ -225,7 +225,7 @@ def _(tmp: Path) -> Any:
 
 @case("ratings: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.analysis.labels.ratings import _text
+    from labapp.tasks.reconstruction.report.labels.ratings import _text
 
     os.mkfifo(tmp / "a.csv")
     return _text(tmp / "a.csv")

@@ -213,7 +213,7 @@ def _(data: bytes) -> None:
 
 @target("ratings", b"sheet,label,name,consistent\nabc,1,slant,yes\n")
 def _(data: bytes) -> None:
-    from labapp.analysis.labels import ratings
+    from labapp.tasks.reconstruction.report.labels import ratings
 
     with placed("a.csv", data) as path:
         list(ratings._rows(path))

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labapp.analysis.calibration import suggestions
 from labapp.analysis.tables import load as load_tables
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
+from labapp.tasks.reconstruction.report.calibration import suggestions
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.studies import ring_decoder
 from tests.session.sessions import surroundings

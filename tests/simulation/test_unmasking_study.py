@@ -14,9 +14,6 @@ import pytest
 from scipy.stats import binomtest
 
 from labapp.analysis.tables import Tables, load
-from labapp.analysis.unmasking.findings import findings
-from labapp.analysis.unmasking.results import LABEL, Found
-from labapp.analysis.unmasking.results import PEOPLE as BY_PEOPLE
 from labapp.bundle.verify import verify
 from labapp.records.opening import open_record
 from labapp.session.past import read_past
@@ -24,6 +21,9 @@ from labapp.simulation.jobs import simulate_study
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import sizes
 from labapp.tasks.unmasking.observer import Observer
+from labapp.tasks.unmasking.report.findings import findings
+from labapp.tasks.unmasking.report.results import LABEL, Found
+from labapp.tasks.unmasking.report.results import PEOPLE as BY_PEOPLE
 from tests.helpers import stimuli
 from tests.helpers.unmasking import made, write_unmasking_study
 

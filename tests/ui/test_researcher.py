@@ -16,8 +16,6 @@ from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
 from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS
-from labapp.analysis.findings import findings
-from labapp.analysis.unmasking.statistics import rows as unmasked_rows
 from labapp.bundle.verify import verify
 from labapp.errors import RecordError
 from labapp.records.describe import duration
@@ -25,6 +23,8 @@ from labapp.records.layout import JOURNAL
 from labapp.records.sessions import SessionSummary, list_sessions
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load as load_study
+from labapp.tasks.judging.report.comparisons import findings
+from labapp.tasks.unmasking.report.statistics import rows as unmasked_rows
 from labapp.ui import outside, theme
 from labapp.ui.language import speak
 from labapp.ui.moderator.choices import length_text
@@ -131,7 +131,7 @@ def test_numbers_have_the_decimals_that_tell_them_apart() -> None:
 
 
 def test_every_quantity_in_words_is_said_in_german() -> None:
-    rows = [one.row() for one in findings(cohort(2)).judged.all] + unmasked_rows(unmasked())
+    rows = [one.row() for one in findings(cohort(2)).all] + unmasked_rows(unmasked())
     said = {str(row["quantity"]) for row in rows if row["test"] == "mean"}
     assert {"distinction", "gender: woman", "rank by people, 1 is best"} <= said
     speak("de")

@@ -30,6 +30,7 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     words = "texts/{language}/counterfactual-choice.yaml"
     shown = ("counterfactual.shown",)
     records = "labapp_counterfactual.records:CounterfactualRecords"
+    report = "labapp_counterfactual.report:REPORT"
     bids = ("labapp_counterfactual.bids:FILES",)
     kept_text = "labapp_counterfactual.bids:KEPT_TEXT"
     scored = ("counterfactual.answered",)

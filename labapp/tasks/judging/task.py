@@ -46,6 +46,7 @@ class Judging(TaskType[AnyPart]):
     kept_text = "labapp.tasks.judging.bids:KEPT_TEXT"
     instructs = ("method", "warm_up")
     records = "labapp.tasks.judging.records:JudgingRecords"
+    report = "labapp.tasks.judging.report.contents:REPORT"
     items = (MethodItem, WarmUpItem)
     stages = (JudgingStages,)
     asks_about = "explanations"

@@ -34,6 +34,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     kept_text = "labapp.tasks.reconstruction.bids:KEPT_TEXT"
     instructs = ("tutorial",)
     records = "labapp.tasks.reconstruction.records:ReconstructionRecords"
+    report = "labapp.tasks.reconstruction.report.contents:REPORT"
     told_elsewhere = ("tutorial.dial_moved",)
     items = (ReconstructionTutorial, ReconstructionPractice)
     stages = (Stages,)

@@ -37,6 +37,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     kept_text = "labapp.tasks.single_dimension.bids:KEPT_TEXT"
     instructs = ("example",)
     records = "labapp.tasks.single_dimension.records:SingleDimensionRecords"
+    report = "labapp.tasks.single_dimension.report.contents:REPORT"
     items = (SingleDimensionTutorial, SingleDimensionPractice)
     stages = (SingleDimensionStages,)
     asks_about = "representations"

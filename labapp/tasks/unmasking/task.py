@@ -25,6 +25,7 @@ class Unmasking(TaskType[UnmaskingPart]):
     bids = ("labapp.tasks.unmasking.bids:FILES",)
     kept_text = "labapp.tasks.unmasking.bids:KEPT_TEXT"
     records = "labapp.tasks.unmasking.records:UnmaskingRecords"
+    report = "labapp.tasks.unmasking.report.contents:REPORT"
     stages = (UnmaskingStages,)
     asks_about = "explanations"
 

@@ -1,0 +1,218 @@
+"""What the report has of one task, or of a published study: `TaskReport`.
+
+A task type names its object (`TaskType.report`), a profile is one itself (`labapp.profiles`). Each
+is loaded when a report is written, and not before. A task that names none has the sections of
+`labapp.analysis.by_task`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
+
+import pandas as pd
+
+from labapp import discovery
+from labapp.analysis.column import Column
+from labapp.analysis.tables import Tables
+from labapp.errors import SetupError
+from labapp.plugins import registry
+from labapp.report.page import Html
+
+if TYPE_CHECKING:  # matplotlib is slow to load
+    from labapp.report.plate import Plate
+    from labapp.stimuli.manifest import Manifest
+
+F = TypeVar("F")
+
+
+@dataclass(frozen=True)
+class ReportedStudy:
+    """One study of the report.
+
+    Attributes
+    ----------
+    name : str
+        Its id.
+    anchor : str
+        What the page's ids begin with.
+    tables, counted : Tables
+        Its rows, of all sessions and of those that count.
+    """
+
+    name: str
+    anchor: str
+    tables: Tables
+    counted: Tables
+
+
+class PrintedValue(Protocol):
+    """A number on recruitment as a paper prints it; empty text where it is of none.
+
+    source: its section; quantity: retention, duration, pay_per_hour, or an item of a questionnaire,
+    `:` and its options with + between them; measure: share, average, percentile_80 or
+    percentile_95; printed: as it stands there; note: what else is to be known.
+    """
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def quantity(self) -> str: ...
+    @property
+    def measure(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def printed(self) -> str: ...
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def note(self) -> str: ...
+
+
+class TaskReport(Generic[F]):
+    """What the report has of a task; F is what its findings are.
+
+    Nothing needs to be said but what there is: each method has an answer for nothing.
+    """
+
+    activities: ClassVar[Mapping[str, str]] = {}
+    """By task, as the column `task` of the tables calls it, what participants did, for the
+    paragraph on methods: reconstructed target pictures by turning dials."""
+    tasks: ClassVar[tuple[str, ...]] = ()
+    """The tasks in the tables that its sections are about. Any other has the default section."""
+    definitions: ClassVar[Mapping[str, str]] = {}
+    """How its numbers are defined, by the name of the number."""
+    tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {}
+    """The columns of tables that are worked out from the others, by name."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """The names of the files that `write` makes."""
+    instruments: ClassVar[frozenset[str]] = frozenset()
+    """Questionnaires whose scores its own sections tell."""
+    items: ClassVar[frozenset[str]] = frozenset()
+    """Items of questionnaires that its own sections tell."""
+    draws_workload: ClassVar[tuple[str, ...]] = ()
+    """The tasks whose NASA-TLX ratings by model it draws itself."""
+
+    def check_ratings(self, ratings: Sequence[Path]) -> None:
+        """Look at the files of raters before anything is read. Raises RatingError."""
+
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> F:
+        """What the sessions that count say, worked out once for page, tables and figures.
+
+        Parameters
+        ----------
+        counted : Tables
+            `Tables.included()`, of all studies.
+        ratings : sequence of Path
+            The files that raters filled in.
+        """
+        return cast(F, None)
+
+    def statistics(self, findings: F) -> Iterable[Mapping[str, Any]]:
+        """Its rows of the table of statistics (`labapp.analysis.statistics_columns`)."""
+        return ()
+
+    def frames(self, findings: F) -> Mapping[str, pd.DataFrame]:
+        """The rows of `tables`, by name."""
+        return {}
+
+    def sections(self, study: ReportedStudy, findings: F) -> Iterator[Html]:
+        """What it has of one study, each section with its heading (level 3)."""
+        yield from ()
+
+    def chapter(self, counted: Tables, findings: F, anchor: str) -> tuple[str, Iterator[Html]]:
+        """What it has of all studies together: the heading (level 2), and what stands below it.
+        Without a heading there is none. anchor: the heading's id."""
+        return "", iter(())
+
+    def plates(self, counted: Tables, findings: F) -> Iterable[Plate]:
+        """The figures that are files as well."""
+        return ()
+
+    def write(self, findings: F, folder: Path) -> None:
+        """Write `files` into a folder. Raises OSError."""
+
+    def methods(self, study: ReportedStudy, findings: F) -> Iterator[str]:
+        """Sentences for the paragraph on methods."""
+        yield from ()
+
+    def asked(self, trials: pd.DataFrame) -> str:
+        """What else is to be said of the questions of one task of `activities` in that paragraph,
+        to be put behind its clause; empty for nothing."""
+        return ""
+
+    def about_stimuli(self, manifest: Manifest) -> str:
+        """What is to be said of a stimulus set beside those of published studies."""
+        return ""
+
+
+class Profile(TaskReport[F]):
+    """What the report has of a published study: what compares tasks, and what the paper prints."""
+
+    def about_models(self, models: Iterable[str]) -> Iterator[str]:
+        """What readers of metrics must know of these models, by their ids."""
+        yield from ()
+
+    def printed(self, paper: str, study: str) -> Sequence[PrintedValue]:
+        """What a paper prints of the recruitment for one of its studies."""
+        return ()
+
+    def published_name(self, model: str) -> str:
+        """How those values call a model."""
+        return model
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the sessions that count say, of all studies: by report, and how to get it said."""
+
+    counted: Tables
+    of: Mapping[TaskReport[Any], Any] = field(default_factory=dict)
+
+    @classmethod
+    def find(cls, counted: Tables, ratings: Sequence[Path] = ()) -> Findings:
+        """counted: `Tables.included()`; ratings: files of raters."""
+        return cls(counted, {each: each.findings(counted, ratings) for each in reports()})
+
+
+@cache
+def reports() -> tuple[TaskReport[Any], ...]:
+    """Those of all task types that name one, then the profiles of published studies.
+
+    Raises SetupError where a package's cannot be loaded.
+    """
+    of_tasks = tuple(
+        _loaded(task_type.name, task_type.report)
+        for task_type in registry.task_types()
+        if task_type.report
+    )
+    return (*of_tasks, *profiles())
+
+
+@cache
+def profiles() -> tuple[Profile[Any], ...]:
+    """Those of published studies."""
+    return tuple(
+        discovery.load(f"labapp.profiles.{name}.profile:PROFILE") for name in discovery.PROFILES
+    )
+
+
+def _loaded(name: str, where: str) -> TaskReport[Any]:
+    try:
+        loaded = discovery.load(where)
+        if not isinstance(loaded, TaskReport):
+            raise TypeError(f"it is {type(loaded).__name__}, and no instance of a TaskReport")
+    except Exception as error:
+        raise SetupError(
+            f"What the report has of {name!r} cannot be loaded from {where}: "
+            f"{type(error).__name__}: {error}.",
+            safe="Nothing was written.",
+            todo="Install a version of its package that fits this labapp.",
+        ) from error
+    return loaded

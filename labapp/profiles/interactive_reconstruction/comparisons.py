@@ -1,0 +1,221 @@
+"""One metric over the models of a group: summaries, tests and effects (paper 000, section 6).
+
+As the paper: repeated-measures ANOVA and paired t tests where participants met several models,
+one-way ANOVA and independent t tests with pooled variance where each met one. All else is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from labapp.analysis import effects, inference, variance
+from labapp.analysis.columns import Metric
+from labapp.analysis.inference import Outcome, Values
+from labapp.analysis.mixed_means import mixed
+from labapp.analysis.variance import Matrix
+from labapp.profiles.interactive_reconstruction.groups import metrics_of
+from labapp.profiles.interactive_reconstruction.results import (
+    Compared,
+    Group,
+    Omnibus,
+    Pair,
+    Summary,
+)
+
+RESIDUALS = "normal residuals"
+DIFFERENCES = "normal differences"
+VARIANCES = "same variances"
+SPHERICITY = "sphericity"
+WITHOUT_SPHERICITY = "without sphericity"
+SUM_ERROR, MEAN_ERROR = "error_auc_sum", "error_auc_mean"
+_SAME = 1e-9
+
+
+def comparisons(group: Group) -> tuple[Compared, ...]:
+    """Every metric with a value, in the order of the report; nothing is corrected here."""
+    known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
+    return tuple(_compared(group, metric, _repeats(group.values, metric)) for metric in known)
+
+
+def _repeats(values: pd.DataFrame, metric: Metric) -> str:
+    """The metric of which this one is a multiple: of pictures of one size the error is, as a sum
+    or as a mean over the pixels."""
+    if metric.column != MEAN_ERROR or SUM_ERROR not in values:
+        return ""
+    mean, total = (values[name].to_numpy(np.float64) for name in (MEAN_ERROR, SUM_ERROR))
+    if (np.isnan(mean) != np.isnan(total)).any() or not np.nansum(total):
+        return ""
+    factor = np.nansum(mean) / np.nansum(total)
+    same = np.allclose(mean, factor * total, rtol=_SAME, atol=0, equal_nan=True)
+    return SUM_ERROR if same else ""
+
+
+def _compared(group: Group, metric: Metric, repeats: str) -> Compared:
+    matrix = matrix_of(group, metric)
+    samples = {model: inference.values_of(matrix[:, at]) for at, model in enumerate(group.models)}
+    several = sum(one.size > 0 for one in samples.values()) > 1
+    compare = _within if group.within else _between
+    omnibus, pairs, checks = compare(group.models, matrix) if several else (None, (), {})
+    gaps = group.within and several and bool(np.isnan(matrix).any())
+    return Compared(
+        metric=metric,
+        summaries={model: summary(own) for model, own in samples.items()},
+        omnibus=omnibus,
+        pairs=pairs,
+        checks=checks,
+        mixed=mixed(matrix) if gaps else None,
+        repeats=repeats,
+    )
+
+
+def names_of(check: str, models: Iterable[str]) -> tuple[str | None, str | None]:
+    """The two models that a check is of, where it is of a difference."""
+    for one, other in combinations(models, 2):
+        if check == f"{DIFFERENCES}, {one} − {other}":
+            return one, other
+    return None, None
+
+
+def matrix_of(group: Group, metric: Metric) -> Matrix:
+    """Values of shape (participants with a value, models); NaN where there is none."""
+    wide = group.values.pivot_table(
+        index="participant", columns="model", values=metric.column, dropna=False
+    ).reindex(columns=list(group.models))
+    return wide.dropna(how="all").to_numpy(np.float64)
+
+
+def summary(values: Values) -> Summary:
+    """Of the values of one model."""
+    if values.size == 0:
+        return Summary(0, None, None, None, None)
+    return Summary(
+        n=values.size,
+        mean=float(values.mean()),
+        sd=inference.sd(values),
+        sd_population=float(values.std()),
+        median=float(np.median(values)),
+    )
+
+
+_Ends = tuple[float | None, float | None]
+_Tested = tuple[Omnibus | None, tuple[Pair, ...], Mapping[str, Outcome]]
+
+
+def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
+    """The analysis of variance is of the participants who have every model that has values, a t
+    test of those who have both models."""
+    there = np.asarray(np.isfinite(values).any(axis=0))
+    models = tuple(model for model, known in zip(models, there, strict=True) if known)
+    values = values[:, there]
+    whole = values[np.isfinite(values).all(axis=1)]
+    outcome, sums = variance.repeated(whole)
+    omnibus = Omnibus(
+        outcome=outcome,
+        df_error=outcome.df_2,
+        n=len(whole),
+        p_corrected=None,
+        effect=None if sums is None else effects.eta_squared(sums),
+        left_out=len(values) - len(whole),
+        generalised=None if sums is None else effects.generalised_eta_squared(sums),
+        robust=variance.friedman(whole),
+        smallest=len(whole),
+    )
+    checks = {RESIDUALS: inference.normality(variance.residuals(whole))} if len(whole) else {}
+    if len(models) > 2:
+        checks[SPHERICITY] = variance.sphericity(whole)
+        checks[WITHOUT_SPHERICITY] = variance.corrected(whole)
+    pairs = []
+    for one, other in combinations(range(len(models)), 2):
+        both = values[np.isfinite(values[:, [one, other]]).all(axis=1)]
+        first, second = both[:, one], both[:, other]
+        pairs.append(_paired(models[one], models[other], first, second))
+        names = f"{models[one]} − {models[other]}"
+        checks[f"{DIFFERENCES}, {names}"] = inference.normality(first - second)
+    return omnibus, tuple(pairs), checks
+
+
+def _paired(one: str, other: str, first: Values, second: Values) -> Pair:
+    apart = first - second
+    outcome = inference.paired(first, second)
+    error = (inference.sd(apart) or 0.0) / sqrt(max(apart.size, 1))
+    low, high = _interval(inference.mean(apart), outcome, error)
+    return Pair(
+        one=one,
+        other=other,
+        n=apart.size,
+        difference=inference.mean(apart),
+        low=low,
+        high=high,
+        outcome=outcome,
+        p_corrected=None,
+        effect=effects.d_z(apart),
+        robust=inference.signed_rank(apart),
+        n_one=apart.size,
+        n_other=apart.size,
+    )
+
+
+def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
+    named = {
+        model: inference.values_of(values[:, at])
+        for at, model in enumerate(models)
+        if np.isfinite(values[:, at]).any()
+    }
+    samples = list(named.values())
+    outcome, sums = variance.one_way(samples)
+    omnibus = Omnibus(
+        outcome=outcome,
+        df_error=outcome.df_2,
+        n=sum(one.size for one in samples),
+        p_corrected=None,
+        effect=None if sums is None else effects.eta_squared(sums),
+        generalised=None if sums is None else effects.generalised_eta_squared(sums),
+        robust=variance.kruskal(samples),
+        smallest=min(one.size for one in samples),
+    )
+    rest = np.concatenate([one - one.mean() for one in samples])
+    checks = {
+        RESIDUALS: inference.normality(rest),
+        VARIANCES: variance.same_variances(samples),
+    }
+    pairs = tuple(
+        _independent(one, other, named[one], named[other]) for one, other in combinations(named, 2)
+    )
+    return omnibus, pairs, checks
+
+
+def _independent(one: str, other: str, first: Values, second: Values) -> Pair:
+    outcome = inference.two_sample(first, second)
+    difference = float(first.mean() - second.mean())
+    squares = sum(float(np.square(own - own.mean()).sum()) for own in (first, second))
+    n = first.size + second.size
+    error = sqrt(squares / max(n - 2, 1) * (1 / first.size + 1 / second.size))
+    low, high = _interval(difference, outcome, error)
+    return Pair(
+        one=one,
+        other=other,
+        n=min(first.size, second.size),
+        difference=difference,
+        low=low,
+        high=high,
+        outcome=outcome,
+        p_corrected=None,
+        effect=effects.hedges_g(first, second),
+        robust=inference.rank_sum(first, second),
+        n_one=first.size,
+        n_other=second.size,
+    )
+
+
+def _interval(difference: float | None, found: Outcome, error: float) -> _Ends:
+    """95 % interval of a difference with its standard error; none where there is no test."""
+    if difference is None or found.df is None:
+        return None, None
+    half = float(stats.t.ppf(0.975, found.df)) * error
+    return difference - half, difference + half

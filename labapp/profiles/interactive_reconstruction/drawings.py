@@ -1,0 +1,44 @@
+"""The figures of models that are compared, as the report's page has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from labapp.report.page import Html, figure, heading
+
+if TYPE_CHECKING:  # matplotlib is slow to load
+    from labapp.report.plate import Plate
+
+BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
+DIMENSIONS, RATINGS = "dimensions", "ratings"
+
+
+class Drawings:
+    """Those of one study and task by what they are of, each to be placed beside the table of its
+    numbers; nothing where there is no figure. anchor: prefix of the page's ids."""
+
+    def __init__(self, plates: Mapping[str, Plate], anchor: str) -> None:
+        self._plates = plates
+        self._anchor = anchor
+
+    def metrics(self) -> Iterator[Html]:
+        """Before the tables: every metric by model."""
+        yield from self._of(BOXES)
+
+    def differences(self) -> Iterator[Html]:
+        """After the tests: the pairs, and what participants said of the models."""
+        yield from self._of(PAIRS)
+        yield from self._of(RATINGS)
+
+    def changes(self) -> Iterator[Html]:
+        yield from self._of(CHANGES)
+
+    def dimensions(self) -> Iterator[Html]:
+        yield from self._of(DIMENSIONS)
+
+    def _of(self, kind: str) -> Iterator[Html]:
+        if (plate := self._plates.get(kind)) is not None:
+            drawing = plate.drawing(self._anchor)
+            yield heading(4, plate.label)
+            yield figure(drawing.svg, drawing.label, plate.caption)

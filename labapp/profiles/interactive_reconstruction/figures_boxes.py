@@ -1,0 +1,214 @@
+"""Box plots of the metrics by model, with stars (paper 000, Figures 6 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.ticker import StrMethodFormatter
+
+from labapp.analysis.columns import Metric
+from labapp.analysis.figures import BOX_FROM
+from labapp.analysis.inference import SMALLEST, Values
+from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY
+from labapp.profiles.interactive_reconstruction import axes
+from labapp.profiles.interactive_reconstruction.panels import Block, laid_out, layout_of
+from labapp.profiles.interactive_reconstruction.results import STARS, Compared, Group, Pair
+from labapp.report.plate import Plate
+
+HEIGHT_IN = 1.7
+"""Of an axis without brackets."""
+LEVEL_IN = 0.14
+"""What a bracket takes of it."""
+HALF = 0.27
+"""Half a box's width, of the distance between two models."""
+INSET = 0.1
+"""A bracket ends so far before the middle of its models, so that two may meet at one."""
+_POINT: dict[str, Any] = {
+    "markersize": 3.8,
+    "markerfacecolor": ACCENT,
+    "markeredgecolor": "white",
+    "markeredgewidth": 0.5,
+    "zorder": 4,
+}
+_BOX: dict[str, Any] = {
+    "patch_artist": True,
+    "manage_ticks": False,
+    "showfliers": False,  # they are among the points
+    "widths": 2 * HALF,
+    "boxprops": {"facecolor": axes.FACE, "edgecolor": SECONDARY, "linewidth": 0.8},
+    "whiskerprops": {"color": SECONDARY, "linewidth": 0.8},
+    "capprops": {"color": SECONDARY, "linewidth": 0.8},
+    "medianprops": {"linewidth": 0.0},
+    "zorder": 1,
+}
+
+
+def boxes(blocks: Sequence[Block], name: str, label: str) -> Plate:
+    """Every metric by model, a block a data set. blocks: of one study and task."""
+    layout = layout_of(blocks)
+    most = [max(_height(block.group, one.pairs) for one in block.compared) for block in blocks]
+    heights = [HEIGHT_IN + LEVEL_IN * count for count in most]
+    figure, panels = laid_out(blocks, heights, layout)
+    for block, own, height in zip(blocks, panels, heights, strict=True):
+        for ax, compared in zip(own, block.compared, strict=True):
+            _panel(ax, block, compared, layout.room, height)
+    axes.titled(figure, label, [block.group for block in blocks])
+    return Plate(name, figure, label, _caption(blocks))
+
+
+def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: float) -> None:
+    group, metric = block.group, compared.metric
+    wide = group.values.pivot_table(index="participant", columns="model", values=metric.column)
+    values = wide.reindex(columns=list(group.models)).to_numpy(dtype=np.float64)
+    shifts = axes.jitter(len(values), 0.17)
+    if group.within:
+        ax.add_collection(_joining(values, shifts))
+    counts = []
+    for place in range(len(group.models)):
+        known = np.isfinite(values[:, place])
+        own = values[known, place]
+        counts.append(own.size)
+        # Between participants each model has its own: they are spread over all of its width.
+        beside = shifts[known] if group.within else axes.jitter(own.size, 0.17)
+        _one(ax, float(place), own, beside)
+    axes.models_below(ax, group.models, counts, block.edges, room)
+    axes.grid(ax)
+    known = values[np.isfinite(values)]
+    top = _scale(ax, metric, known, height, _height(group, compared.pairs))
+    _brackets(ax, group, compared.pairs, top, height)
+
+
+def _joining(values: Values, shifts: Values) -> LineCollection:
+    """A line for each participant through the models they met."""
+    lines = []
+    places = np.arange(values.shape[1], dtype=np.float64)
+    for row, shift in zip(values, shifts, strict=True):
+        known = np.isfinite(row)
+        lines.append(np.column_stack([places[known] + shift, row[known]]))
+    return LineCollection(lines, colors=HAIRLINE, linewidths=0.8, zorder=2)
+
+
+def _one(ax: Axes, place: float, own: Values, shifts: Values) -> None:
+    """The values of a model: box from BOX_FROM on, points, median and mean."""
+    if own.size == 0:
+        return
+    if own.size >= BOX_FROM:
+        ax.boxplot([own], positions=[place], **_BOX)
+    ax.plot(place + shifts, own, "o", clip_on=False, **_POINT)
+    middle = float(np.median(own))
+    ax.hlines(middle, place - HALF, place + HALF, color=INK, linewidth=1.8, zorder=3)
+    ax.plot(
+        place + HALF + 0.09,
+        own.mean(),
+        "D",
+        markersize=4.5,
+        markerfacecolor="white",
+        markeredgecolor=INK,
+        clip_on=False,
+        zorder=5,
+    )
+
+
+def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) -> float:
+    """The axis from the least to the greatest value, none cut off, with brackets above. Returns
+    where the values end, as a share of the axis."""
+    if metric.limits is not None:
+        low, high = metric.limits
+    else:
+        low, high = min(0.0, float(known.min())), float(known.max())
+        high = high if high > low else low + 1.0
+    top = 1.0 - levels * LEVEL_IN / height
+    margin = 0.06 * (high - low)
+    bottom = low - margin if metric.limits is not None or low < 0 else low
+    ax.set_ylim(bottom, bottom + (high + margin - bottom) / top)
+    ax.set_yticks(axes.value_ticks(metric, low, high))
+    ax.tick_params(axis="y", labelsize=axes.SMALL)
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+    ax.spines["left"].set_bounds(bottom, high + margin)
+    return top
+
+
+def _height(group: Group, pairs: Sequence[Pair]) -> int:
+    """How many brackets stand above each other."""
+    return max((level for *_, level in levels(group.models, pairs)), default=-1) + 1
+
+
+def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int, str, int]]:
+    """Brackets of the pairs with stars: places of both models, stars, level from 0. None lies over
+    another; they may meet at a model."""
+    places = {model: place for place, model in enumerate(models)}
+    wanted = []
+    for pair in pairs:
+        if pair.stars:
+            left, right = sorted((places[pair.one], places[pair.other]))
+            wanted.append((left, right, pair.stars))
+    taken: list[list[tuple[int, int]]] = []
+    found = []
+    for left, right, said in sorted(wanted, key=lambda one: (one[1] - one[0], one[0])):
+        free = (
+            at
+            for at, own in enumerate(taken)
+            if all(right <= start or end <= left for start, end in own)
+        )
+        level = next(free, len(taken))
+        if level == len(taken):
+            taken.append([])
+        taken[level].append((left, right))
+        found.append((left, right, said, level))
+    return found
+
+
+def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height: float) -> None:
+    beside = ax.get_xaxis_transform()
+    for left, right, said, level in levels(group.models, pairs):
+        y = top + (level + 0.35) * LEVEL_IN / height
+        foot = y - 0.035 / height
+        x = (left + INSET, left + INSET, right - INSET, right - INSET)
+        ax.plot(x, (foot, y, y, foot), color=INK, linewidth=0.8, transform=beside, clip_on=False)
+        ax.text(
+            (left + right) / 2,
+            y - 0.01 / height,
+            said,
+            transform=beside,
+            ha="center",
+            va="baseline",
+            fontsize=8,
+        )
+
+
+def _caption(blocks: Sequence[Block]) -> str:
+    within = any(block.group.within for block in blocks)
+    said = [
+        "One point a participant" + ("; grey lines join a participant's models" * within) + ".",
+        (
+            f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} values on, with "
+            "whiskers to the furthest values within 1.5 × its height. No value is cut off."
+        ),
+        stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
+    ]
+    if any(one.metric.column == "error_auc_sum" for block in blocks for one in block.compared):
+        said.append(
+            "Error AUC is summed over the questions of a stage; per pixel it looks the same."
+        )
+    return " ".join(filter(None, said))
+
+
+def stars_told(pairs: Sequence[Pair]) -> str:
+    """Which p the stars are of; that there are none, where that is so; empty without tests."""
+    tests = list(dict.fromkeys(pair.outcome.test for pair in pairs if pair.outcome.p is not None))
+    if not tests:
+        return "No two models could be tested against each other."
+    limits = ", ".join(f"{shown} p < {limit:g}" for limit, shown in reversed(STARS))
+    of = " or ".join(tests)
+    if not any(pair.stars for pair in pairs):
+        enough = any(pair.n >= SMALLEST for pair in pairs)
+        why = "" if enough else f", because fewer than {SMALLEST} values say too little"
+        return f"No stars{why} ({of}; {limits})."
+    return (
+        f"Stars: p of {of}, not corrected for the number of tests, as in the paper ({limits}); "
+        f"none with n < {SMALLEST}."
+    )

@@ -1,0 +1,110 @@
+"""Change of each metric over the questions of a stage (paper 000, Figure 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from labapp.analysis.by_task import unit
+from labapp.analysis.columns import Metric
+from labapp.analysis.inference import SMALLEST, Values
+from labapp.figure_style import ACCENT, INK, SECONDARY
+from labapp.profiles.interactive_reconstruction import axes
+from labapp.profiles.interactive_reconstruction.changes import changes
+from labapp.profiles.interactive_reconstruction.panels import Block, laid_out, layout_of
+from labapp.profiles.interactive_reconstruction.results import Compared
+from labapp.report.formats import decimal
+from labapp.report.plate import Plate
+
+HEIGHT_IN = 1.5
+"""Of an axis."""
+
+
+def change(blocks: Sequence[Block], name: str, label: str) -> Plate | None:
+    """A panel a metric, in it the mean change with its standard error by model; None where stages
+    are too short. blocks: of one study and task."""
+    shown = []
+    for block in blocks:
+        found = {one.metric.column: _by_model(block, one.metric) for one in block.compared}
+        drawn = [one for one in block.compared if any(v.size for v in found[one.metric.column])]
+        if drawn:
+            renamed = tuple(replace(one, metric=_a_question(one)) for one in drawn)
+            shown.append((replace(block, compared=renamed), found))
+    if not shown:
+        return None
+    kept = [block for block, _ in shown]
+    layout = layout_of(kept)
+    figure, panels = laid_out(kept, [HEIGHT_IN] * len(kept), layout)
+    for (block, found), some in zip(shown, panels, strict=True):
+        for ax, compared in zip(some, block.compared, strict=True):
+            _panel(ax, block, found[compared.metric.column], compared.metric, layout.room)
+    axes.titled(figure, label, [block.group for block in kept])
+    return Plate(name, figure, label, _caption(shown))
+
+
+def _by_model(block: Block, metric: Metric) -> list[Values]:
+    """The changes of each model, in the order of the models."""
+    found = changes(block.group, metric)
+    return [
+        found.loc[found["model"] == model, "change"].to_numpy(dtype=np.float64)
+        for model in block.group.models
+    ]
+
+
+def _a_question(one: Compared) -> Metric:
+    return replace(one.metric, unit=unit(one.metric), limits=None)
+
+
+def _panel(ax: Axes, block: Block, values: Sequence[Values], metric: Metric, room: float) -> None:
+    ax.axhline(0, color=INK, linewidth=0.9, zorder=1)
+    for place, own in enumerate(values):
+        if own.size == 0:
+            continue
+        if own.size < SMALLEST:
+            beside = place + axes.jitter(own.size, 0.12)
+            ax.plot(
+                beside, own, "o", markersize=3.8, color=SECONDARY, markerfacecolor="white", zorder=2
+            )
+        if own.size > 1:
+            error = float(own.std(ddof=1)) / np.sqrt(own.size)
+            ax.errorbar(place, own.mean(), yerr=error, color=INK, elinewidth=1.4, zorder=3)
+        ax.plot(
+            place,
+            own.mean(),
+            "D",
+            markersize=6,
+            markerfacecolor=ACCENT,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=4,
+        )
+    counts = [own.size for own in values]
+    axes.models_below(ax, block.group.models, counts, block.edges, room)
+    ax.margins(y=0.12)
+    if not any(np.any(own) for own in values):  # no change at all: an axis of its own
+        ax.set_ylim(-1, 1)
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    ax.yaxis.set_major_formatter(FuncFormatter(_signed))
+    ax.tick_params(axis="y", labelsize=axes.SMALL)
+    axes.grid(ax)
+
+
+def _signed(value: float, _: int | None = None) -> str:
+    """A tick's number with its sign and no more decimals than it needs."""
+    decimals = next(n for n in range(5) if n == 4 or abs(value - round(value, n)) < 1e-9)
+    return decimal(value, decimals, sign=True)
+
+
+def _caption(shown: Sequence[tuple[Block, Mapping[str, Sequence[Values]]]]) -> str:
+    said = (
+        "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
+        "bar: ± standard error. Above the line: more in the last questions."
+    )
+    sizes = [own.size for _, found in shown for some in found.values() for own in some]
+    if any(0 < size < SMALLEST for size in sizes):
+        said += f" Rings: single participants, where there are fewer than {SMALLEST}."
+    return said

@@ -1,0 +1,133 @@
+"""What participants said of each model: workload, understanding, difficulty (paper 000,
+Figure 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from labapp.analysis.columns import Metric
+from labapp.analysis.inference import SMALLEST, Values
+from labapp.figure_style import ACCENT, INK, SECONDARY
+from labapp.profiles.interactive_reconstruction import axes
+from labapp.profiles.interactive_reconstruction.panels import Block, laid_out, layout_of
+from labapp.profiles.interactive_reconstruction.results import Compared
+from labapp.report.plate import Plate
+
+HEIGHT_IN = 1.4
+"""Of an axis."""
+MARGIN = 0.05
+"""Beyond the values, of a scale's length."""
+BESIDE = 0.13
+"""From a bar's middle to the line of its standard deviation, and the other way to the points."""
+
+
+def ratings(blocks: Sequence[Block], name: str, label: str) -> Plate:
+    """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
+    task."""
+    layout = layout_of(blocks, most=4)
+    figure, panels = laid_out(blocks, [HEIGHT_IN] * len(blocks), layout)
+    ends = _ends(blocks)
+    for block, own in zip(blocks, panels, strict=True):
+        for ax, compared in zip(own, block.compared, strict=True):
+            _panel(ax, block, compared, layout.room)
+            ax.set_ylim(*ends[_scale(compared.metric)])
+    axes.titled(figure, label, [block.group for block in blocks])
+    return Plate(name, figure, label, _caption(blocks))
+
+
+def values_of(block: Block, compared: Compared) -> list[Values]:
+    """The ratings of each model, in the order of the models."""
+    values = block.group.values[["model", compared.metric.column]].dropna()
+    return [
+        values.loc[values["model"] == model, compared.metric.column].to_numpy(dtype=np.float64)
+        for model in block.group.models
+    ]
+
+
+def _scale(metric: Metric) -> tuple[float, float]:
+    """Least and greatest answer; every rating has them."""
+    assert metric.limits is not None
+    return metric.limits
+
+
+def _ends(blocks: Sequence[Block]) -> dict[tuple[float, float], tuple[float, float]]:
+    """For each scale the limits of its axes, the same in all panels: a standard deviation may lead
+    out of the scale, and is not cut off."""
+    reached: dict[tuple[float, float], list[float]] = {}
+    for block in blocks:
+        for compared in block.compared:
+            low, high = scale = _scale(compared.metric)
+            ends = reached.setdefault(scale, [low, high])
+            for own in values_of(block, compared):
+                if own.size >= SMALLEST:
+                    sd = float(own.std(ddof=1))
+                    ends += [float(own.mean()) - sd, float(own.mean()) + sd]
+    return {
+        (low, high): (
+            low if min(ends) >= low else min(ends) - MARGIN * (high - low),
+            max(ends) + MARGIN * (high - low),
+        )
+        for (low, high), ends in reached.items()
+    }
+
+
+def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
+    metric = compared.metric
+    low, high = _scale(metric)
+    found = values_of(block, compared)
+    for place, own in enumerate(found):
+        if own.size == 0:
+            continue
+        middle = float(own.mean())
+        if own.size >= SMALLEST:
+            ax.bar(
+                place,
+                middle - low,
+                bottom=low,
+                width=0.62,
+                color=axes.FACE,
+                edgecolor=SECONDARY,
+                linewidth=0.8,
+                zorder=1,
+            )
+            sd = float(own.std(ddof=1))
+            ax.errorbar(
+                place + BESIDE, middle, yerr=sd, color=INK, elinewidth=1.4, capsize=3, zorder=4
+            )
+        ax.plot(
+            place - BESIDE + axes.jitter(own.size, 0.11),
+            own,
+            "o",
+            markersize=3.4,
+            markerfacecolor=ACCENT,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            clip_on=False,
+            zorder=3,
+        )
+        ax.plot(
+            place + BESIDE,
+            middle,
+            "D",
+            markersize=4.5,
+            markerfacecolor="white",
+            markeredgecolor=INK,
+            zorder=5,
+        )
+    axes.models_below(ax, block.group.models, [own.size for own in found], block.edges, room)
+    ax.set_yticks(axes.value_ticks(metric, low, high))
+    ax.tick_params(axis="y", labelsize=axes.SMALL)
+    axes.grid(ax)
+
+
+def _caption(blocks: Sequence[Block]) -> str:
+    sizes = [own.size for block in blocks for c in block.compared for own in values_of(block, c)]
+    said = ["Diamond: mean; one point a participant."]
+    if any(size >= SMALLEST for size in sizes):
+        said.append(f"Bar and line: mean ± sd (n − 1), from {SMALLEST} values on.")
+    if any(c.metric.column == "performance" for block in blocks for c in block.compared):
+        said.append("NASA-TLX: 100 is the most demanding, of Performance: failure.")
+    return " ".join(said)

@@ -1,0 +1,177 @@
+"""Which stages are compared with each other: of one study, one task and one data set (paper 000).
+
+Where participants meet several models each, models that no participant meets together are groups
+apart (5 and 10 dimensions in the think-aloud study); where each meets one, all are one group. There
+somebody who took part twice, with another model, counts with the first (5.2.2: each person once).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
+from labapp.analysis.scores import OF_STAGES
+from labapp.analysis.tables import Tables
+from labapp.profiles.interactive_reconstruction.results import Group
+from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
+
+TRAVERSALS, EXEMPLARS = "single-dimension-traversals", "single-dimension-exemplars"
+TASKS = (RECONSTRUCTION, EXEMPLARS, TRAVERSALS)
+"""In the order of Table A.3."""
+FAMILIES = ("ae", "vae", "ig", "tc", "ss", "gt")
+"""From the least understood to the best, by the names that the paper gives models."""
+HIGHEST_ANSWER = 6
+"""The difficulty after the quiz is this less the answer to “Stage k was easy” (Table A.3)."""
+_WHO = ["study", "participant", "session"]
+_OWN = re.compile(r"(?:published-)?([a-z]+?)(\d*)(?:-full)?")
+
+
+def metrics_of(task: str) -> tuple[Metric, ...]:
+    """The metrics of a task's stages, those of the paper's figures first."""
+    return (*(METRICS if task == RECONSTRUCTION else SINGLE_METRICS), *SCORE_METRICS)
+
+
+def published_name(model: str) -> str:
+    """How the paper calls a model, by its id: ss5 of mnist8k/ss5, gt of dsprites/published-gt."""
+    own = model.partition("/")[2] or model
+    found = _OWN.fullmatch(own)
+    return own if found is None else found[1] + found[2]
+
+
+def in_order(models: Iterable[str]) -> tuple[str, ...]:
+    """By the number of dimensions where names tell it, then as `FAMILIES`; others by id."""
+
+    def place(model: str) -> tuple[bool, int, int, str]:
+        found = re.fullmatch(r"([a-z]+)(\d*)", published_name(model))
+        if found is None or found[1] not in FAMILIES:
+            return True, 0, 0, model
+        return False, int(found[2] or 0), FAMILIES.index(found[1]), model
+
+    return tuple(sorted(set(models), key=place))
+
+
+def groups_of(counted: Tables) -> list[Group]:
+    """The groups by study, task and data set; counted: the tables of the sessions that count."""
+    stages = counted.stages[counted.stages["task"].isin(TASKS)]
+    if stages.empty:
+        return []
+    stages = _with_scores(stages, counted.scores)
+    stages = stages.assign(dataset=stages["model"].str.partition("/")[0])
+    trials = counted.trials
+    trials = trials[(trials["role"] == "stage") & ~trials["excluded"]]
+    programs = counted.participants[counted.participants["simulated"]]
+    simulated = set(zip(programs["study"], programs["participant"], strict=True))
+    found = []
+    cells = [
+        ((str(study), TASKS.index(str(task)), str(dataset)), own)
+        for (study, task, dataset), own in stages.groupby(["study", "task", "dataset"])
+    ]
+    for (study, place, dataset), own in sorted(cells, key=lambda cell: cell[0]):
+        task = TASKS[place]
+        parts = list(_meeting(own))
+        for models, within in parts:
+            some = own[own["model"].isin(models)]
+            again = pd.Series(False, some.index) if within else _again(some)
+            values = _values(some[~again], metrics_of(task))
+            left_out = frozenset(
+                zip(some.loc[again, "participant"], some.loc[again, "model"], strict=True)
+            )
+            of_group = (trials["study"] == study) & (trials["task"] == task)
+            names = ", ".join(published_name(model) for model in models)
+            apart = f" ({names})" if len(parts) > 1 else ""
+            found.append(
+                Group(
+                    study=study,
+                    task=task,
+                    name=f"{task}, {dataset}{apart}",
+                    models=models,
+                    within=within,
+                    values=values,
+                    trials=_without(trials[of_group & trials["model"].isin(models)], left_out),
+                    simulated=sum((study, one) in simulated for one in set(values["participant"])),
+                    first_only=some.loc[again, "participant"].nunique(),
+                )
+            )
+    return found
+
+
+def _meeting(stages: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Sets of models that are compared, those of fewer dimensions first; of each whether within
+    participants: at least half of them met several models."""
+    met = stages.groupby("participant")["model"].agg(frozenset)
+    together = sorted(set(met), key=sorted)
+    parts: list[set[str]] = []
+    for models in together:
+        apart = [part for part in parts if not part & models]
+        parts = [*apart, set(models).union(*(part for part in parts if part & models))]
+    several = [part for part in parts if _mostly_several([one for one in met if one <= part])]
+    one_each = set().union(*(part for part in parts if part not in several))
+    found = [(in_order(part), True) for part in several]
+    if one_each:
+        found.append((in_order(one_each), False))
+    ordered = in_order(str(model) for part in parts for model in part)
+    yield from sorted(found, key=lambda one: ordered.index(one[0][0]))
+
+
+def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
+    """met: the models of each participant."""
+    return 2 * sum(len(models) > 1 for models in met) >= len(met)
+
+
+def _again(stages: pd.DataFrame) -> pd.Series[bool]:
+    """Which stages are of another model than the participant's first, in the order of the table."""
+    first = stages.groupby("participant")["model"].transform("first")
+    return stages["model"] != first
+
+
+def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.DataFrame:
+    """left_out: participants and models."""
+    kept = [
+        both not in left_out for both in zip(trials["participant"], trials["model"], strict=True)
+    ]
+    return trials[np.array(kept, dtype=bool)].reset_index(drop=True)
+
+
+def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """The stages with a column a score that a questionnaire gave them; NaN where none did."""
+    instrument, item = OF_STAGES
+    named = [metric.column for metric in SCORE_METRICS]
+    at_end = scores[scores["instrument"] == instrument]
+    number = at_end["score"].str.extract(rf"^{item}_(\d+)$")[0]
+    at_end = at_end.assign(number=number)[number.notna()]
+    keys = stages[[*_WHO, "stage", "stage_number"]].drop_duplicates()
+    about = at_end.assign(stage_number=at_end["number"].astype("Int64")).drop(columns="stage")
+    about = about.merge(keys, on=[*_WHO, "stage_number"])
+    difficulty = about[[*_WHO, "stage"]].assign(
+        score=named[0], value=HIGHEST_ANSWER - about["value"]
+    )
+    asked = scores[scores["score"].isin(named[1:]) & scores["about"].notna()]
+    asked = asked[[*_WHO, "about", "score", "value"]].rename(columns={"about": "stage"})
+    both = pd.concat([difficulty, asked], ignore_index=True)
+    wide = both.pivot_table(index=[*_WHO, "stage"], columns="score", values="value", aggfunc="mean")
+    wide = wide.reindex(columns=named).reset_index()
+    return stages.merge(wide, on=[*_WHO, "stage"], how="left")
+
+
+def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
+    """One row a participant and model, in the metrics' units; metrics without a value are left out.
+    A participant who had a model in several stages has the mean of them, and their names with ;
+    between them."""
+    columns = {
+        metric.column: stages[metric.column].astype("float64") * metric.factor
+        for metric in metrics
+        if stages[metric.column].notna().any()
+    }
+    frame = stages[["participant", "session", "model", "stage"]].assign(**columns)
+    by = frame.groupby(["participant", "model"], sort=True)
+    names = by[["session", "stage"]].agg(_listed)
+    found = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
+    return found[["participant", "session", "model", "stage", *columns]]
+
+
+def _listed(names: pd.Series[str]) -> str:
+    return ";".join(dict.fromkeys(names))

@@ -1,0 +1,168 @@
+"""Panels of a figure: a block of them a data set, in it one a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
+from labapp.analysis.columns import Metric
+from labapp.figure_style import SECONDARY
+from labapp.profiles.interactive_reconstruction import axes
+from labapp.profiles.interactive_reconstruction.results import Compared, Found, Group
+from labapp.report.drawing import WIDTH_IN
+
+FEW = 4
+"""So many models have room in one of five panels beside each other."""
+BESIDE_IN = 0.5
+"""Left of an axis, for its numbers, and between panels."""
+ABOVE_IN = 0.5
+"""Title and unit of a panel."""
+NAME_IN = 0.3
+"""Name of a block, and title of the figure."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What stands together on the same axes: a group, or several of one data set whose models no
+    participant met together (5 and 10 dimensions).
+
+    compared: the metrics that are drawn, without those that repeat another. edges: places at which
+    models begin that are apart from those before.
+    """
+
+    group: Group
+    compared: tuple[Compared, ...]
+    edges: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Panels beside each other. room: inches a model along the x axis."""
+
+    columns: int
+    models: int
+    beside: float = BESIDE_IN
+
+    @property
+    def width(self) -> float:
+        """Inches of an axis."""
+        return WIDTH_IN / self.columns - self.beside
+
+    @property
+    def room(self) -> float:
+        return self.width / (max(self.models, axes.LEAST) + 0.2)
+
+
+def blocks_of(found: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
+    """The groups of one study and task by data set, with those of the metrics that have values, in
+    the order given."""
+    sets: dict[str, list[Found]] = {}
+    for one in found:
+        sets.setdefault(one.group.dataset, []).append(one)
+    blocks = []
+    for name, some in sets.items():
+        group = _joined(name, [one.group for one in some])
+        compared = tuple(
+            _pooled([other for one in some for other in one.compared if other.metric == metric])
+            for metric in metrics
+            if metric.column in group.values and group.values[metric.column].notna().any()
+        )
+        starts = list(accumulate(len(one.group.models) for one in some))[:-1]
+        edges = tuple(starts or axes.edges(group.models))
+        drawn = tuple(one for one in compared if not one.repeats)
+        if drawn:
+            blocks.append(Block(group, drawn, edges))
+    return blocks
+
+
+def _joined(name: str, groups: Sequence[Group]) -> Group:
+    return replace(
+        groups[0],
+        name=name,
+        models=tuple(model for group in groups for model in group.models),
+        within=any(group.within for group in groups),
+        simulated=sum(group.simulated for group in groups),
+        values=pd.concat([group.values for group in groups], ignore_index=True),
+        trials=pd.concat([group.trials for group in groups], ignore_index=True),
+    )
+
+
+def _pooled(some: Sequence[Compared]) -> Compared:
+    """The same metric of several groups. It repeats another only where it does so in all."""
+    return replace(
+        some[0],
+        summaries={model: one for own in some for model, one in own.summaries.items()},
+        pairs=tuple(pair for own in some for pair in own.pairs),
+        repeats=some[0].repeats if all(own.repeats for own in some) else "",
+    )
+
+
+def layout_of(
+    blocks: Sequence[Block], *, most: int = 3, beside: float = BESIDE_IN, least: float = 0.3
+) -> Layout:
+    """As many panels beside each other as have room: all metrics where several blocks of few models
+    stand below each other and no name must be turned, else so many at most. beside: inches left of
+    an axis; least: inches that a model needs."""
+    metrics = max(len(block.compared) for block in blocks)
+    models = max(len(block.group.models) for block in blocks)
+    across = [4, 2, 1] if metrics == 4 else list(range(min(most, max(metrics, 2)), 0, -1))
+    if len(blocks) > 1 and models <= FEW:
+        whole = Layout(min(max(metrics, 3), 5), models, beside)
+        names = [axes.names_of(block.group.models, whole.room) for block in blocks]
+        if not any(one.upright for one in names):
+            across.insert(0, whole.columns)
+    layouts = [Layout(columns, models, beside) for columns in across]
+    return next((one for one in layouts if one.room >= least), layouts[-1])
+
+
+def laid_out(
+    blocks: Sequence[Block], heights: Sequence[float], layout: Layout, *, counted: bool = True
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with the axes of each block, titled. heights: inches of the axes of each block.
+    counted: the models below an axis have their n with them."""
+    rows = [-(-len(block.compared) // layout.columns) for block in blocks]
+    totals = []
+    for block, height, count in zip(blocks, heights, rows, strict=True):
+        labels = axes.label_height(block.group.models, layout.room, counted=counted)
+        totals.append((height + ABOVE_IN + labels) * count + NAME_IN * (len(blocks) > 1))
+    figure, parts = subfigures([block.group.name for block in blocks], totals)
+    found: list[list[Axes]] = []
+    for part, block, count in zip(parts, blocks, rows, strict=True):
+        every = list(part.subplots(count, layout.columns, squeeze=False).flat)
+        for ax in every[len(block.compared) :]:
+            ax.set_visible(False)
+        own = every[: len(block.compared)]
+        for ax, compared in zip(own, block.compared, strict=True):
+            titled(ax, compared.metric.title, compared.metric.unit)
+        found.append(own)
+    return figure, found
+
+
+def subfigures(names: Sequence[str], heights: Sequence[float]) -> tuple[Figure, list[SubFigure]]:
+    """A figure in parts below each other, named where there are several."""
+    figure = Figure(figsize=(WIDTH_IN, sum(heights) + NAME_IN), layout="constrained")
+    parts = figure.subfigures(len(names), 1, squeeze=False, height_ratios=heights)[:, 0]
+    if len(names) > 1:
+        for part, name in zip(parts, names, strict=True):
+            part.suptitle(name, x=0.01, ha="left", fontsize=10, fontweight="bold")
+    return figure, list(parts)
+
+
+def titled(ax: Axes, title: str, unit: str) -> None:
+    """A panel's title, and its unit in a smaller line below."""
+    ax.set_title(title, fontsize=9, pad=15)
+    ax.annotate(
+        unit,
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 4.5),
+        textcoords="offset points",
+        fontsize=7,
+        color=SECONDARY,
+        annotation_clip=False,
+    )

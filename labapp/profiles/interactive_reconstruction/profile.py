@@ -1,0 +1,142 @@
+"""The interactive reconstruction paper (paper 000) as a profile: what compares models of its tasks,
+and what it prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import Profile, ReportedStudy
+from labapp.profiles.interactive_reconstruction import published, sections
+from labapp.profiles.interactive_reconstruction.drawings import Drawings
+from labapp.profiles.interactive_reconstruction.findings import findings
+from labapp.profiles.interactive_reconstruction.groups import TASKS, published_name
+from labapp.profiles.interactive_reconstruction.published import Printed
+from labapp.profiles.interactive_reconstruction.results import Found
+from labapp.profiles.interactive_reconstruction.statistics import rows
+from labapp.report.formats import count
+from labapp.report.page import Html
+
+if TYPE_CHECKING:
+    from labapp.report.plate import Plate
+
+PAPER = "000"
+NOT_PUBLISHED = {
+    r"mnist8k/.+": "trained on 8,000 digits of MNIST, not on 60,000 as in the paper.",
+    r"dsprites/(ae|vae|gt)": "trained on pictures that labapp drew, not on the official ones.",
+}
+"""Shipped models named like the paper's that are others, by their ids. Nothing is said of others,
+imported (dsprites/published-gt) or trained at full length (mnist/ae5, dsprites/ae-full)."""
+DEFINITIONS = {
+    "First and last questions": (
+        "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
+        "question. Single-dimension: of the questions that were handed in; their dials come in "
+        "random order, so that a change is one over dials too."
+    ),
+    "Models compared": (
+        "As in the paper: repeated-measures ANOVA, of the participants with a value for every "
+        "model, and paired t tests, of those with both models, where participants met several "
+        "models; one-way ANOVA and t tests with pooled variance where each met one (of who came "
+        "again with another, the first counts). Models that no participant meets together are "
+        "compared apart. All p are two-sided; the corrected p is p "
+        "times all these tests of the analysis (Bonferroni), an error as a sum or as a mean over "
+        "the pixels counting once. Ours: partial and generalised eta squared, d_z (mean difference "
+        "/ sd of the differences) and Hedges' g (with the exact correction for small samples), "
+        "with 95 % intervals by noncentral F and t; tests by ranks (Friedman, Kruskal-Wallis, "
+        "Wilcoxon, Mann-Whitney); Shapiro and Wilk's test of residuals and of differences, Brown "
+        "and Forsythe's of variances, Mauchly's of sphericity (chi-square approximation) with "
+        "Greenhouse and Geisser's correction; a linear mixed model with a random intercept of "
+        "participants (restricted maximum likelihood, Wald's test of the models) where a "
+        "participant lacks a model. All of it is in the table statistics."
+    ),
+}
+_DESIGNS = {
+    True: "repeated-measures ANOVA and paired t tests where participants met several models",
+    False: "one-way ANOVA and independent t tests with pooled variance where each met one",
+}
+"""Tests within participants, and between them."""
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """What the models of each group say, and the figures of it."""
+
+    groups: tuple[Found, ...]
+
+    def of_study(self, study: str) -> list[Found]:
+        """Those of one study."""
+        return [results for results in self.groups if results.group.study == study]
+
+    @cached_property
+    def drawn(self) -> Mapping[tuple[str, str], Mapping[str, Plate]]:
+        """The figures by study and task, and by what they are of; drawn once for the page and the
+        files. matplotlib is loaded here."""
+        from labapp.profiles.interactive_reconstruction.figures import by_kind
+
+        groups: dict[tuple[str, str], list[Found]] = {}
+        for results in self.groups:
+            groups.setdefault((results.group.study, results.group.task), []).append(results)
+        return {key: by_kind(own) for key, own in groups.items()}
+
+
+class InteractiveReconstruction(Profile[Comparisons]):
+    tasks = TASKS
+    definitions = DEFINITIONS
+    draws_workload = TASKS
+
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> Comparisons:
+        return Comparisons(findings(counted))
+
+    def statistics(self, findings: Comparisons) -> Iterator[Mapping[str, Any]]:
+        for results in findings.groups:
+            yield from rows(results)
+
+    def sections(self, study: ReportedStudy, findings: Comparisons) -> Iterator[Html]:
+        def drawn(task: str) -> Drawings:
+            return Drawings(findings.drawn.get((study.name, task), {}), study.anchor)
+
+        yield from sections.of_study(study.counted, findings.of_study(study.name), drawn)
+
+    def plates(self, counted: Tables, findings: Comparisons) -> Iterator[Plate]:
+        for drawn in findings.drawn.values():
+            yield from drawn.values()
+
+    def methods(self, study: ReportedStudy, findings: Comparisons) -> Iterator[str]:
+        """How models were compared, where a test was made."""
+        tested = [
+            results
+            for results in findings.of_study(study.name)
+            if any(metric.tests for metric in results.compared)
+        ]
+        if not tested:
+            return
+        designs = {results.group.within for results in tested}
+        tests = " and ".join(_DESIGNS[within] for within in (True, False) if within in designs)
+        yield (
+            f"Models were compared by {tests}; p is two-sided, and Bonferroni's correction is over "
+            f"the {count(tested[0].n_tests, 'test')} of the whole analysis (threshold "
+            f"{tested[0].threshold:.2g})."
+        )
+
+    def about_models(self, models: Iterable[str]) -> Iterator[str]:
+        """Which are not those of the published study, though named like them."""
+        for ids, why in NOT_PUBLISHED.items():
+            if others := [model for model in models if re.fullmatch(ids, model)]:
+                yield (
+                    f"{', '.join(others)}: {why} The published tables (Table 2 and those after it) "
+                    "are of other models: where they stand beside ours, they are for orientation."
+                )
+
+    def printed(self, paper: str, study: str) -> Sequence[Printed]:
+        return published.recruitment(study) if paper == PAPER else ()
+
+    def published_name(self, model: str) -> str:
+        return published_name(model)
+
+
+PROFILE = InteractiveReconstruction()

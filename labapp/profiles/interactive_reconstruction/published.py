@@ -1,0 +1,251 @@
+"""What the reconstruction paper found (paper 000), to stand beside our numbers.
+
+`published.csv` beside this module has every cell of Tables 2 and A.3, every F, t and p of section 6
+and the medians of 6.2.1, as printed: numbers in the unit of their row, standard deviations of the
+population (n). Where the paper contradicts itself both values are there, each with a note; cells of
+Table A.3 that could not be read in its text have no value and say so.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+from labapp.analysis.columns import Metric
+from labapp.profiles.interactive_reconstruction.groups import published_name
+from labapp.profiles.interactive_reconstruction.results import Group
+
+FILE = Path(__file__).with_name("published.csv")
+SYNTHETIC, MNIST, THINK_ALOUD = "synthetic-crowd", "mnist-crowd", "mnist-think-aloud"
+MEAN, MEDIAN, F, T, P = "mean", "median", "F", "t", "p"
+TABLES = ("Table A.3", "Table 2")
+"""Where a value is looked up first; then in the text."""
+DATASETS = {"mnist8k": "mnist"}
+"""Data sets of shipped models that stand for one of the paper's."""
+SHIFTS = {"0-1": 2, "1000 sum of squares x s": 3}
+"""Decimal places from printed units to those of the report's metrics, where they differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A number of the paper; a row of `published.csv`.
+
+    source: table or section; study: as labapp ships it; model, compared_with: as the paper names
+    them; quantity: column of the table of stages or name of a score, or of a fact about a model;
+    measure: mean, median, F, t, p and others; relation: < where only a bound of p is printed;
+    printed, printed_sd: as they stand there; sd: of the population. Empty text or None: it does
+    not apply, or the cell has no value.
+    """
+
+    source: str
+    study: str
+    task: str
+    dataset: str
+    model: str
+    compared_with: str
+    quantity: str
+    measure: str
+    unit: str
+    relation: str
+    printed: str
+    printed_sd: str
+    value: float | None
+    sd: float | None
+    df: float | None
+    df_2: float | None
+    n: int | None
+    note: str
+
+    @property
+    def spread(self) -> str:
+        """Value and standard deviation in the unit of the report's metric, with the decimals that
+        are printed; empty without a value."""
+        value = self._shifted(self.printed)
+        return f"{value} ± {self._shifted(self.printed_sd)}" if self.printed_sd else value
+
+    def _shifted(self, printed: str) -> str:
+        if not printed:
+            return ""
+        return f"{Decimal(printed).scaleb(SHIFTS.get(self.unit, 0)):,f}".replace("-", "−")
+
+    @property
+    def said(self) -> str:
+        """Of a test: F(2, 28) = 32.3, or p < 0.0001, or p = 5e-08, as it is printed."""
+        if self.value is None:
+            return ""
+        if self.measure == P:
+            return f"p {self.relation} {self.printed}"
+        freedom = [f"{one:g}" for one in (self.df, self.df_2) if one is not None]
+        of = f"({', '.join(freedom)})" if freedom else ""
+        return f"{self.measure}{of} = {self.printed}".replace("-", "−")
+
+
+@cache
+def rows() -> tuple[Printed, ...]:
+    """Everything that is printed, in the order of the file."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        return tuple(_row(row) for row in csv.DictReader(file))
+
+
+def _row(cells: dict[str, str]) -> Printed:
+    def number(name: str) -> float | None:
+        return float(cells[name]) if cells[name] else None
+
+    return Printed(
+        source=cells["source"],
+        study=cells["study"],
+        task=cells["task"],
+        dataset=cells["dataset"],
+        model=cells["model"],
+        compared_with=cells["compared_with"],
+        quantity=cells["quantity"],
+        measure=cells["measure"],
+        unit=cells["unit"],
+        relation=cells["relation"],
+        printed=cells["value"],
+        printed_sd=cells["sd"],
+        value=number("value"),
+        sd=number("sd"),
+        df=number("df"),
+        df_2=number("df_2"),
+        n=int(cells["n"]) if cells["n"] else None,
+        note=cells["note"],
+    )
+
+
+def has(group: Group) -> bool:
+    """Whether the paper has a study like this: the study's id, task and data set are the same."""
+    return _like(group) in _models()
+
+
+def mean(group: Group, model: str, metric: Metric) -> Printed | None:
+    """The mean of a model, from the tables or else from the text."""
+    return _first(_found(group, metric, MEAN, published_name(model)))
+
+
+def median(group: Group, model: str, metric: Metric) -> Printed | None:
+    return _first(_found(group, metric, MEDIAN, published_name(model)))
+
+
+def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
+    """What is printed of the analysis of variance: F, and p from each place that has one. A group
+    of other models than the paper compared has none."""
+    if not _same_models(group):
+        return ()
+    return tuple(_each_source([*_found(group, metric, F), *_found(group, metric, P)]))
+
+
+def pair(group: Group, one: str, other: str, metric: Metric) -> tuple[Printed, ...]:
+    """What is printed of the test of two models: t (of the first less the other, whichever stands
+    first in the paper), and p from each place that has one."""
+    first, second = published_name(one), published_name(other)
+    found: list[Printed] = []
+    for measure in (T, P):
+        found += _found(group, metric, measure, first, second)
+        found += [_turned(row) for row in _found(group, metric, measure, second, first)]
+    return tuple(_each_source(sorted(found, key=lambda row: (row.measure == P, _place(row)))))
+
+
+def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
+    """mse, dci or mig of Table 2."""
+    name, own = published_name(model), DATASETS.get(dataset, dataset)
+    found = (
+        row
+        for row in rows()
+        if (row.source, row.dataset, row.model, row.quantity) == ("Table 2", own, name, quantity)
+    )
+    return next(found, None)
+
+
+RECRUITED = ("5.2.1", "5.2.2")
+
+
+def recruitment(study: str) -> tuple[Printed, ...]:
+    """What is printed of how people were found and paid for a study of the paper, and of them."""
+    return tuple(row for row in rows() if row.source in RECRUITED and row.study == study)
+
+
+def _same_models(group: Group) -> bool:
+    """Whether these are the models that the paper's analysis of variance was over."""
+    return _models().get(_like(group)) == {published_name(model) for model in group.models}
+
+
+_Like = tuple[str, str, str]
+"""Study, task and data set."""
+_Cell = tuple[_Like, str, str, str, str]
+"""Of these a quantity, a measure, and the models, empty where it is of none."""
+
+
+def _like(group: Group) -> _Like:
+    return group.study, group.task, DATASETS.get(group.dataset, group.dataset)
+
+
+@cache
+def _models() -> dict[_Like, set[str]]:
+    """The models with a mean; a study and task of the paper without one is there too."""
+    found: dict[_Like, set[str]] = {}
+    for row in rows():
+        known = found.setdefault((row.study, row.task, row.dataset), set())
+        if row.measure == MEAN and row.value is not None:
+            known.add(row.model)
+    return found
+
+
+@cache
+def _cells() -> dict[_Cell, tuple[Printed, ...]]:
+    """What is printed in each, in the order of the tables, then of the text; without the cells that
+    have no value. A report asks for hundreds."""
+    found: dict[_Cell, list[Printed]] = {}
+    for row in rows():
+        if row.value is not None:
+            like = (row.study, row.task, row.dataset)
+            cell = (like, row.quantity, row.measure, row.model, row.compared_with)
+            found.setdefault(cell, []).append(row)
+    return {cell: tuple(sorted(some, key=_place)) for cell, some in found.items()}
+
+
+def _found(
+    group: Group, metric: Metric, measure: str, model: str = "", other: str = ""
+) -> tuple[Printed, ...]:
+    return _cells().get((_like(group), metric.column, measure, model, other), ())
+
+
+def _place(row: Printed) -> list[bool]:
+    """Tables before the text."""
+    return [row.source != name for name in TABLES]
+
+
+def _first(found: Sequence[Printed]) -> Printed | None:
+    return found[0] if found else None
+
+
+def _turned(row: Printed) -> Printed:
+    """With the models the other way round."""
+    if row.measure != T or row.value is None:
+        return row
+    value = -Decimal(row.printed)
+    return replace(
+        row,
+        model=row.compared_with,
+        compared_with=row.model,
+        printed=str(value),
+        value=float(value),
+    )
+
+
+def _each_source(found: Sequence[Printed]) -> Iterator[Printed]:
+    """Each number once: the text repeats p of the tables, or prints a bound that it keeps."""
+    known: list[Printed] = []
+    for row in found:
+        value = row.value or 0.0
+        same = (one for one in known if one.measure == row.measure and one.value is not None)
+        if not any(
+            one.value == value or (row.relation == "<" and (one.value or 0.0) < value)
+            for one in same
+        ):
+            known.append(row)
+            yield row

@@ -1,0 +1,147 @@
+"""What groups of models say, as rows of the table of statistics.
+
+Items: 1 values by model, 2 analyses of variance, 3 pairs of models, 4 checks of what the tests
+assume, 5 mixed models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from labapp.analysis.effects import GENERALISED
+from labapp.analysis.inference import SMALLEST, Outcome
+from labapp.profiles.interactive_reconstruction import published as paper
+from labapp.profiles.interactive_reconstruction.comparisons import names_of
+from labapp.profiles.interactive_reconstruction.results import (
+    Compared,
+    Effect,
+    Found,
+    Omnibus,
+    Pair,
+)
+
+Row = dict[str, Any]
+VALUES, VARIANCE, PAIRS, CHECKS, MIXED = "1", "2", "3", "4", "5"
+WITHIN, BETWEEN = "within participants", "between participants"
+ALPHA = 0.05
+MEAN = "mean"
+
+
+def rows(found: Found) -> list[Row]:
+    """The rows of a group, metric by metric."""
+    group = found.group
+    about = {
+        "study": group.study,
+        "design": WITHIN if group.within else BETWEEN,
+        "group": group.name,
+    }
+    return [
+        about | {"quantity": one.metric.column, "unit": one.metric.unit} | row
+        for one in found.compared
+        for row in _of(found, one)
+    ]
+
+
+def _of(found: Found, one: Compared) -> Iterator[Row]:
+    yield from _values(found, one)
+    yield from _omnibus(found, one)
+    for pair in one.pairs:
+        yield from _pair(found, one, pair)
+    for what, outcome in one.checks.items():
+        first, second = names_of(what, found.group.models)
+        about = {"item": CHECKS, "model": first, "compared_with": second, "ours": True}
+        yield about | _outcome(outcome)
+    if one.mixed is not None:
+        people = len(found.group.values.dropna(subset=[one.metric.column])["participant"].unique())
+        yield {"item": MIXED, "ours": True, "n": people} | _outcome(one.mixed)
+
+
+def _values(found: Found, one: Compared) -> Iterator[Row]:
+    for model, summary in one.summaries.items():
+        said = paper.mean(found.group, model, one.metric)
+        yield {
+            "item": VALUES,
+            "model": model,
+            "test": MEAN,
+            "ours": False,
+            "n": summary.n,
+            "mean": summary.mean,
+            "median": summary.median,
+            "sd": summary.sd,
+            "sd_population": summary.sd_population,
+            "published": None if said is None else said.spread or None,
+        }
+
+
+def _omnibus(found: Found, one: Compared) -> Iterator[Row]:
+    omnibus = one.omnibus
+    if omnibus is None:
+        return
+    about: Row = {"item": VARIANCE, "n": omnibus.n, "n_left_out": omnibus.left_out}
+    test = about | _outcome(omnibus.outcome) | _effect(omnibus.effect)
+    shown = paper.omnibus(found.group, one.metric)
+    yield test | _corrected(found, one, omnibus, omnibus.smallest or omnibus.n, shown)
+    if omnibus.generalised is not None:
+        name = {"test": GENERALISED, "effect_name": GENERALISED, "effect": omnibus.generalised}
+        yield about | name | {"ours": True}
+    if omnibus.robust is not None:
+        yield about | _outcome(omnibus.robust) | {"ours": True}
+
+
+def _pair(found: Found, one: Compared, pair: Pair) -> Iterator[Row]:
+    about: Row = {
+        "item": PAIRS,
+        "model": pair.one,
+        "compared_with": pair.other,
+        "n": pair.n_one,
+        "n_2": pair.n_other,
+    }
+    test = about | _outcome(pair.outcome) | _effect(pair.effect)
+    test |= {"difference": pair.difference, "low": pair.low, "high": pair.high}
+    shown = paper.pair(found.group, pair.one, pair.other, one.metric)
+    yield test | _corrected(found, one, pair, pair.n, shown)
+    if pair.robust is not None:
+        yield about | _outcome(pair.robust) | {"ours": True}
+
+
+def _outcome(outcome: Outcome) -> Row:
+    return {
+        "test": outcome.test,
+        "statistic": outcome.statistic,
+        "df": outcome.df,
+        "df_2": outcome.df_2,
+        "p": outcome.p,
+        "why": outcome.why or None,
+    }
+
+
+def _effect(effect: Effect | None) -> Row:
+    if effect is None:
+        return {}
+    return {
+        "effect_name": effect.name,
+        "effect": effect.value,
+        "effect_low": effect.low,
+        "effect_high": effect.high,
+    }
+
+
+def _corrected(
+    found: Found,
+    one: Compared,
+    test: Omnibus | Pair,
+    n: int,
+    shown: Iterable[paper.Printed],
+) -> Row:
+    """What a test has that the paper makes too."""
+    p = test.p_corrected
+    return {
+        "ours": False,
+        "p_corrected": p,
+        "n_tests": found.n_tests,
+        "counted": p is not None and not one.repeats,
+        "stars": test.stars or None,
+        "significant": None if p is None else p < ALPHA and n >= SMALLEST,
+        "published": ", ".join(row.said for row in shown) or None,
+    }

@@ -1,0 +1,83 @@
+"""Between studies of judged explanations that are analysed together, and over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from labapp.analysis import inference
+from labapp.analysis.tables import Tables
+from labapp.tasks.judging.report import published as paper
+from labapp.tasks.judging.report.groups import Group, groups_of, plain
+from labapp.tasks.judging.report.opinions import of_study, people, understanding
+from labapp.tasks.judging.report.results import Quantity, Result, result_of
+from labapp.tasks.judging.report.statistics import PERCENT, RIGHT, accuracy, noted, of_group
+
+HEATMAPS = "heatmap-distinction"
+TREE = frozenset({"path-agreement", "path-first-step"})
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Every statistic of the sessions that count: of each study by its id, between studies, and
+    over all of them; and the groups they are of."""
+
+    groups: tuple[Group, ...]
+    by_study: dict[str, list[Result]]
+    between: list[Result]
+    pooled: list[Result]
+
+    @property
+    def all(self) -> list[Result]:
+        """Together."""
+        studies = [one for results in self.by_study.values() for one in results]
+        return [*studies, *self.between, *self.pooled]
+
+
+def findings(counted: Tables) -> Findings:
+    """What the studies of judged explanations among these sessions, which all count, say."""
+    groups = groups_of(counted)
+    by_study = {}
+    for study in dict.fromkeys(group.study for group in groups):
+        own = [group for group in groups if group.study == study]
+        of_photos = [one for group in own for one in of_group(group)]
+        by_study[study] = [*of_photos, *of_study(counted, own)]
+    over_all = list(pooled(counted, groups)) if groups else []
+    return Findings(tuple(groups), by_study, list(between(groups)), over_all)
+
+
+def between(groups: Sequence[Group]) -> Iterator[Result]:
+    """Item 3, labels against no labels and method against method with heatmaps, by two-sample t as
+    in the paper; of item 4 (ours) the two ways to judge a tree. Ours besides: by ranks."""
+    for one, other in combinations(groups, 2):
+        if {one.task, other.task} == {HEATMAPS}:
+            if (one.method == other.method) != (one.labels == other.labels):
+                yield from _compared(one, other, 3, ours=False)
+        elif {one.task, other.task} == TREE and one.method == other.method:
+            yield from _compared(one, other, 4, ours=True)
+
+
+def _compared(one: Group, other: Group, item: int, *, ours: bool) -> Iterator[Result]:
+    for name in RIGHT:
+        first, second = plain(accuracy(one, name)), plain(accuracy(other, name))
+        if not (first.size and second.size):
+            continue
+        both = [paper.published(group.design, name) for group in (one, other)]
+        # That the methods differ is said for both conditions; of the labels nothing was tested.
+        said = paper.compared(*both, significant=one.method != other.method)
+        said = noted(said, one, other)
+        of = Quantity(f"{one.name} + {other.name}", one.design, item, name, PERCENT, said)
+        than = (other.name, second)
+        yield result_of(of, first, inference.two_sample(first, second), other=than, ours=ours)
+        yield result_of(of, first, inference.rank_sum(first, second), other=than, ours=True)
+
+
+def pooled(counted: Tables, groups: Sequence[Group]) -> Iterator[Result]:
+    """Of items 9 and 10 what the paper says of all studies together."""
+    studies = list(dict.fromkeys(group.study for group in groups))
+    counted = counted.of_study(*studies)
+    name = " + ".join(studies)
+    if len(studies) > 1:
+        yield from understanding(counted, name, paper.POOLED)
+    yield from people(counted, name)

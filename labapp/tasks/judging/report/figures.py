@@ -1,0 +1,286 @@
+"""The report's figures of judged explanations (paper 003, Table 1, Figures 4 and 5), for a page and
+as files. Marks differ by shape and fill, so that they can be told apart in grey."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from labapp.analysis.inference import Values, mean, sd, values_of
+from labapp.analysis.tables import Tables
+from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
+from labapp.report.drawing import WIDTH_IN
+from labapp.report.plate import Plate
+from labapp.tasks.judging.report import published as paper
+from labapp.tasks.judging.report.groups import WHO, Group, per_session, plain
+from labapp.tasks.judging.report.opinions import least_accuracy, understandings
+from labapp.tasks.judging.report.statistics import (
+    NEUTRAL,
+    RIGHT,
+    accuracy,
+    chance,
+    other_chance,
+    rank_means,
+)
+
+LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P"), (":", "X"))
+"""Line and mark by study, where several are drawn as lines."""
+_POINT: dict[str, Any] = {
+    "markersize": 4,
+    "color": ACCENT,
+    "alpha": 0.75,
+    "markeredgecolor": "white",
+    "markeredgewidth": 0.5,
+}
+_PRINTED: dict[str, Any] = {
+    "markersize": 5,
+    "markerfacecolor": "white",
+    "markeredgecolor": SECONDARY,
+    "zorder": 4,
+}
+TITLES = {
+    paper.DISTINCTION: "Distinction: correct class found",
+    paper.OUTPUT: "Output prediction: predicted class found",
+    paper.AGREEMENT: "Agreement: predictions rightly believed",
+}
+
+
+def plates(counted: Tables, groups: Sequence[Group]) -> list[Plate]:
+    """Every figure for which there are values; counted: the tables of the sessions that count."""
+    makers: tuple[Callable[[], Plate | None], ...] = (
+        lambda: accuracies(groups),
+        lambda: by_rank(groups),
+        lambda: beliefs(groups),
+        lambda: trade_offs(counted, groups),
+        lambda: understanding(counted, groups),
+    )
+    with mpl.rc_context(STYLE):
+        return [plate for make in makers if (plate := make()) is not None]
+
+
+_READ = (
+    "Diamond and bar: mean ± sd; one point a session. Open square and dotted bar: the paper, of "
+    "other photos and models."
+)
+
+
+def _lengths(groups: Sequence[Group]) -> str:
+    """How long the explanations are beside the paper's, where they differ."""
+    told = [f" {one.name}: {one.length_sentence}" for one in groups if one.length_sentence]
+    return "".join(told)
+
+
+def accuracies(groups: Sequence[Group]) -> Plate | None:
+    """Item 1 by study, with what guessing gets."""
+    shown = {
+        name: [group for group in groups if plain(accuracy(group, name)).size] for name in RIGHT
+    }
+    shown = {name: some for name, some in shown.items() if some}
+    if not shown:
+        return None
+    heights = [0.6 + 0.42 * len(some) for some in shown.values()]
+    figure = Figure(figsize=(WIDTH_IN, sum(heights) + 0.4), layout="constrained")
+    axes = figure.subplots(len(shown), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    for ax, (name, some) in zip(axes, shown.items(), strict=True):
+        for place, group in enumerate(some):
+            values = plain(accuracy(group, name))
+            _strip(ax, place, values, _printed(group, name))
+            guessed = chance(group, name)
+            ax.plot([guessed] * 2, [place - 0.5, place + 0.5], color=INK, linewidth=1.2, ls="--")
+        _names(ax, [(group.name, plain(accuracy(group, name)).size) for group in some])
+        ax.set_title(TITLES[name])
+        ax.set_xlim(-2, 102)
+    axes[-1].set_xlabel("% of photos")
+    caption = f"{_READ} Dashed: guessing.{_lengths(groups)}"
+    return Plate("judging-accuracy", figure, "Accuracy by study", caption)
+
+
+def _printed(group: Group, name: str) -> paper.Published | None:
+    """The paper's value, where it may be drawn beside ours: made-up labels were not studied, and
+    where guessing gets another share right an accuracy means something else."""
+    if (group.labels and group.invented) or other_chance(group, name):
+        return None
+    return paper.published(group.design, name)
+
+
+def _strip(ax: Axes, place: float, values: Values, printed: paper.Published | None) -> None:
+    """Values along a row: points, mean and sd; the paper's below them."""
+    spread = np.linspace(-0.12, 0.12, values.size) if values.size > 1 else np.zeros(values.size)
+    ax.plot(values, place + spread, "o", **_POINT)
+    middle, width = mean(values), sd(values)
+    if middle is not None:
+        if width is not None:
+            ax.plot([middle - width, middle + width], [place] * 2, color=INK, linewidth=1.6)
+        ax.plot(middle, place, "D", markersize=6, color=INK, zorder=4)
+    if printed is not None:
+        below = place + 0.28
+        if printed.sd is not None:
+            ends = [printed.mean - printed.sd, printed.mean + printed.sd]
+            ax.plot(ends, [below] * 2, color=SECONDARY, linewidth=1.2, ls=":")
+        ax.plot(printed.mean, below, "s", **_PRINTED)
+
+
+def _names(ax: Axes, rows: Sequence[tuple[str, int]]) -> None:
+    """Studies down the side with their n, the first on top."""
+    ax.set_yticks(range(len(rows)), [f"{name}, n = {n}" for name, n in rows])
+    ax.set_ylim(len(rows) - 0.45, -0.55)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=HAIRLINE, linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def _sessions(group: Group) -> int:
+    return int(group.photos.groupby(WHO).ngroups)
+
+
+def by_rank(groups: Sequence[Group]) -> Plate | None:
+    """Mean rating of rows by the model's rank (Figure 4)."""
+    shown = [(group, means) for group in groups if len(means := rank_means(group)) > 1]
+    if not shown:
+        return None
+    figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
+    ax = figure.subplots()
+    longest = max(int(means.index.max()) for _, means in shown)
+    for (line, mark), (group, means) in zip(_cycle(len(shown)), shown, strict=True):
+        ratings = int(group.ratings["rank"].notna().sum())
+        label = f"{group.name}, {ratings} ratings"
+        ax.plot(
+            means.index,
+            means.to_numpy(),
+            mark,
+            ls=line,
+            color=INK if line == "-" else ACCENT,
+            linewidth=1.4,
+            markersize=6,
+            label=label,
+        )
+    ax.set_ylim(0.9, 4.1)
+    ax.set_yticks([1, 2, 3, 4], ["1 not similar", "2", "3", "4 similar"])
+    ax.set_xticks(range(1, longest + 1))
+    ax.set_xlabel("rank of the prototype by the model's similarity, 1 the most similar")
+    ax.set_ylabel("mean rating")
+    ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
+    ax.legend(frameon=False, loc="upper right", fontsize=8)
+    caption = (
+        "Mean over all ratings of rows of a rank. A falling line: people agree with the model."
+    )
+    caption += _lengths([group for group, _ in shown])
+    return Plate("judging-ratings-by-rank", figure, "Mean rating by the model's rank", caption)
+
+
+def _cycle(count: int) -> Iterator[tuple[str, str]]:
+    return (LINES[at % len(LINES)] for at in range(count))
+
+
+def beliefs(groups: Sequence[Group]) -> Plate | None:
+    """Mean agreement of sessions over all photos, those the model has right, and wrong."""
+    shown = [group for group in groups if group.photos["agreement"].notna().any()]
+    if not shown:
+        return None
+    kinds = ("all", "model right", "model wrong")
+    figure = Figure(figsize=(WIDTH_IN, 0.8 + 0.45 * len(shown)), layout="constrained")
+    for ax, kind in zip(figure.subplots(1, 3, sharey=True), kinds, strict=True):
+        for place, group in enumerate(shown):
+            right = group.photos["model_correct"].astype(bool)
+            chosen = {"all": right | True, "model right": right, "model wrong": ~right}[kind]
+            values = plain(per_session(group.photos[chosen], "agreement"))
+            _strip(ax, place, values, _printed(group, f"belief, {kind}"))
+        ax.axvline(NEUTRAL, color=INK, linewidth=1.2, ls="--")
+        _names(ax, [(group.name, _sessions(group)) for group in shown])
+        ax.set_title(f"{kind[0].upper()}{kind[1:]}" + (" photos" if kind == "all" else ""))
+        ax.set_xlim(0.9, 4.1)
+        ax.set_xticks([1, 2, 3, 4])
+        ax.set_xlabel("1 incorrect – 4 correct")
+    caption = f"{_READ} Dashed: the neutral 2.5; right of it predictions are believed."
+    caption += _lengths(shown)
+    return Plate("judging-belief", figure, "Belief in predictions by study", caption)
+
+
+def trade_offs(counted: Tables, groups: Sequence[Group]) -> Plate | None:
+    """Least accuracy of a black box at low, medium and high risk (Figure 5)."""
+    shown = []
+    for group in _one_a_study(groups):
+        own = counted.of_study(group.study)
+        values = [plain(least_accuracy(own, risk)) for risk in paper.RISKS]
+        if all(some.size for some in values):
+            shown.append((group, values))
+    if not shown:
+        return None
+    columns = min(len(shown), 5)
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(WIDTH_IN, 2.9 * rows), layout="constrained")
+    axes = list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
+    for ax, (group, values) in zip(axes, shown, strict=False):
+        _risks(ax, group, values)
+    for ax in axes[len(shown) :]:
+        ax.set_visible(False)
+    for ax in axes[::columns]:
+        ax.set_ylabel("%")
+    caption = (
+        f"{_READ} Dashed: the explained model's own accuracy; dotted: that of the paper's model. "
+        "Untouched sliders are included."
+    )
+    label = "Least accuracy of a black box that would be preferred, by risk"
+    return Plate("judging-trade-off", figure, label, caption)
+
+
+def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
+    for place, (risk, some) in enumerate(zip(paper.RISKS, values, strict=True)):
+        spread = np.linspace(-0.14, 0.14, some.size) if some.size > 1 else np.zeros(1)
+        ax.plot(place + spread, some, "o", clip_on=False, **_POINT)
+        ax.errorbar(place, some.mean(), yerr=sd(some), fmt="D", color=INK, zorder=4)
+        printed = _printed(group, f"least accuracy, {risk} risk")
+        if printed is not None:
+            ends = [printed.mean - (printed.sd or 0), printed.mean + (printed.sd or 0)]
+            ax.plot([place + 0.32] * 2, ends, color=SECONDARY, ls=":", linewidth=1.2)
+            ax.plot(place + 0.32, printed.mean, "s", **_PRINTED)
+    if group.model_accuracy is not None:
+        ax.axhline(group.model_accuracy, color=INK, linewidth=1.2, ls="--")
+    if (told := _printed(group, "model accuracy")) is not None:
+        ax.axhline(told.mean, color=SECONDARY, linewidth=1.0, ls=":")
+    ax.set_xticks(range(3), ["low", "medium", "high"])
+    ax.set_xlim(-0.5, 2.7)
+    ax.set_ylim(48, 102)
+    ax.tick_params(axis="x", length=0)
+    ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.set_title(_folded(group.name), fontsize=8)
+    ax.set_xlabel(f"risk, n = {values[0].size}")
+
+
+def _folded(name: str) -> str:
+    """A name on two lines, so that long ones fit and all titles have one height."""
+    first, _, rest = name.partition("-")
+    return f"{first}-\n{rest}"
+
+
+def understanding(counted: Tables, groups: Sequence[Group]) -> Plate | None:
+    """How well the model is thought to be understood, at three times (Table A1)."""
+    shown = []
+    for group in _one_a_study(groups):
+        times = [values_of(plain(s)) for s in understandings(counted.of_study(group.study))]
+        if all(some.size for some in times):
+            shown.append((group, times))
+    if not shown:
+        return None
+    figure = Figure(figsize=(WIDTH_IN, 0.9 + 0.42 * len(shown)), layout="constrained")
+    grid = figure.subplots(1, 3, sharey=True)
+    for at, (ax, name) in enumerate(zip(grid, paper.UNDERSTANDING, strict=True)):
+        for place, (group, times) in enumerate(shown):
+            _strip(ax, place, times[at], _printed(group, name))
+        _names(ax, [(group.name, times[at].size) for group, times in shown])
+        ax.set_title(name.removeprefix("understanding ").capitalize())
+        ax.set_xlim(0.8, 5.2)
+        ax.set_xticks(range(1, 6))
+        ax.set_xlabel("1 very poor – 5 very good")
+    return Plate("judging-understanding", figure, "Understanding as rated, at three times", _READ)
+
+
+def _one_a_study(groups: Sequence[Group]) -> list[Group]:
+    """The first group of each study: what is asked about the study as a whole is drawn once."""
+    return list({group.study: group for group in reversed(groups)}.values())[::-1]

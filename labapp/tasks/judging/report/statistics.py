@@ -1,0 +1,320 @@
+"""What one group of sessions says: accuracy, ratings of similarity, belief (paper 003, 5.2, 5.3).
+
+Items are numbered as in the list of analyses of the published studies: 1 accuracy, 2 distinction
+against output prediction, 4 steps of a tree, 5 ratings by own decision, 6 ratings against the
+model's similarity, 7 belief in predictions, 12 the score that was told, 13 confidence in the own
+answers. The unit is a session's mean where the paper takes participants, and the single rating
+where it takes ratings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from labapp.analysis import inference
+from labapp.analysis.inference import Values
+from labapp.tasks.judging.report import published as paper
+from labapp.tasks.judging.report.groups import WHO, Group, joined, per_session, plain, sets_of
+from labapp.tasks.judging.report.results import Quantity, Result, result_of, summary
+
+PERCENT, RATING = "%", "1-4"
+RIGHT = {
+    paper.DISTINCTION: "right_distinction",
+    paper.OUTPUT: "right_output",
+    paper.AGREEMENT: "right_agreement",
+}
+"""The columns of what was answered rightly."""
+SURE = {
+    paper.DISTINCTION: "distinction_confidence",
+    paper.OUTPUT: "output_confidence",
+}
+"""The columns of how confident people are in an answer."""
+SURENESS = "1-5"
+NEUTRAL = 2.5
+"""Between believed incorrect and believed correct."""
+FIRST_WRONG = ("path-agreement", "path-first-step")
+"""Tasks with a tree in which the model is wrong about some photos."""
+PATH = (*FIRST_WRONG, "path-distinction")
+
+
+def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Quantity:
+    """key: what `published` calls it, where that is not its name."""
+    found = paper.published(group.design, key or name)
+    said = noted("" if found is None else str(found), group, also=other_chance(group, name))
+    return Quantity(group.name, group.design, item, name, unit, said, group.length_sentence)
+
+
+def noted(said: str, *groups: Group, also: str = "") -> str:
+    """What the paper found, with a word where its labels were of another sort than a group's, its
+    explanations of another length, or what else differs."""
+    if not said:
+        return said
+    labels = any(group.labels and group.invented for group in groups)
+    remarks = dict.fromkeys(group.length_remark for group in groups)
+    told = [*([paper.KNOWN_OBJECTS] * labels), *filter(None, (*remarks, also))]
+    return f"{said} ({'; '.join(told)})" if told else said
+
+
+def of_group(group: Group) -> list[Result]:
+    """Every statistic of the photos of a group."""
+    return [
+        *accuracies(group),
+        *distinction_against_output(group),
+        *steps(group),
+        *by_decision(group),
+        *against_model(group),
+        *belief(group),
+        *forced_score(group),
+        *confidence(group),
+    ]
+
+
+def accuracy(group: Group, name: str) -> pd.Series[float]:
+    """Right answers of a session in percent; empty where the question was not asked."""
+    return per_session(group.photos, RIGHT[name], 100.0)
+
+
+def chance(group: Group, name: str) -> float:
+    """What guessing gets right, in percent: half with agreement, one of the four ends of the last
+    two steps of a tree, else one of the classes to choose from, mean over the photos."""
+    if name == paper.AGREEMENT:
+        return 50.0
+    if group.task == "path-distinction":
+        return 25.0
+    options = group.photos["options"].dropna().str.count(";") + 1
+    return float(100 * (1 / options.astype(float)).mean())
+
+
+def other_chance(group: Group, name: str) -> str:
+    """What stands beside an accuracy of the paper where guessing gets another share right here, as
+    with classes of one's own; empty elsewhere."""
+    if name not in (paper.DISTINCTION, paper.OUTPUT):
+        return ""
+    here = chance(group, name)
+    if round(here, 1) == paper.CHANCE:
+        return ""
+    return f"guessing gets {paper.CHANCE:g} % right there, {here:.3g} % here"
+
+
+def accuracies(group: Group) -> Iterator[Result]:
+    """Item 1, Table 1: mean and sd, the t test against chance; ours: Wilcoxon, Shapiro and the
+    interval that takes sessions with the same set of photos as alike."""
+    for name in RIGHT:
+        right = accuracy(group, name)
+        values = plain(right)
+        if not values.size:
+            continue
+        of = quantity(group, 1, name, PERCENT)
+        guessed = chance(group, name)
+        yield summary(of, values)
+        yield result_of(of, values, inference.one_sample(values, guessed), against=guessed)
+        yield result_of(
+            of, values, inference.signed_rank(values, guessed), against=guessed, ours=True
+        )
+        yield result_of(of, values, inference.normality(values), ours=True)
+        sets = sets_of(group.photos, right.index)
+        yield result_of(of, values, inference.clustered_interval(values, sets), ours=True)
+
+
+def distinction_against_output(group: Group) -> Iterator[Result]:
+    """Item 2: a two-sample t as in the paper; ours: within sessions, and by ranks."""
+    one, other = joined(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
+    if not one.size:
+        return
+    both = [paper.published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
+    said = paper.compared(*both, significant=group.design in paper.OUTPUT_DIFFERS)
+    of = replace(
+        quantity(group, 2, paper.DISTINCTION, PERCENT),
+        published=noted(said, group, also=other_chance(group, paper.DISTINCTION)),
+    )
+    than = (paper.OUTPUT, other)
+    yield result_of(of, one, inference.two_sample(one, other), other=than)
+    yield result_of(of, one, inference.paired(one, other), other=than, ours=True)
+    yield result_of(of, one, inference.signed_rank(one - other), other=than, ours=True)
+
+
+def steps(group: Group) -> Iterator[Result]:
+    """Item 4: the fruit warm-up, and (ours) the first step disagreed with against the first wrong
+    one. Only photos that the model has wrong have a step at which it goes wrong."""
+    if group.task not in PATH:
+        return
+    verdicts = plain(per_session(group.warm_up, "right_verdict", 100.0))
+    if verdicts.size:
+        said = paper.published(paper.POOLED, "warm-up")
+        name = "warm-up, prediction rightly judged"
+        yield summary(Quantity(group.name, group.design, 4, name, PERCENT, str(said)), verdicts)
+        mistakes = plain(per_session(group.warm_up, "right_mistake", 100.0))
+        of = quantity(group, 4, "warm-up, first mistake found", PERCENT)
+        yield summary(replace(of, why=""), mistakes, ours=True)  # its tree is another one
+    named = group.photos[group.photos["first_step_error"].notna()]
+    for kind, some in (
+        ("all photos", named),
+        ("model wrong", named[~named["model_correct"].astype(bool)]),
+        ("model right", named[named["model_correct"].astype(bool)]),
+    ):
+        for error in ("exact", "too_early", "too_late"):
+            hits = some.assign(hit=(some["first_step_error"] == error).astype(float))
+            values = plain(per_session(hits, "hit", 100.0))
+            # Nothing comes after agreement with all, so that it cannot be too late.
+            if values.size and (kind, error) != ("model right", "too_late"):
+                name = f"first step disagreed with, {kind}: {error.replace('_', ' ')}"
+                yield summary(quantity(group, 4, name, PERCENT), values, ours=True)
+
+
+def first_wrong_steps(group: Group) -> dict[int | None, int]:
+    """Where on a tree's path the first wrong step lies, counted back from the last (0), of the
+    photos judged that the model has wrong: photos by place, the earliest first, None (no step is
+    wrong) last. A photo that several judged counts once."""
+    if group.task not in FIRST_WRONG:
+        return {}
+    photos = group.photos.drop_duplicates(["set", "photo"])
+    wrong = photos[~photos["model_correct"].astype(bool)]
+    back = wrong["n_steps"].astype("Int64") - wrong["first_wrong"].astype("Int64")
+    known = Counter(back.dropna().to_numpy(dtype=np.int64).tolist())
+    places: dict[int | None, int] = {place: known[place] for place in sorted(known, reverse=True)}
+    if nowhere := int(back.isna().sum()):
+        places[None] = nowhere
+    return places
+
+
+def by_decision(group: Group) -> Iterator[Result]:
+    """Item 5: ratings of rows of what was chosen or believed correct, and of the others; the test
+    over single ratings as in the paper, ours over sessions."""
+    rated = group.ratings[group.ratings["of_chosen"].notna()]
+    if rated.empty:
+        return
+    picked = rated["of_chosen"].astype(bool)
+    own, others = rated[picked], rated[~picked]
+    one, other = _ratings(own), _ratings(others)
+    of = quantity(group, 5, "similarity, chosen", RATING)
+    of_others = quantity(group, 5, "similarity, others", RATING)
+    yield summary(of, one)
+    yield summary(of_others, other)
+    yield result_of(of, one, inference.two_sample(one, other), other=("others, ratings", other))
+    of = quantity(group, 5, "similarity, chosen, by session", RATING)
+    first, second = joined(per_session(own, "rating"), per_session(others, "rating"))
+    than = ("others, by session", second)
+    yield result_of(of, first, inference.paired(first, second), other=than, ours=True)
+    yield result_of(of, first, inference.signed_rank(first - second), other=than, ours=True)
+
+
+def _ratings(rows: pd.DataFrame) -> Values:
+    return rows["rating"].to_numpy(dtype=np.float64)
+
+
+def rank_means(group: Group) -> pd.Series[float]:
+    """Mean rating of the rows of each rank of the model's, 1 the most similar (Figure 4)."""
+    ranked = group.ratings[group.ratings["rank"].notna()]
+    means = ranked.groupby(ranked["rank"].astype(int))["rating"]
+    return means.apply(lambda some: float(some.astype(float).mean())).sort_index()
+
+
+def against_model(group: Group) -> Iterator[Result]:
+    """Item 6: a tree's similarities against the ratings, pair by pair; for prototypes of classes,
+    whose similarities are on no common scale, the mean rating of each rank against the rank
+    (negative where people find similar what the model finds similar). Ours: the correlation within
+    each session, result_of against none."""
+    rated = group.ratings
+    if group.task in PATH:
+        rated = rated[rated["similarity"].notna()]
+        with_what, name = "similarity", "similarity by similarity"
+    else:
+        rated = rated[rated["rank"].notna()]
+        with_what, name = "rank", "similarity by rank"
+    if rated.empty:
+        return
+    if group.task in PATH:
+        one, other = _ratings(rated), rated["similarity"].to_numpy(dtype=np.float64)
+        found = inference.pearson(one, other)
+        of = quantity(group, 6, "rating and the model's similarity, pairs", RATING, name)
+        than = ("model's similarity", other)
+    else:
+        means = rank_means(group)
+        one, other = plain(means), means.index.to_numpy(dtype=np.float64)
+        for rank in means.index:
+            some = _ratings(rated[rated["rank"] == rank])
+            yield summary(quantity(group, 6, f"rating at rank {rank}", RATING), some)
+        found = inference.spearman(one, other)
+        of = quantity(group, 6, "mean rating and the model's rank", RATING, name)
+        than = ("model's rank", other)
+    yield result_of(of, one, found, other=than)
+    own = _own_correlations(rated, with_what)
+    if own.size:
+        of = quantity(group, 6, f"Spearman's rho of rating and {with_what}, by session", "rho")
+        yield result_of(of, own, inference.one_sample(own, 0.0), against=0.0, ours=True)
+
+
+def _own_correlations(rated: pd.DataFrame, with_what: str) -> Values:
+    """Spearman's rho of every session whose ratings vary."""
+    found = []
+    for _, own in rated.groupby(WHO, sort=True):
+        other = own[with_what].to_numpy(dtype=np.float64)
+        rho = inference.spearman(_ratings(own), other).statistic
+        if rho is not None:
+            found.append(rho)
+    return np.array(found, dtype=np.float64)
+
+
+def belief(group: Group) -> Iterator[Result]:
+    """Item 7, confirmation bias: mean agreement against the neutral 2.5 over single ratings as in
+    the paper; ours over sessions."""
+    told = group.photos[group.photos["agreement"].notna()]
+    if told.empty:
+        return
+    right = told["model_correct"].astype(bool)
+    for kind, some in (("all", told), ("model right", told[right]), ("model wrong", told[~right])):
+        ratings = some["agreement"].to_numpy(dtype=np.float64)
+        if not ratings.size:
+            continue
+        of = quantity(group, 7, f"belief, {kind}", RATING)
+        yield result_of(of, ratings, inference.one_sample(ratings, NEUTRAL), against=NEUTRAL)
+        own = plain(per_session(some, "agreement"))
+        of = quantity(group, 7, f"belief, {kind}, by session", RATING, "-")
+        found = inference.one_sample(own, NEUTRAL)
+        yield result_of(of, own, found, against=NEUTRAL, ours=True)
+        found = inference.signed_rank(own, NEUTRAL)
+        yield result_of(of, own, found, against=NEUTRAL, ours=True)
+
+
+def forced_score(group: Group) -> Iterator[Result]:
+    """Item 12: photos assigned as they are when half are taken as believed correct, as told to the
+    participant, and without the lot among ties."""
+    for column, name in (
+        ("hits", "photos rightly assigned, as told"),
+        ("expected_hits", "photos rightly assigned, mean over all ways to break the ties"),
+        ("n_ties", "photos among which the lot decided"),
+    ):
+        values = plain(group.stages[column])
+        if values.size:
+            yield summary(quantity(group, 12, name, "photos"), values, ours=True)
+
+
+def confidence(group: Group) -> Iterator[Result]:
+    """Item 13, ours: the paper asks how confident people are in each answer (figures A11 to A13 and
+    A15) and prints nothing of it. Means over sessions, of all answers, of the right and of the
+    wrong ones, and whether people are surer where they are right."""
+    for name, asked in SURE.items():
+        sure = group.photos[group.photos[asked].notna() & group.photos[RIGHT[name]].notna()]
+        if sure.empty:
+            continue
+        right = sure[RIGHT[name]].astype(bool)
+        when_right, when_wrong = (per_session(sure[is_so], asked) for is_so in (right, ~right))
+        for which, some in (
+            ("", per_session(sure, asked)),
+            (", answered rightly", when_right),
+            (", answered wrongly", when_wrong),
+        ):
+            if some.size:
+                of = quantity(group, 13, f"confidence, {name}{which}", SURENESS)
+                yield summary(of, plain(some), ours=True)
+        one, other = joined(when_right, when_wrong)
+        if one.size:
+            of = quantity(group, 13, f"confidence, {name}, answered rightly", SURENESS)
+            than = ("answered wrongly, same sessions", other)
+            yield result_of(of, one, inference.paired(one, other), other=than, ours=True)
+            yield result_of(of, one, inference.signed_rank(one - other), other=than, ours=True)

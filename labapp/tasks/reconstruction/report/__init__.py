@@ -1,0 +1,1 @@
+"""What the report has of reconstruction: calibrations, courses of the alignment, names of dials."""

@@ -1,0 +1,130 @@
+"""What the report has of reconstruction, with and without a target (paper 000)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+
+from labapp.analysis.by_task import metrics_by_model
+from labapp.analysis.columns import CALIBRATION_METRICS
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.report.formats import decimal
+from labapp.report.page import Html
+from labapp.tasks.reconstruction.recorded import CALIBRATION, TASK
+from labapp.tasks.reconstruction.report.calibration_section import calibration
+from labapp.tasks.reconstruction.report.courses import courses
+from labapp.tasks.reconstruction.report.labels import files, sections
+from labapp.tasks.reconstruction.report.labels.columns import LABEL_TABLES
+from labapp.tasks.reconstruction.report.labels.frames import frames
+from labapp.tasks.reconstruction.report.labels.ratings import check_files
+from labapp.tasks.reconstruction.report.labels.results import Found, find
+
+if TYPE_CHECKING:
+    from labapp.report.plate import Plate
+
+DEFINITIONS = {
+    "Completion rate": (
+        "Solved questions / planned questions of the stage. A question that the time limit kept "
+        "from being asked is not completed. Where the moderator skipped the stage, or it has no "
+        "end, only the questions that count are the denominator."
+    ),
+    "Response time": (
+        "Seconds from the appearance of the pictures to the click on Next or Skip, as the mean of "
+        "the stage's questions that ended so. The moment of alignment is in the table trials."
+    ),
+    "Active time": (
+        "As response time, but a stretch without any activity counts for at most the stage's "
+        "inactivity limit (3 s unless the study says otherwise); the count of the published "
+        "application is in the column active_s_as_published."
+    ),
+    "Calibration": (
+        "Questions without a target, in which the participant marks “far away” and “close enough”; "
+        "the alignment at each mark is in the table marks. They have no completion rate; marks of "
+        "questions that do not count are left out."
+    ),
+    "Slide distance": (
+        "Total movement of the dials in full slider widths, mean a question; a change of a "
+        "discrete dimension counts 1."
+    ),
+    "Error AUC": (
+        "Integral over time of the squared difference between own picture and target, summed over "
+        "all questions of the stage, not averaged; constant between snapshots, idle time included. "
+        "“Sum” adds the squared differences over the pixels (sum of squares × s, the unit of the "
+        "published tables); “mean” averages them (mean of squares × s, as the paper's text says)."
+    ),
+    "Snapshots": (
+        "Derived from the recorded movements: one at the start of the question, one when a dial "
+        "has changed and at least 100 ms have passed, at once when the active dial or the "
+        "direction changes, one at the alignment and one at the end of the question."
+    ),
+    "Names of dials": (
+        "The last name of each dial in a stage, of sessions that count; one that was taken away "
+        "again is none. Coverage: participants who named the dial / participants who met the "
+        "model. Consistent: every rater says that the name agrees with another participant's. "
+        "Kappa is over the names beside which another participant's stands. Effect of a dial: "
+        "mean distance of the study, over held-out instances, between the pictures at its 5th and "
+        "95th percentile (of a choice, between all pairs of values), as a share of the model's "
+        "strongest dial; below 5 % it has little effect, a threshold of ours. All of it is in the "
+        "tables label_names, label_dials, label_models and label_agreement."
+    ),
+}
+
+
+class ReconstructionReport(TaskReport[Found]):
+    """Its findings are the names of dials."""
+
+    activities: ClassVar = {
+        TASK: "reconstructed target pictures by turning dials",
+        CALIBRATION: "turned dials without a target mark and said when they were far away and when "
+        "close enough",
+    }
+    tasks = (TASK, CALIBRATION)
+    definitions = DEFINITIONS
+    tables = LABEL_TABLES
+    files = files.NAMES
+
+    def check_ratings(self, ratings: Sequence[Path]) -> None:
+        check_files(ratings)
+
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> Found:
+        return find(counted, ratings)
+
+    def frames(self, findings: Found) -> Mapping[str, pd.DataFrame]:
+        return frames(findings)
+
+    def sections(self, study: ReportedStudy, findings: Found) -> Iterator[Html]:
+        yield from metrics_by_model(study, CALIBRATION, CALIBRATION_METRICS)
+        yield from calibration(study.counted, study.anchor)
+        yield from courses(study.tables, study.anchor)
+        yield from sections.of_study(study.name, findings)
+
+    def plates(self, counted: Tables, findings: Found) -> Sequence[Plate]:
+        if not findings.models:
+            return ()
+        from labapp.tasks.reconstruction.report.labels.figures import plates
+
+        return plates(findings)
+
+    def write(self, findings: Found, folder: Path) -> None:
+        files.write(findings, folder)
+
+    def asked(self, trials: pd.DataFrame) -> str:
+        """The alignment that solved a question, where questions are solved."""
+        targets = sorted({float(target) for target in trials["target_alignment"].dropna()})
+        if not targets:
+            return ""
+        percents = " and ".join(map(_percent, targets))
+        return f"; a question was solved at an alignment of {percents} %"
+
+
+def _percent(share: float) -> str:
+    value = 100 * share
+    return decimal(value, 0 if isclose(value, round(value), abs_tol=1e-9) else 1)
+
+
+REPORT = ReconstructionReport()

@@ -1,0 +1,104 @@
+"""Coverage of each dial as a figure: which dials people could name, and which do little."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
+from labapp.report.drawing import WIDTH_IN
+from labapp.report.plate import Plate, headed
+from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
+from labapp.tasks.reconstruction.report.labels.names import Model
+from labapp.tasks.reconstruction.report.labels.published import COVERED
+from labapp.tasks.reconstruction.report.labels.results import Found, coverage
+
+SIDE_BY_SIDE = 3
+"""Models in one row of panels; fewer leave room, so that letters are always of one size."""
+_HATCH = "////"
+
+
+def plates(found: Found) -> list[Plate]:
+    """A figure for each study with names and number of sliders, in the order of the tables."""
+    return [plate for study in found.studies for plate in of_study(study, found)]
+
+
+def of_study(study: str, found: Found) -> list[Plate]:
+    """Its figures; see `plates`."""
+    models = found.of_study(study)
+    return [
+        _plate(f"labels-{study}-{sliders}", list(some), found)
+        for sliders, some in groupby(models, key=lambda one: one[0].sliders)
+    ]
+
+
+def _plate(name: str, models: list[tuple[Model, Effects]], found: Found) -> Plate:
+    rows = -(-len(models) // SIDE_BY_SIDE)
+    dials = max(len(model.dials) for model, _ in models)
+    with mpl.rc_context(STYLE):
+        size = (WIDTH_IN, 0.25 + rows * (0.85 + 0.26 * dials))
+        figure = Figure(figsize=size, layout="constrained")
+        axes = list(figure.subplots(rows, SIDE_BY_SIDE, squeeze=False).flat)
+        for ax, (model, effects) in zip(axes, models, strict=False):
+            _panel(ax, model, effects, found)
+            ax.set_ylim(dials - 0.4, -0.6)  # a bar is as thick in every panel
+        for ax in axes[len(models) :]:
+            ax.set_visible(False)
+        people, programs = (
+            frozenset[str]().union(*some)
+            for some in ([one.met for one, _ in models], [one.programs for one, _ in models])
+        )
+        study = models[0][0].study
+        headed(figure, "Coverage of each dial", study, len(people), len(programs))
+    shown = ", ".join(model.model for model, _ in models)
+    agreed = "; in brackets names that every rater calls consistent" if found.ratings else ""
+    hatched = any(one.little for _, effects in models for one in effects.of)
+    return Plate(
+        name,
+        figure,
+        f"Coverage of each dial: {shown}",
+        "Share of the participants who met the model (n) that named each dial; beside it how many"
+        f"{agreed}. Dashed: {COVERED:.0%}."
+        + " Grey, hatched and marked *: dials with little effect."
+        * hatched,
+    )
+
+
+def _panel(ax: Axes, model: Model, effects: Effects, found: Found) -> None:
+    little = [one.little for one in effects.of] or [False] * len(model.dials)
+    ax.axvline(100 * COVERED, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    for place, (dial, faint) in enumerate(zip(model.dials, little, strict=True)):
+        share = 100 * coverage(model, dial)
+        ax.barh(
+            place,
+            share,
+            height=0.68,
+            color=HAIRLINE if faint else ACCENT,
+            edgecolor=SECONDARY if faint else ACCENT,
+            hatch=_HATCH if faint else None,
+            linewidth=0.6,
+        )
+        agreed = found.n_consistent(dial)
+        said = str(len(dial.people)) + (f" ({agreed} ✓)" if agreed else "")
+        ax.annotate(
+            said,
+            (share, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=SECONDARY if faint else INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+        )
+    names = [f"{dial.title}{' *' * faint}" for dial, faint in zip(model.dials, little, strict=True)]
+    ax.set_yticks(range(len(names)), names)
+    for tick, faint in zip(ax.get_yticklabels(), little, strict=True):
+        tick.set_color(SECONDARY if faint else INK)
+    ax.set_xlim(0, 125)  # room for the numbers at the end of a full bar
+    ax.set_xticks([0, 20, 40, 60, 80, 100])
+    ax.set_xlabel("participants who named the dial, %")
+    ax.tick_params(axis="y", length=0)
+    ax.set_title(f"{model.model}, n = {len(model.met)}")

@@ -1,0 +1,238 @@
+"""Reading rating sheets back: whatever a spreadsheet program made of them, or a clear refusal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from labapp.errors import RatingError
+from labapp.reading import files
+from labapp.report.formats import count
+from labapp.tasks.reconstruction.report.labels.sheet import (
+    ALONE,
+    RATED,
+    SHEET,
+    Line,
+    Sheet,
+    names_in,
+)
+from labapp.text_tables import MARK
+
+WORDS = {"yes": True, "no": False, "ja": True, "nein": False}
+"""What may stand in the rater's column, in capitals or not."""
+NEEDED = ("sheet", "label", "name", RATED)
+"""The columns that are read; the others are there for the rater."""
+_DELIMITERS = ",;\t"
+_SHOWN = 3
+_SAFE = "No analysis was made; the file was only read."
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one rater says of each name, by the name's id. rater: the file's name without ending."""
+
+    rater: str
+    says: dict[str, bool]
+
+
+def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
+    """The sheets that raters filled in, held against the names of the sessions.
+
+    Raises RatingError (file, line, column, what was found, what is allowed) when a file cannot be
+    read, is of another analysis, lacks a name or has one that is not of the sessions or was
+    changed, or says something other than yes or no.
+    """
+    check_files(paths)
+    found: list[Rating] = []
+    for path in paths:
+        found.append(Rating(_rater(path, found), _read(path, sheet)))
+    return tuple(found)
+
+
+def check_files(paths: Sequence[Path]) -> None:
+    """Whether these are rating sheets at all, which can be said before the sessions are read.
+
+    Raises RatingError when a file cannot be read, is no sheet, or was given twice.
+    """
+    for number, path in enumerate(paths):
+        if any(path.resolve() == other.resolve() for other in paths[:number]):
+            raise RatingError(
+                f"{path} was given twice.",
+                safe=_SAFE,
+                todo="Give one file for each rater.",
+            )
+        for _ in _rows(path):
+            pass
+
+
+def _rater(path: Path, before: Sequence[Rating]) -> str:
+    """The name of the file; with its folder where another rater's is called the same."""
+    taken = {one.rater for one in before}
+    return path.stem if path.stem not in taken else f"{path.parent.name}/{path.stem}"
+
+
+def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
+    expected = sheet.by_label
+    says: dict[str, bool] = {}
+    lines: dict[str, int] = {}
+    for place in _rows(path):
+        label = place.cell("label")
+        if (found := place.cell("sheet")) != sheet.id:
+            place.refuse(
+                "sheet",
+                found,
+                f"{sheet.id}, the sheet of these sessions",
+                "It was rated for another analysis: with other sessions, or before names were "
+                f"added. Give the same sessions, or rate the {SHEET} of this analysis.",
+            )
+        if (line := expected.get(label)) is None:
+            place.refuse(
+                "label",
+                label,
+                f"a label of the sheet, {min(expected)} to {max(expected)}",
+                "Remove rows that were added.",
+            )
+        if label in lines:
+            place.refuse(
+                "label",
+                label,
+                f"each label once; it is in line {lines[label]} already",
+                "Remove one of the two rows.",
+            )
+        _same_name(place, line)
+        says[label], lines[label] = _word(place, line), place.line
+    if missing := [label for label in expected if label not in says]:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        raise RatingError(
+            f"{path}, column label: {count(len(missing), 'name')} of {len(expected)} missing "
+            f"({', '.join(missing[:_SHOWN])}{more}); every name of the sheet is needed.",
+            safe=_SAFE,
+            todo=f"Put the missing rows back from {SHEET} and rate them.",
+        )
+    return says
+
+
+def _same_name(place: _Place, line: Line) -> None:
+    found = place.cell("name")
+    if _plain(line.name.text) not in map(_plain, names_in(found)):
+        place.refuse(
+            "name",
+            found,
+            MARK + line.name.text,
+            "A program has changed the name, or somebody has. Put it back from "
+            f"{SHEET}; save as CSV in UTF-8.",
+        )
+
+
+def _word(place: _Place, line: Line) -> bool:
+    """yes or no; a name without others beside it can agree with none."""
+    found = place.cell(RATED)
+    said = WORDS.get(found.casefold())
+    if said is None:
+        place.refuse(RATED, found, ", ".join(WORDS), "Every name needs an answer.")
+    if said and line.alone:
+        place.refuse(
+            RATED,
+            found,
+            ALONE,
+            "Nobody else named this dial, so that the name can agree with none.",
+        )
+    return said
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A row of a file. line: number of its first line in the file, from 1."""
+
+    path: Path
+    line: int
+    cells: dict[str, str]
+
+    def cell(self, column: str) -> str:
+        return self.cells[column].strip()
+
+    def refuse(self, column: str, found: str, allowed: str, todo: str) -> NoReturn:
+        raise RatingError(
+            f"{self.path}, line {self.line}, column {column}: found {found or 'nothing'}; "
+            f"allowed: {allowed}.",
+            safe=_SAFE,
+            todo=todo,
+        )
+
+
+def _rows(path: Path) -> Iterator[_Place]:
+    """The rows below the header that are not empty."""
+    text = _text(path)
+    delimiter = _delimiter(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    at = 1
+    try:
+        header = [cell.strip() for cell in next(reader, [])]
+        _check_header(path, header)
+        at = reader.line_num + 1
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                if len(row) < len(header):
+                    row += [""] * (len(header) - len(row))
+                yield _Place(path, at, dict(zip(header, row, strict=False)))
+            at = reader.line_num + 1
+    except csv.Error as error:
+        raise RatingError(
+            f"{path}, line {at}: not CSV ({error}).",
+            safe=_SAFE,
+            todo="Save the sheet as CSV in UTF-8 from the spreadsheet program.",
+        ) from error
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
+    missing = [name for name in NEEDED if name not in header]
+    twice = [name for name in NEEDED if header.count(name) > 1]
+    if missing or twice:
+        what = f"without {', '.join(missing)}" if missing else f"with {', '.join(twice)} twice"
+        raise RatingError(
+            f"{path}, line 1: found the columns {', '.join(filter(None, header)) or 'none'}, "
+            f"{what}; needed are {', '.join(NEEDED)}, each once.",
+            safe=_SAFE,
+            todo=f"Rate a copy of {SHEET} and leave its first row as it is.",
+        )
+
+
+def _text(path: Path) -> str:
+    """UTF-8, UTF-16 as some programs write tabs, or else Windows' Western European."""
+    try:
+        content = files.content(path)
+    except OSError as error:
+        raise RatingError(
+            f"{path} cannot be read: {error.strerror or error}.",
+            safe="No analysis was made.",
+            todo=f"Give the path of the {SHEET} of an earlier analysis as a rater filled it in; is "
+            "the name right, and the folder?",
+        ) from error
+    if content.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
+        raise RatingError(
+            f"{path} is a workbook of a spreadsheet program, not CSV.",
+            safe=_SAFE,
+            todo="Save it as CSV in UTF-8.",
+        )
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
+
+
+def _delimiter(text: str) -> str:
+    """What stands between the columns, as the first line shows."""
+    first = text.partition("\n")[0]
+    return max(_DELIMITERS, key=first.count)
+
+
+def _plain(text: str) -> str:
+    """A name without what programs change unasked: kind of composition, line ends, outer blanks."""
+    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()

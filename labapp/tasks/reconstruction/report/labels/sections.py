@@ -1,0 +1,252 @@
+"""The section of the report on names of dials (paper 000, Tables 1 and A.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from labapp.report.formats import count, decimal
+from labapp.report.listing import NONE
+from labapp.report.page import Html, figure, heading, paragraph, table, text, two_lines
+from labapp.tasks.reconstruction.report.labels.agreement import DRAWS
+from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
+from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name
+from labapp.tasks.reconstruction.report.labels.published import TEXT, published
+from labapp.tasks.reconstruction.report.labels.results import Found, coverage, covered
+from labapp.tasks.reconstruction.report.labels.sheet import SHEET, quoted
+
+AGREED = " ✓"
+LITTLE = "little effect"
+
+_Both = tuple[Model, Effects]
+
+
+def of_study(study: str, found: Found) -> Iterator[Html]:
+    """Nothing where no dial was named."""
+    if study not in found.studies:
+        return
+    from labapp.tasks.reconstruction.report.labels import figures
+
+    models = found.of_study(study)
+    yield heading(3, "Names given to dials")
+    yield paragraph(
+        "As in Tables 1 and A.4 of the paper: the names that dials had at the end of their stage, "
+        "of the sessions that count. The order of the names is drawn."
+    )
+    if said := _provenance([model for model, _ in models]):
+        yield paragraph(said, "note")
+    for line in legend(study, found):
+        yield paragraph(line, "quiet")
+    for sliders, some in groupby(models, key=lambda one: one[0].sliders):
+        yield names_table(list(some), found, f"Models with {count(sliders, 'slider')}.")
+    for plate in figures.of_study(study, found):
+        drawing = plate.drawing("names")
+        yield figure(drawing.svg, drawing.label, plate.caption)
+    yield models_table(models, found)
+    if any(published(model.model) for model, _ in models):
+        yield paragraph(TEXT, "quiet")
+        others = [m.model for m, _ in models if (p := published(m.model)) and not p.same_model]
+        if others:
+            yield paragraph(
+                f"{', '.join(others)}: not the paper's models, and other participants; the "
+                "published numbers stand there for the reader's orientation.",
+                "quiet",
+            )
+
+
+def _provenance(models: Sequence[Model]) -> str:
+    """Whose names these are, where programs are among those who could give them."""
+    programs = frozenset[str]().union(*(model.programs for model in models))
+    if not programs:
+        return ""
+    met = frozenset[str]().union(*(model.met for model in models))
+    of = "All" if programs == met else f"{len(programs)} of {len(met)}"
+    return (
+        f"{of} participants here are simulated: programs, not people. A program names a dial after "
+        "what it saw the dial change, with a word from a short list: these names and how far "
+        "raters agree on them try out the analysis, and say nothing of people."
+    )
+
+
+def legend(study: str, found: Found) -> Iterator[str]:
+    """How to read the marks of the tables, and how far raters agree."""
+    yield from _raters(found)
+    models = found.of_study(study)
+    if any(effects.of for _, effects in models):
+        from labapp.representations import effects as measured
+
+        yield (
+            f"Effect: the mean distance d(x, x') between pictures with the dial at its "
+            f"{measured.LOW}th and its {measured.HIGH}th percentile (of a choice: between all "
+            f"pairs of its values), the others left where {measured.ROWS} held-out instances have "
+            "them, over that of the model's strongest dial. Grey and marked: below "
+            f"{measured.LITTLE:.0%}. The threshold is ours; the paper shows dials with little "
+            "effect in grey and does not say where it draws the line."
+        )
+    for model, effects in models:
+        if effects.why_not:
+            yield (
+                f"{model.model}: the effect of its dials is not known here, and none is grey. "
+                f"Why: {effects.why_not}."
+            )
+    yield (
+        "Named by: participants who named the dial, of those who met the model (its coverage). "
+        "A name that was taken away again does not count."
+    )
+    if hidden := found.withheld.get(study):
+        yield (
+            f"Left out: {count(hidden, 'participant')} of whom there is a de-identified copy only; "
+            "it holds no names."
+        )
+
+
+def _raters(found: Found) -> Iterator[str]:
+    if not found.ratings:
+        yield (
+            f"Nobody has said yet which names are consistent: {SHEET} beside this page is for that."
+        )
+        return
+    bold = f"Bold, underlined and with {AGREED.strip()}: names that "
+    if len(found.ratings) == 1:
+        yield (
+            f"{bold}one rater ({found.ratings[0].rater}) calls consistent between participants. "
+            "How far raters agree cannot be told from one."
+        )
+        return
+    who = ", ".join(rating.rater for rating in found.ratings)
+    every = "both raters" if len(found.ratings) == 2 else f"all {len(found.ratings)} raters"
+    yield (
+        f"{bold}{every} ({who}) call consistent between participants; where they differ, it is "
+        "said how many do. The paper: “labels experimenters identified as consistent between "
+        "participants” (Table 1)."
+    )
+    both = found.agreement
+    if both is None or both.percent is None:
+        yield "No dial was named by two participants: there is nothing for raters to agree on."
+        return
+    said = f"The raters say the same of {decimal(both.percent, 0)} % of {count(both.n, 'name')} "
+    said += "that another participant's name stands beside. "
+    if both.kappa is None:
+        yield f"{said}{both.name} is undefined: {both.why_not}."
+        return
+    said += f"{both.name} = {decimal(both.kappa, 2)}"
+    if both.low is None or both.high is None:
+        yield f"{said}, with no interval: it is undefined in most bootstrap draws."
+        return
+    left_out = f", {both.undefined} of them without a kappa left out" if both.undefined else ""
+    yield (
+        f"{said}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles of "
+        f"{DRAWS:,} bootstrap draws of names{left_out}; names of one dial hang together, so that "
+        "it may be too narrow)."
+    )
+
+
+def names_table(models: Sequence[_Both], found: Found, caption: str) -> Html:
+    """A row a dial, with its effect, its coverage and its names; models one below the other."""
+    names = (
+        "Model",
+        "Dimension",
+        two_lines("Effect", "% of the strongest"),
+        two_lines("Named by", "participants, %"),
+        "Names",
+    )
+    head = "".join(
+        f'<th scope="col"{_flush(at)}>{text(name)}</th>' for at, name in enumerate(names)
+    )
+    # A body for each model, which the heading of its rows is then the heading of.
+    body = "\n".join(
+        "<tbody>\n" + "\n".join(_rows(*model, found)) + "\n</tbody>" for model in models
+    )
+    return Html(
+        f'<div class="wide"><table class="names"><caption>{text(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead>\n{body}</table></div>\n"
+    )
+
+
+def _flush(at: int) -> str:
+    return ' class="n"' if at in (2, 3) else ""
+
+
+def _rows(model: Model, effects: Effects, found: Found) -> Iterator[str]:
+    for at, dial in enumerate(model.dials):
+        effect = effects.of[at] if effects.of else None
+        faint = effect is not None and effect.little
+        title = two_lines(dial.title, LITTLE) if faint else text(dial.title)
+        head = ""
+        if at == 0:
+            head = (
+                f'<th scope="rowgroup" rowspan="{len(model.dials)}">'
+                f"{two_lines(model.model, f'n = {len(model.met)}')}</th>"
+            )
+        share = NONE if effect is None else _percent(effect.share)
+        by = f"{len(dial.people)}, {decimal(100 * coverage(model, dial), 0)} %"
+        kind = ' class="faint"' if faint else ""
+        first = ' class="first"' if at == 0 else ""
+        yield (
+            f'<tr{first}>{head}<th scope="row"{kind}>{title}</th>'
+            f'<td class="n{" faint" * faint}">{text(share)}</td>'
+            f'<td class="n{" faint" * faint}">{text(by)}</td>'
+            f"<td{kind}>{_names(dial, found)}</td></tr>"
+        )
+
+
+def _percent(share: float) -> str:
+    """In per cent; what is not quite nothing is not shown as nothing."""
+    return "< 1" if 0 < share < 0.005 else decimal(100 * share, 0)
+
+
+def _names(dial: Dial, found: Found) -> Html:
+    if not dial.names:
+        return Html(NONE)
+    return Html(", ".join(_name(name, found) for name in dial.names))
+
+
+def _name(name: Name, found: Found) -> Html:
+    """Isolated, so that a name from right to left does not turn its neighbours round."""
+    shown = f"<bdi>{text(quoted(name.text))}</bdi>"
+    if found.consistent(name):
+        return Html(f'<span class="agreed">{shown}</span>{AGREED}')
+    if found.ratings and found.disputed(name):
+        votes = sum(rating.says[name.id] for rating in found.ratings)
+        return Html(f"{shown} ({votes} of {len(found.ratings)} raters)")
+    return Html(shown)
+
+
+def models_table(models: Sequence[_Both], found: Found) -> Html:
+    """Who named anything at all, and how many dials most participants named."""
+    theirs = any(published(model.model) for model, _ in models)
+    rows = []
+    for model, _ in models:
+        met = len(model.met)
+        named = f"{len(model.people)} of {met}, {decimal(100 * len(model.people) / met, 0)} %"
+        cells: list[object] = [model.model, named, f"{covered(model)} of {len(model.dials)}"]
+        if theirs:
+            paper = published(model.model)
+            cells.insert(2, f"{paper.named_any} %" if paper else NONE)
+            cells.append(f"{paper.covered} of {len(paper.names)}" if paper else NONE)
+        cells.append(sum(len(dial.names) for dial in model.dials))
+        if theirs:
+            cells.append(sum(paper.names) if paper else NONE)
+        if found.ratings:
+            cells.append(sum(found.n_consistent(dial) or 0 for dial in model.dials))
+        rows.append(cells)
+    paper_says: list[object] = [two_lines("Paper", "D = 5 and 10")] if theirs else []
+    counted: list[object] = [two_lines("Paper", "n = 5")] if theirs else []
+    names = [
+        "Model",
+        two_lines("Named at least one dial", "participants, %"),
+        *paper_says,
+        two_lines("Dials with a coverage", "of 80 % or more"),
+        *counted,
+        "Names",
+        *counted,
+        *(["Consistent names"] if found.ratings else []),
+    ]
+    return table(
+        names,
+        rows,
+        numeric=range(1, len(names)),
+        caption="Coverage by model."
+        + " Paper: of the model that is named alike, as its text says (named at least one dial) or "
+        "counted in its tables." * theirs,
+    )

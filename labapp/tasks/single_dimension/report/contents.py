@@ -1,0 +1,63 @@
+"""What the report has of questions about single dimensions (paper 000)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.report.formats import decimal
+from labapp.report.page import Html, heading, table, two_lines
+
+DEFINITIONS = {
+    "Single-dimension questions": (
+        "Correctness: questions answered correctly / questions handed in. Response time: seconds "
+        "from the appearance of the pictures to the answer handed in (choice and both ratings); "
+        "the moment of the first choice is in the table trials. Confidence and “dial makes sense”: "
+        "mean rating from 1 (strongly disagree) to 5 (strongly agree)."
+    ),
+}
+
+
+class SingleDimensionReport(TaskReport[None]):
+    activities: ClassVar = {
+        "single-dimension-traversals": "chose the value of one dimension, shown as latent "
+        "traversals",
+        "single-dimension-exemplars": "chose the value of one dimension, shown by synthetic "
+        "exemplars",
+    }
+    tasks = tuple(activities)
+    definitions = DEFINITIONS
+
+    def sections(self, study: ReportedStudy, findings: None) -> Iterator[Html]:
+        trials = study.counted.trials
+        for task in sorted(self.tasks):
+            own = trials[trials["task"] == task]
+            if len(own):
+                yield heading(3, f"Correctness by dial, {task}")
+                yield by_dimension(own)
+
+
+def by_dimension(trials: pd.DataFrame) -> Html:
+    """Correctness of single-dimension questions by dial (Figure 7), over all that were answered."""
+    counted = trials[(trials["role"] == "stage") & ~trials["excluded"] & trials["correct"].notna()]
+    rows = []
+    for (model, dial, name), some in counted.groupby(
+        ["model", "dimension", "dimension_name"], sort=True
+    ):
+        right = some["correct"].to_numpy(dtype=float)
+        error = float(np.sqrt(right.mean() * (1 - right.mean()) / right.size))
+        said = f"{decimal(100 * right.mean(), 0)} ± {decimal(100 * error, 0)}"
+        rows.append((model, dial, name, right.size, said))
+    return table(
+        ("Model", "Dial", "Name", two_lines("Questions", "n"), two_lines("Correct", "% ± SE")),
+        rows,
+        numeric=(1, 3, 4),
+        caption="Correctness by dial over all questions; SE: binomial standard error.",
+    )
+
+
+REPORT = SingleDimensionReport()

@@ -1,0 +1,63 @@
+"""What the report has of unmasked pictures (paper 004)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.report.page import Html
+from labapp.tasks.unmasking.recorded import PART
+from labapp.tasks.unmasking.report import sections
+from labapp.tasks.unmasking.report.findings import findings
+from labapp.tasks.unmasking.report.results import Found
+from labapp.tasks.unmasking.report.statistics import rows
+
+if TYPE_CHECKING:
+    from labapp.report.plate import Plate
+
+DEFINITIONS = {
+    "Unmasked images": (
+        "An annotation is a response to one masked image; a label names a class. Accuracy: correct "
+        "labels / all annotations, “I don't know” is not correct; without it, correct labels / "
+        "labels. Reaction time: from the first painted frame of the stimulus to the input event's "
+        "own time stamp; all of them, untrimmed. The model alone: its prediction for the masked "
+        "image against the true class, and its cross-entropy there. Ranks: for each image and mask "
+        "the methods by mean accuracy of the participants, and by the model's cross-entropy, 1 is "
+        "best, ties have their average rank. Bias: of images whose prediction is wrong, the share "
+        "of annotations equal to it, mean over images; of the whole image, or of the masked one. "
+        "Threshold: the percentage at which a psychometric function is half-way between its guess "
+        "and lapse rates. Intervals: 95 %, percentiles of 2,000 bootstrap draws of participants "
+        "(of their ranks ± 1.96 standard deviations of the draws), of images for the model alone. "
+        "All of it is in the tables annotations, masked_predictions and statistics."
+    ),
+}
+
+
+class UnmaskingReport(TaskReport[tuple[Found, ...]]):
+    activities: ClassVar = {PART: "named what masked pictures showed"}
+    tasks = (PART,)
+    definitions = DEFINITIONS
+
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[Found, ...]:
+        return findings(counted)
+
+    def statistics(self, findings: tuple[Found, ...]) -> Iterator[Mapping[str, Any]]:
+        for results in findings:
+            yield from rows(results)
+
+    def sections(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[Html]:
+        yield from sections.of_study(study.name, findings, study.anchor)
+
+    def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[Plate]:
+        """Those of each group; their names tell groups apart where there are several."""
+        from labapp.tasks.unmasking.report.figures import plates
+
+        for number, results in enumerate(findings, start=1):
+            apart = f"-{number}-{results.group.study}" if len(findings) > 1 else ""
+            yield from plates(results, f"unmasking{apart}")
+
+
+REPORT = UnmaskingReport()

@@ -1,0 +1,120 @@
+"""What people do as more and more is shown: confidence, reaction time and accuracy.
+
+Source: paper 004, section 4.1, figures 3 to 6.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from labapp.tasks.unmasking.report.bootstrap import (
+    Float64,
+    Int64,
+    Interval,
+    interval,
+    median,
+    ratio,
+)
+from labapp.tasks.unmasking.report.cells import Bool, Cells
+
+PERSON, IMAGE, METHOD = 0, 1, 2
+"""Axes of sums."""
+
+
+def labels(cells: Cells) -> pd.DataFrame:
+    """Figure 3: labels against "I don't know" by mask; see `Found.labels`."""
+    label, count = cells.sums(cells.label), cells.counts
+    return _labels(cells, label.sum((IMAGE, METHOD)), count.sum((IMAGE, METHOD)), ())
+
+
+def labels_by_method(cells: Cells) -> pd.DataFrame:
+    """Figure 4: the same by method; see `Found.labels_by_method`."""
+    label, count = cells.sums(cells.label), cells.counts
+    return _labels(cells, label.sum(IMAGE), count.sum(IMAGE), cells.methods)
+
+
+def _labels(cells: Cells, label: Float64, count: Float64, methods: tuple[str, ...]) -> pd.DataFrame:
+    shares = ratio(cells.drawing, label, count)
+    given, asked = label.sum(PERSON).ravel(), count.sum(PERSON).ravel()
+    frame = by_mask(cells.percents, methods)
+    frame["labels"] = given.astype(np.int64)
+    frame["dont_know"] = (asked - given).astype(np.int64)
+    frame["n"] = asked.astype(np.int64)
+    return frame.assign(**columns(shares, "share", "low", "high"))
+
+
+def accuracy(cells: Cells) -> pd.DataFrame:
+    """Figure 6: correct labels of all annotations, and of the labels; see `Found.accuracy`."""
+    count = cells.counts.sum(IMAGE)
+    label = cells.sums(cells.label).sum(IMAGE)
+    right = cells.sums(cells.correct).sum(IMAGE)
+    frame = by_mask(cells.percents, cells.methods)
+    frame["n"] = count.sum(PERSON).ravel().astype(np.int64)
+    frame = frame.assign(**columns(ratio(cells.drawing, right, count), "share", "low", "high"))
+    frame["n_labels"] = label.sum(PERSON).ravel().astype(np.int64)
+    of_labels = ratio(cells.drawing, right, label)
+    return frame.assign(**columns(of_labels, "share_of_labels", "labels_low", "labels_high"))
+
+
+def times(cells: Cells) -> pd.DataFrame:
+    """Figure 5: mean and median of the reaction times (ms) that count; see `Found.times`."""
+    frame = by_mask(cells.percents, cells.methods)
+    places = product(range(len(cells.methods)), range(len(cells.percents)))
+    chosen = [cells.at(method, mask) for method, mask in places]
+    return pd.concat([frame, of_times(cells, chosen)], axis=1)
+
+
+def of_times(cells: Cells, chosen: list[Bool]) -> pd.DataFrame:
+    """n, mean and median of the reaction times (ms) of some annotations, a row each choice of
+    them."""
+    rows = []
+    for some in chosen:
+        known = some & np.isfinite(cells.ms)
+        owner, ms = cells.where[PERSON][known], cells.ms[known]
+        mean, middle = _mean(cells.drawing, owner, ms), median(cells.drawing, owner, ms)
+        rows.append(
+            {
+                "n": int(known.sum()),
+                **_scalars(mean, "mean", "mean_low", "mean_high"),
+                **_scalars(middle, "median", "median_low", "median_high"),
+            }
+        )
+    return pd.DataFrame(rows, columns=list(OF_TIMES))
+
+
+OF_TIMES = ("n", "mean", "mean_low", "mean_high", "median", "median_low", "median_high")
+
+
+def _mean(drawing: Float64, owner: Int64, values: Float64) -> Interval:
+    size = drawing.shape[1]
+    if not values.size:
+        return interval(np.nan, np.empty((0,)))
+    return ratio(
+        drawing,
+        np.asarray(np.bincount(owner, values, size), np.float64),
+        np.asarray(np.bincount(owner, minlength=size), np.float64),
+    )
+
+
+def by_mask(percents: tuple[float, ...], methods: tuple[str, ...] = ()) -> pd.DataFrame:
+    """A row each mask, of each method where there are some."""
+    if not methods:
+        return pd.DataFrame({"percent": np.array(percents, np.float64)})
+    return pd.DataFrame(
+        {
+            "method": np.repeat(np.array(methods, object), len(percents)),
+            "percent": np.tile(np.array(percents, np.float64), len(methods)),
+        }
+    )
+
+
+def columns(found: Interval, value: str, low: str, high: str) -> dict[str, Float64]:
+    """A value and its interval under these names, flat."""
+    return {value: found.value.ravel(), low: found.low.ravel(), high: found.high.ravel()}
+
+
+def _scalars(found: Interval, value: str, low: str, high: str) -> dict[str, float]:
+    return {value: float(found.value), low: float(found.low), high: float(found.high)}

@@ -1,0 +1,186 @@
+"""The report's figures of the unmasking study (paper 004, Figures 3 to 9), for a page and as files.
+
+Figures 3 to 6 are of people, 7 of the model, 8 and 9 of both; `figures_fits` has what is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from labapp.figure_style import INK, STYLE
+from labapp.report.drawing import WIDTH_IN
+from labapp.report.plate import Plate
+from labapp.tasks.unmasking.report import axes, figures_fits, figures_model
+from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
+from labapp.tasks.unmasking.report.results import Found
+from labapp.tasks.unmasking.report.words import AT_EACH_MASK, INTERVAL, timed_of
+
+BAR = 0.68
+"""Width of a bar, as a share of the least distance between two masks."""
+ROW = 7.5
+"""Between the numbers above the bars, in percent of the axis."""
+
+
+def plates(found: Found, prefix: str = "unmasking") -> list[Plate]:
+    """Every figure for which there are values; prefix: of their file names."""
+    makers: tuple[Callable[[Found, str], Plate | None], ...] = (
+        confidence,
+        confidence_by_method,
+        reaction_times,
+        accuracy,
+        figures_model.model,
+        figures_model.ranks,
+        figures_model.bias,
+        figures_model.bias_times,
+        figures_fits.psychometric,
+        figures_fits.thresholds,
+    )
+    with mpl.rc_context(STYLE):
+        return [plate for make in makers if (plate := make(found, prefix)) is not None]
+
+
+def confidence(found: Found, prefix: str) -> Plate | None:
+    """Figure 3: labels and "I don't know" by mask, over all methods."""
+    counts = found.labels[found.labels["n"] > 0]
+    if counts.empty:
+        return None
+    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    ax = figure.subplots()
+    _stacked(ax, counts)
+    axes.percents(ax, found.group.percents)
+    ax.set_ylabel("% of annotations")
+    ax.set_title("A class named (dark) or “I don't know” (light), all methods")
+    return plate_of(
+        found,
+        f"{prefix}-3-confidence",
+        figure,
+        "Confidence by mask (the paper's Figure 3)",
+        f"Above the bars: how many annotations. {INTERVAL}",
+    )
+
+
+def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
+    """A bar a mask, of labels below and "I don't know" above, with the interval between them."""
+    shown = counts["percent"].to_numpy(float)
+    left, right = axes.bar_edges(list(shown), BAR)
+    lefts, spans = shown * left, shown * (right - left)
+    share = counts["share"].to_numpy(float) * 100
+    ax.bar(lefts, share, spans, align="edge", color="#97A3AF", edgecolor=INK, linewidth=0.8)
+    ax.bar(
+        lefts,
+        100 - share,
+        spans,
+        bottom=share,
+        align="edge",
+        color="#EDF0F3",
+        edgecolor=INK,
+        linewidth=0.8,
+    )
+    axes.intervals(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
+    ax.set_ylim(-2, 100 + 2.4 * ROW)
+    ax.set_yticks(
+        [*range(0, 101, 20), 100 + ROW, 100 + 2 * ROW],
+        [*map(str, range(0, 101, 20)), "label, n", "“I don't know”, n"],
+    )
+    for height, column in ((ROW, "labels"), (2 * ROW, "dont_know")):
+        for at, n in zip(shown, counts[column], strict=True):
+            ax.text(at, 100 + height, f"{n:,}", ha="center", va="center", fontsize=8.5)
+
+
+def confidence_by_method(found: Found, prefix: str) -> Plate | None:
+    """Figure 4: the share of labels by mask and method."""
+    return _one(
+        found,
+        found.labels_by_method,
+        f"{prefix}-4-confidence-by-method",
+        "Confidence by mask and method (the paper's Figure 4)",
+        "% of annotations that are a label",
+        "Annotations in which a class was named; the others are “I don't know”.",
+    )
+
+
+def _one(
+    found: Found, frame: pd.DataFrame, name: str, label: str, unit: str, caption: str
+) -> Plate | None:
+    """A panel of shares by mask, a line a method."""
+    if frame.empty or not (frame["n"] > 0).any():
+        return None
+    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    ax = figure.subplots()
+    lines(ax, found, frame, "share", "low", "high", 100.0)
+    axes.percents(ax, found.group.percents)
+    axes.share(ax, unit)
+    ax.set_title("A class was named, by method")
+    axes.legend(figure, ax)
+    return plate_of(found, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
+
+
+def reaction_times(found: Found, prefix: str) -> Plate | None:
+    """Figure 5: mean reaction times by mask and method; beside it (ours) medians."""
+    times = found.times
+    if times.empty or not times["mean"].notna().any():
+        return None
+    figure, (left, right) = two(found)
+    for ax, kind in ((left, "mean"), (right, "median")):
+        lines(ax, found, times, kind, f"{kind}_low", f"{kind}_high")
+        ax.set_ylabel("reaction time, ms")
+        axes.grid(ax)
+    left.set_title("Mean, as in the paper")
+    right.set_title("Median (ours)")
+    limits = np.array([ax.get_ylim() for ax in (left, right)])
+    for ax in (left, right):
+        ax.set_ylim(max(0.0, limits[:, 0].min()), limits[:, 1].max())
+    axes.legend(figure, left)
+    return plate_of(
+        found,
+        f"{prefix}-5-reaction-time",
+        figure,
+        "Reaction time by mask and method (the paper's Figure 5)",
+        "From the first painted frame of the stimulus to the time stamp of the press, of all "
+        f"annotations{timed_of(found.group)}. {AT_EACH_MASK} {INTERVAL}",
+    )
+
+
+def accuracy(found: Found, prefix: str) -> Plate | None:
+    """Figure 6: accuracy by mask and method, "I don't know" as not correct; beside it (ours)
+    without it."""
+    frame = found.accuracy
+    if frame.empty or not (frame["n"] > 0).any():
+        return None
+    figure, (left, right) = two(found)
+    lines(left, found, frame, "share", "low", "high", 100.0)
+    lines(
+        right,
+        found,
+        frame,
+        "share_of_labels",
+        "labels_low",
+        "labels_high",
+        100.0,
+        counted="n_labels",
+    )
+    axes.share(left, "% of all annotations")
+    axes.share(right, "% of labels", guess=100 / len(found.group.classes))
+    left.set_title("“I don't know” is not correct, as in the paper")
+    right.set_title("Without “I don't know” (ours)")
+    axes.legend(figure, left)
+    return plate_of(
+        found,
+        f"{prefix}-6-accuracy",
+        figure,
+        "Annotation accuracy by mask and method (the paper's Figure 6)",
+        f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the right, "
+        f"few labels stand behind the small masks: {_few(frame)}. {INTERVAL}",
+    )
+
+
+def _few(frame: pd.DataFrame) -> str:
+    counts = frame["n_labels"].dropna()
+    least, most = int(counts.min()), int(counts.max())
+    return f"{least:,} at the least, {most:,} at the most" if least < most else f"{most:,} each"

@@ -1,0 +1,215 @@
+"""Figures of the unmasking study with the model in them (paper 004, Figures 7 to 9)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from labapp.figure_style import HAIRLINE, INK, SECONDARY
+from labapp.report.drawing import WIDTH_IN
+from labapp.report.plate import Plate
+from labapp.tasks.unmasking.report import axes
+from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
+from labapp.tasks.unmasking.report.results import (
+    AGREED,
+    DONT_KNOW,
+    MASKED,
+    MODEL,
+    OTHER,
+    PEOPLE,
+    WHOLE,
+    Found,
+)
+from labapp.tasks.unmasking.report.words import (
+    AT_EACH_MASK,
+    INTERVAL,
+    OVER_IMAGES,
+    annotations_of,
+    images,
+)
+
+RANKERS = {PEOPLE: "people, by accuracy", MODEL: "model, by cross-entropy"}
+WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the masked image"}
+ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
+
+
+def model(found: Found, prefix: str) -> Plate | None:
+    """Figure 7: the model's accuracy on masked images; beside it (ours) its cross-entropy, by which
+    the ranks are."""
+    frame = found.model
+    if frame.empty or not (frame["n"] > 0).any():
+        return None
+    figure, (left, right) = two(found)
+    lines(left, found, frame, "share", "low", "high", 100.0)
+    axes.share(left, "% of images")
+    left.set_title("Accuracy, as in the paper")
+    for _, whole in found.whole[found.whole["n"] > 0].iterrows():
+        left.axhline(100 * float(whole["share"]), color=INK, linewidth=1.0, ls=(0, (5, 3)))
+    lines(right, found, frame, "cross_entropy", None, None)
+    right.set_ylim(bottom=0)
+    right.set_ylabel("nats, mean over images")
+    axes.grid(right)
+    right.set_title("Cross-entropy (ours; the ranks are by it)")
+    axes.legend(figure, left)
+    return plate_of(
+        found,
+        f"{prefix}-7-model-accuracy",
+        figure,
+        "The model on the masked images, no human in the loop (the paper's Figure 7)",
+        f"n: images. Dashed: the model on the whole images. {OVER_IMAGES}",
+        of=images(int(frame["n"].max())),
+    )
+
+
+def ranks(found: Found, prefix: str) -> Plate | None:
+    """Figure 8: average ranks of the methods by people and by the model."""
+    overall, by_mask = found.ranks.overall, found.ranks.by_mask
+    if overall.empty or not overall["rank"].notna().any():
+        return None
+    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    first, second, third = figure.subplots(1, 3, width_ratios=(1.0, 1.25, 1.25))
+    _overall(first, found)
+    for ax, who, title in ((second, MODEL, "By mask: model"), (third, PEOPLE, "By mask: people")):
+        axes.percents(ax, found.group.percents)
+        own = by_mask[by_mask["who"] == who]
+        if own["rank"].notna().any():
+            lines(ax, found, own, "rank", "low", "high")
+        else:
+            axes.nothing(ax, _no_ranks(who))
+        ax.set_title(title)
+        _best_on_top(ax, found)
+    axes.legend(figure, third if third.get_legend_handles_labels()[0] else second)
+    return plate_of(
+        found,
+        f"{prefix}-8-ranks",
+        figure,
+        "Ranks of the methods by people and by the model (the paper's Figure 8)",
+        "Rank 1, on top, is best: the highest mean accuracy of people (“I don't know” is not "
+        "correct), the least cross-entropy of the model. Ranked for each image and mask, ties have "
+        "the average of their ranks; averaged over images. n: images, on the left images × masks. "
+        "Vertical lines: 95 % intervals (ours), of people 1.96 standard deviations of bootstrap "
+        "draws of participants to each side, of the model percentiles of draws of images.",
+    )
+
+
+def _overall(ax: Axes, found: Found) -> None:
+    """Average ranks over all masks: a place a method, people and model beside each other."""
+    methods = found.group.methods
+    overall = found.ranks.overall
+    drawn = ((PEOPLE, -0.12, axes.Look(INK, "", "o")), (MODEL, 0.12, axes.HOLLOW))
+    for who, shift, look in drawn:
+        own = overall[overall["who"] == who].set_index("method").reindex(list(methods))
+        if not own["rank"].notna().any():
+            continue
+        at = np.arange(len(methods)) + shift
+        axes.intervals(ax, at, own["low"], own["high"], look.colour)
+        axes.marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
+    ax.set_xticks(range(len(methods)), [axes.folded(name) for name in methods.values()])
+    ax.set_xlim(-0.5, len(methods) - 0.5)
+    ax.tick_params(axis="x", length=0, labelsize=8)
+    ax.set_title("All masks")
+    ax.set_ylabel("average rank, 1 = best")
+    _best_on_top(ax, found)
+    ax.legend(frameon=False, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 0.0))
+
+
+def _best_on_top(ax: Axes, found: Found) -> None:
+    count = len(found.group.methods)
+    ax.set_ylim(count + 0.45, 0.85)
+    ax.set_yticks(range(1, count + 1))
+    axes.grid(ax)
+
+
+def _no_ranks(who: str) -> str:
+    if who == MODEL:
+        return "no outputs of the model\non masked images"
+    return "no annotations"
+
+
+def bias(found: Found, prefix: str) -> Plate | None:
+    """Figure 9: annotations equal to the model's prediction where that is wrong."""
+    shares = found.bias.shares
+    if shares.empty or not (shares["n"] > 0).any():
+        return None
+    figure, panels = two(found)
+    highest = float(np.nanmax(shares[["share", "high"]].to_numpy(float)))
+    top = min(100, 10 * int(np.ceil(10 * highest + 0.2)))
+    for ax, (wrong, title) in zip(panels, WRONG.items(), strict=True):
+        own = shares[shares["wrong"] == wrong]
+        if (own["n"] > 0).any():
+            lines(ax, found, own, "share", "low", "high", 100.0)
+        else:
+            axes.nothing(ax, "no such image, or no outputs of the model")
+        axes.share(ax, "% equal to the wrong prediction", top=top)
+        ax.set_title(title if wrong == WHOLE else f"{title} (ours)")
+    drawn = next(ax for ax in panels if ax.get_legend_handles_labels()[0])
+    axes.legend(figure, drawn)
+    return plate_of(
+        found,
+        f"{prefix}-9-bias",
+        figure,
+        "Algorithmic bias: the model's wrong prediction repeated (the paper's Figure 9)",
+        f"Of all annotations of such images, mean over images: {_wrong_images(shares)}. The paper "
+        "does not say which prediction it means; that of the whole image is the one explained. "
+        f"{AT_EACH_MASK} {INTERVAL}",
+    )
+
+
+def _wrong_images(shares: pd.DataFrame) -> str:
+    said = []
+    for wrong, name in ((WHOLE, "on the left"), (MASKED, "on the right")):
+        counts = shares.loc[shares["wrong"] == wrong, "n_images"].dropna()
+        counts = counts[counts > 0]
+        if not counts.empty:
+            least, most = int(counts.min()), int(counts.max())
+            said.append(f"{name} {images(most) if least == most else f'{least} to {images(most)}'}")
+    return ", ".join(said)
+
+
+def bias_times(found: Found, prefix: str) -> Plate | None:
+    """How fast a wrong prediction is repeated, against other answers to the same images."""
+    times = found.bias.times
+    if times.empty or not times["mean"].notna().any():
+        return None
+    figure = Figure(figsize=(WIDTH_IN, 2.2), layout="constrained")
+    panels = figure.subplots(1, 2, sharex=True)
+    for ax, (wrong, title) in zip(panels, WRONG.items(), strict=True):
+        _answers(ax, times[times["wrong"] == wrong].set_index("answer").reindex(list(ANSWERS)))
+        ax.set_title(title)
+        ax.set_xlabel("reaction time, ms")
+    panels[0].set_xlim(left=0)
+    return plate_of(
+        found,
+        f"{prefix}-9-bias-times",
+        figure,
+        "Reaction time of repeating a wrong prediction, and of other answers (ours)",
+        "Filled: mean; open: median; lines: 95 % intervals, bootstrap over participants; nothing "
+        "is left out.",
+    )
+
+
+def _answers(ax: Axes, own: pd.DataFrame) -> None:
+    for place, (_, row) in enumerate(own.iterrows()):
+        for kind, shift, face in (("mean", -0.13, INK), ("median", 0.13, "white")):
+            value = float(row[kind])
+            if np.isfinite(value):
+                ends = [float(row[f"{kind}_low"]), float(row[f"{kind}_high"])]
+                ax.plot(ends, [place + shift] * 2, color=SECONDARY, linewidth=1.4, zorder=2)
+                ax.plot(
+                    value,
+                    place + shift,
+                    "D",
+                    markersize=5.5,
+                    markerfacecolor=face,
+                    markeredgecolor=INK,
+                    zorder=3,
+                )
+    counts = own["n"].fillna(0).astype(int)
+    names = [f"{ANSWERS[str(answer)]}, n = {n:,}" for answer, n in counts.items()]
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=HAIRLINE, linewidth=0.6)
+    ax.set_axisbelow(True)

@@ -1,0 +1,386 @@
+"""The figures of models: they show the numbers they were given, stars only where they belong, and
+fit few and many models with short and long names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+
+from labapp.profiles.interactive_reconstruction import axes
+from labapp.profiles.interactive_reconstruction.changes import changes
+from labapp.profiles.interactive_reconstruction.figures import (
+    BOXES,
+    CHANGES,
+    DIMENSIONS,
+    PAIRS,
+    RATINGS,
+    by_kind,
+    draw,
+    plates,
+)
+from labapp.profiles.interactive_reconstruction.figures_boxes import levels
+from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
+from labapp.profiles.interactive_reconstruction.figures_pairs import COLOURS
+from labapp.profiles.interactive_reconstruction.results import Found
+from labapp.report.plate import Plate
+from tests.helpers.compared import (
+    DIALS,
+    EXEMPLARS,
+    LONG,
+    SEVEN,
+    THREE,
+    TRAVERSALS,
+    found_of,
+    group_of,
+    with_p,
+    without,
+)
+
+EIGHT = found_of(group_of(rated=True))
+
+
+def drawn(kind: str, *found: Found) -> Plate:
+    """One figure; of a study there are up to five."""
+    made = draw(kind, found)
+    assert made is not None
+    return made
+
+
+@cache
+def eight(kind: str) -> Plate:
+    """Of `EIGHT`, drawn once for the tests that only look at it."""
+    return drawn(kind, EIGHT)
+
+
+def panel(plate: Plate, title: str, block: int = 0) -> Axes:
+    """The panel of a metric; block: of which data set."""
+    found = [ax for ax in plate.figure.axes if ax.get_title(loc="left") == title]
+    return found[block]
+
+
+def words(ax: Axes) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def stars_in(ax: Axes) -> list[str]:
+    return [said for said in words(ax) if said and set(said) == {"*"}]
+
+
+def points(ax: Axes, marker: str) -> list[float]:
+    return [
+        float(y)
+        for line in ax.lines
+        if line.get_marker() == marker
+        for y in np.atleast_1d(np.asarray(line.get_ydata(), np.float64))
+    ]
+
+
+def model_labels(ax: Axes) -> list[str]:
+    return [label.get_text().replace("\u2009", "") for label in ax.get_xticklabels()]
+
+
+def test_all_figures_of_a_study_are_there() -> None:
+    found = [EIGHT, *(found_of(group_of(task=task)) for task in (EXEMPLARS, TRAVERSALS))]
+    names = [plate.name for plate in plates(found)]
+    assert names == [
+        *(f"made-up-reconstruction-{kind}" for kind in (BOXES, PAIRS, CHANGES, RATINGS)),
+        *(f"made-up-{EXEMPLARS}-{kind}" for kind in (BOXES, PAIRS, CHANGES, DIMENSIONS)),
+        *(f"made-up-{TRAVERSALS}-{kind}" for kind in (BOXES, PAIRS, CHANGES, DIMENSIONS)),
+    ]
+    assert by_kind([]) == {}
+
+
+def test_boxes_show_every_value_the_median_and_the_mean() -> None:
+    ax = panel(eight(BOXES), "Response time")
+    values = EIGHT.group.values
+    assert sorted(points(ax, "o")) == pytest.approx(sorted(values["response_time_s"]))
+    means = values.groupby("model")["response_time_s"].mean().reindex(list(THREE))
+    assert points(ax, "D") == pytest.approx(means.to_list())
+    medians = [
+        float(segment[0][1])
+        for lines in ax.collections
+        if isinstance(lines, LineCollection)
+        for segment in lines.get_segments()
+        if len(segment) == 2 and segment[0][1] == segment[1][1]
+    ]
+    expected = values.groupby("model")["response_time_s"].median().reindex(list(THREE))
+    assert medians == pytest.approx(expected.to_list())
+    assert model_labels(ax) == ["ae\nn=8", "vae\nn=8", "gt\nn=8"]
+    low, high = ax.get_ylim()
+    assert low <= values["response_time_s"].min()
+    assert values["response_time_s"].max() <= high
+
+
+def test_participants_are_joined_only_where_they_met_several_models() -> None:
+    def joined(plate: Plate) -> int:
+        ax = panel(plate, "Response time")
+        segments = [
+            segment
+            for lines in ax.collections
+            if isinstance(lines, LineCollection)
+            for segment in lines.get_segments()
+        ]
+        return sum(len(segment) == len(THREE) for segment in segments)
+
+    assert joined(eight(BOXES)) == 8
+    between = drawn(BOXES, found_of(group_of(within=False)))
+    assert joined(between) == 0
+    assert "grey lines" in eight(BOXES).caption
+    assert "grey lines" not in between.caption
+
+
+@pytest.mark.parametrize(("n", "boxes"), [(4, 0), (5, 3)])
+def test_boxes_and_stars_begin_at_five_values(n: int, boxes: int) -> None:
+    plate = drawn(BOXES, found_of(group_of(n=n)))
+    ax = panel(plate, "Response time")
+    assert sum(isinstance(patch, PathPatch) for patch in ax.patches) == boxes
+    assert bool(stars_in(ax)) == (n == 5)
+    assert ("No stars" in plate.caption) == (n == 4)
+
+
+def test_brackets_join_the_models_that_differ_and_no_others() -> None:
+    found = with_p(EIGHT, "response_time_s", {("ae", "gt"): 0.0004, ("ae", "vae"): 0.02})
+    found = with_p(found, "seq", {})
+    plate = drawn(BOXES, found)
+    ax = panel(plate, "Response time")
+    assert sorted(stars_in(ax)) == ["*", "***"]
+    middle = {t.get_text(): t.get_position()[0] for t in ax.texts if t.get_text() in ("*", "***")}
+    assert middle == {"*": 0.5, "***": 1.0}
+    assert stars_in(panel(plate, "Difficulty (SEQ)")) == []
+    assert "not corrected" in plate.caption
+    assert "* p < 0.05, ** p < 0.01, *** p < 0.001, **** p < 0.0001" in plate.caption
+
+
+def test_no_bracket_lies_over_another_or_over_values() -> None:
+    found = found_of(group_of(SEVEN, 15, within=False))
+    pairs = next(one for one in found.compared if one.metric.column == "response_time_s").pairs
+    brackets = levels(SEVEN, pairs)
+    assert len(brackets) == 21
+    for left, right, _, level in brackets:
+        for start, end, _, other in brackets:
+            if level == other and (left, right) != (start, end):
+                assert right <= start or end <= left
+    ax = panel(drawn(BOXES, found), "Response time")
+    highest = (found.group.values["response_time_s"].max() - ax.get_ylim()[0]) / np.ptp(
+        ax.get_ylim()
+    )
+    lowest = min(
+        float(min(np.asarray(line.get_ydata(), np.float64)))
+        for line in ax.lines
+        if line.get_transform() == ax.get_xaxis_transform()
+        and len(np.asarray(line.get_xdata())) == 4
+    )
+    assert highest < lowest
+
+
+def test_values_that_are_missing_are_not_counted_nor_drawn() -> None:
+    group = without(EIGHT.group, {"seq": ["dsprites/ae"], "slide_distance": THREE})
+    plate = drawn(BOXES, found_of(group))
+    assert model_labels(panel(plate, "Difficulty (SEQ)"))[0] == "ae\nn=0"
+    assert len(points(panel(plate, "Difficulty (SEQ)"), "o")) == 16
+    assert "Slide distance" not in [ax.get_title(loc="left") for ax in plate.figure.axes]
+    nothing = without(EIGHT.group, {one.metric.column: THREE for one in EIGHT.compared})
+    assert set(by_kind([found_of(nothing)])) <= {CHANGES}
+
+
+def test_an_error_that_is_the_same_a_pixel_is_drawn_once() -> None:
+    titles = [ax.get_title(loc="left") for ax in eight(BOXES).figure.axes]
+    assert "Error AUC, sum" in titles
+    assert "Error AUC, mean" not in titles
+
+
+def test_heat_maps_are_row_minus_column_with_stars() -> None:
+    found = with_p(EIGHT, "response_time_s", {("ae", "gt"): 0.0004})
+    ax = panel(drawn(PAIRS, found), "Response time")
+    means = found.group.values.groupby("model")["response_time_s"].mean().reindex(list(THREE))
+    (mesh,) = [one for one in ax.collections if isinstance(one, QuadMesh)]
+    shown = np.ma.filled(mesh.get_array().reshape(3, 3), np.nan)
+    expected = means.to_numpy()[:, None] - means.to_numpy()[None, :]
+    np.fill_diagonal(expected, np.nan)
+    np.testing.assert_allclose(shown, expected)
+    numbers = [said for said in words(ax) if said.startswith(("+", "−"))]
+    assert len(numbers) == 6
+    assert stars_in(ax) == ["***", "***"]
+    places = {t.get_position() for t in ax.texts if t.get_text() == "***"}
+    assert {(round(x), round(y)) for x, y in places} == {(2, 0), (0, 2)}
+    assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first model is on top"
+
+
+def test_ends_of_the_colours_differ_in_grey() -> None:
+    luminance = [
+        float(np.dot(COLOURS(end)[:3], (0.2126, 0.7152, 0.0722))) for end in (0.0, 0.5, 1.0)
+    ]
+    assert luminance[0] < 0.3 < 0.55 < luminance[2] < luminance[1]
+
+
+def test_models_of_other_sizes_are_parted() -> None:
+    assert axes.edges(SEVEN) == [5]
+    assert axes.edges(THREE) == axes.edges(["m/a1", "m/a2", "m/a3"]) == []
+    assert axes.edges(["m/a5", "m/a10", "m/b5"]) == []
+
+
+def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -> None:
+    five = found_of(group_of(("mnist/ae5", "mnist/ss5"), 6))
+    ten = found_of(group_of(("mnist/ae10", "mnist/ss10"), 6, seed=2))
+    boxes, pairs = (drawn(kind, five, ten) for kind in (BOXES, PAIRS))
+    assert [label.split("\n")[0] for label in model_labels(boxes.figure.axes[0])] == [
+        *("ae5", "ss5", "ae10", "ss10")
+    ]
+    ax = panel(pairs, "Response time")
+    between = [
+        t for t in ax.texts if round(t.get_position()[0]) == 2 and set(t.get_text()) == {"*"}
+    ]
+    assert all(round(t.get_position()[1]) == 3 for t in between), "no test between the groups"
+    assert "No test was made of models that no participant met together." in pairs.caption
+
+
+def test_data_sets_have_panels_of_their_own() -> None:
+    other = found_of(group_of(("sinelines/ae", "sinelines/gt")))
+    plate = drawn(BOXES, EIGHT, other)
+    assert [part.get_suptitle() for part in plate.figure.subfigs] == ["dsprites", "sinelines"]
+    assert len(model_labels(panel(plate, "Response time", 1))) == 2
+
+
+def test_correctness_by_dial_with_its_error_and_chance() -> None:
+    found = found_of(group_of(task=EXEMPLARS, n=10))
+    ax = panel(drawn(DIMENSIONS, found), "ae")
+    own = found.group.trials[found.group.trials["model"] == "dsprites/ae"]
+    share = own.groupby("dimension")["correct"].mean().to_numpy(dtype=float)
+    size = own.groupby("dimension").size().to_numpy(dtype=float)
+    (bars,) = [one for one in ax.containers if isinstance(one, ErrorbarContainer)]
+    assert np.asarray(bars[0].get_xdata(), np.float64) == pytest.approx(100 * share)
+    ends = np.array([segment[:, 0] for segment in bars[2][0].get_segments()])
+    assert np.diff(ends, axis=1)[:, 0] / 2 == pytest.approx(
+        100 * np.sqrt(share * (1 - share) / size)
+    )
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        f"{name}, {number}" for number, name in enumerate(DIALS, start=1)
+    ]
+    chance = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert len(chance) == len(DIALS)
+    assert {round(float(np.asarray(line.get_xdata())[0]), 2) for line in chance} == {33.33}
+
+
+def test_a_discrete_dial_has_no_line_of_chance() -> None:
+    group = group_of(task=EXEMPLARS)
+    trials = group.trials.assign(
+        regime=group.trials["regime"].where(group.trials["dimension"] > 1, None)
+    )
+    assert [one.thirds for one in shares(trials, THREE[0])] == [False, True, True]
+    plate = drawn(DIMENSIONS, found_of(replace(group, trials=trials)))
+    assert sum(line.get_linestyle() == "--" for line in panel(plate, "ae").lines) == 2
+    assert "A discrete dial" in plate.caption
+
+
+def test_changes_have_means_and_standard_errors() -> None:
+    ax = panel(eight(CHANGES), "Slide distance")
+    metric = next(one.metric for one in EIGHT.compared if one.metric.column == "slide_distance")
+    found = changes(EIGHT.group, metric).groupby("model")["change"].agg(["mean", "sem"])
+    found = found.reindex(list(THREE))
+    assert points(ax, "D") == pytest.approx(found["mean"].to_list())
+    bars = [one for one in ax.containers if isinstance(one, ErrorbarContainer)]
+    halves = [float(np.ptp(one[2][0].get_segments()[0][:, 1])) / 2 for one in bars]
+    assert halves == pytest.approx(found["sem"].to_list())
+
+
+def test_changes_are_the_last_less_the_first_questions() -> None:
+    metrics = {one.metric.column: one.metric for one in EIGHT.compared}
+    # Every question takes a second less; 3 of 7 questions are first and 3 last, four apart.
+    assert set(changes(EIGHT.group, metrics["response_time_s"])["change"]) == {-4.0}
+    # Solved, skipped, solved … skipped, solved: as many in the first as in the last three.
+    assert set(changes(EIGHT.group, metrics["completion_rate"])["change"]) == {0.0}
+    assert changes(EIGHT.group, metrics["seq"]).empty
+    two = replace(EIGHT.group, trials=EIGHT.group.trials[EIGHT.group.trials["trial"] < 3])
+    assert changes(two, metrics["response_time_s"]).empty
+    assert CHANGES not in by_kind([replace(EIGHT, group=two)])
+
+
+def test_ratings_have_means_and_standard_deviations() -> None:
+    ax = panel(eight(RATINGS), "Mental demand")
+    found = EIGHT.group.values.groupby("model")["mental_demand"].agg(["mean", "std"])
+    found = found.reindex(list(THREE))
+    assert [bar.get_y() + bar.get_height() for bar in ax.patches] == pytest.approx(
+        found["mean"].to_list()
+    )
+    bars = [one for one in ax.containers if isinstance(one, ErrorbarContainer)]
+    halves = [float(np.ptp(one[2][0].get_segments()[0][:, 1])) / 2 for one in bars]
+    assert halves == pytest.approx(found["std"].to_list())
+    low, high = ax.get_ylim()
+    assert low <= (found["mean"] - found["std"]).min()
+    assert high >= (found["mean"] + found["std"]).max()
+    few = panel(drawn(RATINGS, found_of(group_of(n=4, rated=True))), "Mental demand")
+    assert not few.patches
+    assert len(points(few, "o")) == 12
+
+
+def test_a_figure_says_of_whom_it_is() -> None:
+    group = replace(EIGHT.group, simulated=8)
+    (title, some, none) = (
+        drawn(BOXES, replace(EIGHT, group=one)).figure.get_suptitle()
+        for one in (group, replace(group, simulated=3), EIGHT.group)
+    )
+    assert title.endswith("made-up: 8 participants, all simulated")
+    assert some.endswith("made-up: 8 participants, 3 simulated")
+    assert none.endswith("made-up: 8 participants")
+
+
+@pytest.mark.parametrize("models", [THREE[:2], SEVEN, (*SEVEN[:4], *LONG)])
+def test_names_of_models_do_not_touch(models: Sequence[str]) -> None:
+    same = [f"mnist/{model.partition('/')[2]}" for model in models]
+    for plate in plates([found_of(group_of(same, 6))]):
+        for ax in laid_out(plate.figure):
+            boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+            for one, other in pairwise(boxes):
+                assert one.x1 <= other.x0, plate.name
+            rows = sorted(
+                (label.get_window_extent() for label in ax.get_yticklabels()), key=lambda b: b.y0
+            )
+            for one, other in pairwise(rows):
+                assert one.y1 <= other.y0 + 0.5, plate.name
+
+
+def laid_out(figure: Figure) -> list[Axes]:
+    FigureCanvasAgg(figure).draw()
+    return [ax for ax in figure.axes if ax.get_visible()]
+
+
+def test_long_names_are_broken_where_they_have_joints() -> None:
+    assert axes.wrapped("beta-vae-annealed", 0.6) == "beta-vae-\nannealed"
+    assert axes.wrapped("factorvae", 0.1) == "factorvae"
+    assert "".join(axes.wrapped(LONG[1], 0.5).split("\n")) == LONG[1]
+    assert axes.names_of(["m/ae", "m/gt"], 0.5).upright is False
+    turned = axes.names_of(["m/a_long_name_in_a_narrow_place", "m/gt"], 0.3)
+    assert turned.upright
+    assert turned.lines <= 2
+
+
+def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
+    texts = []
+    for run in ("one", "two"):
+        folder = tmp_path / run
+        folder.mkdir()
+        plate = drawn(BOXES, found_of(group_of()))
+        vector, picture = plate.save(folder)
+        texts.append(vector.read_text("utf-8"))
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert plate.drawing("s1").svg in re.sub(
+            r'\bid="|href="#|url\(#', r"\g<0>s1-made-up-reconstruction-metrics-", texts[0]
+        )
+        with pytest.raises(FileExistsError):
+            plate.save(folder)
+    assert texts[0] == texts[1]
+    assert texts[0].startswith("<?xml")
+    assert "<image" not in texts[0]

@@ -1,0 +1,291 @@
+"""What the report says of judged explanations, and what it does not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from labapp.analysis import Tables
+from labapp.analysis.analyze import FIGURES, analyze
+from labapp.analysis.inference import SMALLEST
+from labapp.analysis.report import report
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.tables import tables_of
+from labapp.tasks.judging.plan import JudgingTask, Question
+from labapp.tasks.judging.report.comparisons import findings
+from labapp.tasks.judging.report.opinions import durations
+from labapp.tasks.judging.report.published import (
+    INVENTED,
+    KNOWN_OBJECTS,
+    NOT_OURS,
+    design_of,
+    published,
+)
+from labapp.tasks.judging.report.results import MEAN
+from labapp.tasks.judging.report.sections import NO_VALUE
+from labapp.tasks.judging.report.statistics import chance, first_wrong_steps, of_group
+from labapp.tasks.judging.state import PhotoTrial
+from tests.analysis.sessions import paired
+from tests.analysis.test_report import MADE, Page
+from tests.helpers.cohort import STUDIES, Study, cohort, session
+from tests.helpers.journals import golden_session
+from tests.helpers.judged import Judged
+from tests.helpers.pages import problems
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    return cohort(6)
+
+
+@pytest.fixture(scope="module")
+def page(tables: Tables) -> str:
+    return report(tables, MADE)
+
+
+def words(page: str) -> str:
+    return Page(page).text
+
+
+def test_the_page_is_whole(page: str) -> None:
+    assert not problems(page)
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL).lower().split()
+
+
+def test_every_study_has_its_tables_and_all_have_one(page: str) -> None:
+    said = words(page)
+    assert said.count("Judged explanations, all studies") == 2, "a heading and a link to it"
+    for title in (
+        *("Accuracy", "Steps of the tree", "Similarity as rated", "Belief in predictions"),
+        *("Least accuracy at which a black box would be preferred", "Understanding as rated"),
+        *("The score that was told", "Between studies", "Understanding, all studies"),
+        "Who took part",
+    ):
+        assert title in said, title
+    # The drawn figures: accuracy, ratings by rank, belief, trade-off, understanding.
+    assert page.count("<figure>") == 5
+    assert "among the written answers." in said
+    assert "because of" in said
+
+
+def test_the_papers_values_stand_beside_with_what_they_are(page: str) -> None:
+    said = words(page)
+    for printed in ("42.0 ± 15.7", "60.0 ± 18.3", "52.8 ± 19.9, p = 0.33", "86.8 ± 6.5"):
+        assert printed in said
+    assert "−0.52, p = 0.12" in said
+    assert said.count(NOT_OURS) == len(STUDIES) + 1
+    assert "42.0 ± 15.7 vs 27.8 ± 16.3, p < .001" in said
+    assert "42.0 ± 15.7 vs 56.0 ± 16.4, p < .001" in said
+    assert "27.8 ± 16.3, not significant" in said
+    assert "3.8 ± 0.9 vs 3.6 ± 1.0, p = 0.006" in said
+
+
+def test_made_up_labels_are_never_beside_the_papers_without_a_word(
+    tables: Tables, page: str
+) -> None:
+    assert INVENTED in words(page)
+    printed = [one.of for one in findings(tables.included()).all if "labels" in one.of.study]
+    of_labels = [of for of in printed if re.search(r"45\.4|53\.2|36\.8|32\.0$", of.published)]
+    assert {of.item for of in of_labels} == {1, 2, 3}
+    assert all(KNOWN_OBJECTS in of.published for of in of_labels)
+
+
+def test_studies_alone_are_compared_with_nothing(tables: Tables) -> None:
+    said = words(report(tables.of_study("protopnet-agreement"), MADE))
+    assert "Between studies" not in said
+    assert INVENTED not in said
+    assert "Understanding, all studies" not in said
+    assert "Judged explanations, all studies" in said
+
+
+def test_what_is_not_judged_says_nothing_of_it(tmp_path: Path) -> None:
+    out = tmp_path / "analysis"
+    page = analyze([golden_session(tmp_path / "data")], out).read_text()
+    # The definitions are the same for all.
+    assert "Judged explanations, all studies" not in page
+    assert not [path for path in (out / FIGURES).iterdir() if path.name.startswith("judging")]
+    statistics = (out / "statistics.csv").read_text().splitlines()[1:]
+    assert all(
+        ",within participants," in row or ",between participants," in row for row in statistics
+    )
+
+
+def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
+    """Also where the set lists more classes than stand at the ends."""
+
+    def choose(trial: PhotoTrial, question: Question) -> int:
+        return question.right or question.first
+
+    made = [
+        Judged("path-distinction", f"P{n:02d}", photos=4 + n, choose=choose).builder()
+        for n in (1, 2)
+    ]
+    for one in made:
+        for shown in one.rows[0][2].body.payload()["plan"][0]["photos"]:
+            shown["options"] = ["finch", "gull", "heron", "ibis", "kite", "lark"]
+    found = tables_of([SessionRecords.of(paired(one), "test") for one in made])
+    assert set(found.judgements["options"]) == {"finch;gull;heron;ibis"}
+    # All are right, of which guessing gets a quarter.
+    assert found.participants["above_chance"].tolist() == [5 - 5 / 4, 6 - 6 / 4]
+    of_groups = findings(found.included())
+    accuracy = [one for one in of_groups.all if one.of.item == 1 and one.against is not None]
+    assert {one.against for one in accuracy} == {25.0}
+    (group,) = of_groups.groups
+    for options in ("finch;gull", "finch;gull;heron;ibis;kite;lark"):
+        told = replace(group, photos=group.photos.assign(options=options))
+        assert chance(told, "distinction") == 25.0
+    said = words(report(found, MADE))
+    assert "differs from chance (25 %)" in said
+    assert "with the last two steps of a tree one of their four ends" in said
+
+
+def test_chance_is_told_as_it_is() -> None:
+    """Of sets with other numbers of classes to choose from too."""
+    made = Judged("heatmap-distinction").builder()
+    for shown in made.rows[0][2].body.payload()["plan"][0]["photos"]:
+        shown["options"] = [*shown["options"], "kite"]
+    studies = [made, Judged("prototype-agreement", study="agreed").builder()]
+    found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
+    assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
+
+
+def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() -> None:
+    found = tables_of([SessionRecords.of(paired(Judged("heatmap-distinction").builder()), "test")])
+    (group,) = findings(found.included()).groups
+    for options, remark in (
+        ("finch;gull;heron;ibis", ""),
+        ("finch;gull", " (guessing gets 25 % right there, 50 % here)"),
+    ):
+        photos = group.photos.assign(options=options)
+        told = replace(group, design="gradcam-distinction", photos=photos)
+        printed = {one.of.name: one.of.published for one in of_group(told) if one.of.item == 1}
+        assert printed == {
+            "distinction": f"27.8 ± 16.3, not significant{remark}",
+            "output prediction": f"34.6 ± 19.0{remark}",
+        }
+
+
+def test_a_session_of_other_tasks_too_is_not_timed_beside_the_paper() -> None:
+    found = tables_of([SessionRecords.of(paired(Judged("heatmap-distinction").builder()), "test")])
+    for tasks, printed in (("heatmap-distinction", "7.0"), ("reconstruction, heatmap", "")):
+        own = replace(found, participants=found.participants.assign(tasks=tasks))
+        (timed,) = durations(own, "judged", "gradcam-distinction", [])
+        assert timed.of.published == printed
+
+
+@pytest.mark.parametrize("task", ["path-agreement", "path-first-step"])
+def test_where_the_model_first_goes_wrong_is_told(task: JudgingTask) -> None:
+    """From the table: a photo that two people judged counts once, one that the model has right not
+    at all."""
+    firsts = {1: [3, None, 2, 3, None], 2: [3, 1, None, 3, 2]}
+    made = []
+    for participant, number in (("P01", 1), ("P02", 2), ("P03", 2)):
+        one = Judged(task, participant, set=number, photos=10).builder()
+        photos = one.rows[0][2].body.payload()["plan"][0]["photos"]
+        wrong = [shown for shown in photos if shown["truth"] != shown["prediction"]]
+        for shown, first in zip(wrong, firsts[number], strict=True):
+            shown["first_wrong"] = first
+        made.append(one)
+    found = tables_of([SessionRecords.of(paired(one), "test") for one in made])
+    (group,) = findings(found.included()).groups
+    # Of three steps: the first is the last but two; none where nothing is wrong on the way.
+    assert list(first_wrong_steps(group).items()) == [(2, 1), (1, 2), (0, 4), (None, 3)]
+    assert (
+        "The model has 10 different photos among them wrong; first wrong step of its path: "
+        "last but two 1, last but one 2, last 4, none 3 photos."
+    ) in words(report(found, MADE))
+
+
+def test_nothing_is_told_of_wrong_steps_where_the_model_is_right(tables: Tables) -> None:
+    for study in ("prototree-distinction", "protopnet-agreement"):
+        assert "first wrong step of its path" not in words(report(tables.of_study(study), MADE))
+
+
+def test_many_studies_are_counted_in_the_title_and_listed_below(page: str) -> None:
+    assert "<h1>Report: 9 studies</h1>" in page
+    assert "<title>Report: 9 studies</title>" in page
+    header = page[page.index("<header>") : page.index("</header>")]
+    small = header[header.index('<p class="quiet"><a') :]
+    small = small[: small.index("</p>")]
+    for study in STUDIES:
+        assert f">{study.id}</a>" in small
+        assert header.count(f">{study.id}<") == 1, "once in the header"
+
+
+def test_a_few_studies_are_the_title(tables: Tables) -> None:
+    three = [study.id for study in STUDIES[5:8]]
+    said = report(tables.of_study(*three), MADE)
+    assert f"<h1>Report: {', '.join(sorted(three))}</h1>" in said
+    header = said[: said.index("</header>")]
+    assert all(f">{study}</a>" in header[header.index("<nav>") :] for study in three)
+    four = report(tables.of_study(*three, STUDIES[0].id), MADE)
+    assert "<h1>Report: 4 studies</h1>" in four
+
+
+def test_of_one_session_it_is_said_once_a_quantity_that_no_test_has_a_value() -> None:
+    found = cohort(1, [STUDIES[0]])
+    said = report(found, MADE)
+    quantities = {
+        (one.of, one.compared_with) for one in findings(found.included()).all if one.test != MEAN
+    }
+    assert all(one.p is None for one in findings(found.included()).all)
+    assert len(quantities) > 5
+    # And once it is said what that means.
+    assert words(said).count(NO_VALUE) == len(quantities)
+    assert words(said).count("No value: there are too few, or they do not vary.") == 2
+
+
+def test_tests_without_a_value_stand_together_below_those_with_one() -> None:
+    said = words(report(cohort(2, [STUDIES[0]]), MADE))
+    # Of two sessions there is a t, but no W of Shapiro and Wilk.
+    assert re.search(r"t\(1\) = \S+, p = \S+ ours: .*? no value: Shapiro–Wilk W", said)
+
+
+def test_figures_are_files_too(tmp_path: Path) -> None:
+    folder = session(STUDIES[5], 1).write(tmp_path / "data")
+    out = tmp_path / "analysis"
+    analyze([folder], out)
+    names = sorted(path.name for path in (out / FIGURES).iterdir())
+    assert names == [
+        f"judging-{name}.{ending}"
+        for name in ("accuracy", "belief", "ratings-by-rank", "trade-off", "understanding")
+        for ending in ("png", "svg")
+    ]
+    for path in (out / FIGURES).iterdir():
+        start = path.read_bytes()[:8]
+        assert start.startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
+    assert len((out / "judgements.csv").read_text().splitlines()) == 1 + 6
+
+
+def test_nobody_who_does_not_count_is_in_a_number(tables: Tables) -> None:
+    own = tables.of_study("protopnet-agreement")
+    own.participants.loc[own.participants["participant"] == "P01", "included"] = False
+    found = findings(own.included())
+    counts = {
+        one.n for one in found.all if one.of.item in (1, 8, 9, 12) and "touched" not in one.of.name
+    }
+    assert counts == {5}
+
+
+def test_stars_need_five_and_a_small_p() -> None:
+    studies = [Study("sure", "prototype-agreement", "ProtoPNet", False, 80.0)]
+    results = findings(cohort(6, studies).included()).all
+    for one in results:
+        if one.p is not None:
+            smallest = min(one.n, one.n if one.n_2 is None else one.n_2)
+            assert one.significant == (one.p < 0.001 and smallest >= SMALLEST)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.id)
+def test_the_shipped_studies_are_the_published_ones(study: Study) -> None:
+    assert design_of(study.method, study.task, labels=study.labels) == study.id
+    known = ("distinction", "agreement")
+    assert any(published(study.id, name) is not None for name in known)
+
+
+def test_another_spelling_and_another_method() -> None:
+    assert design_of("Grad-CAM", "heatmap-distinction", labels=True) == "gradcam-distinction-labels"
+    assert published(design_of("LIME", "heatmap-distinction", labels=False), "distinction") is None
