@@ -11,7 +11,7 @@ from labapp.clock import FakeClock
 from labapp.tasks.reconstruction.screen.calibration import CalibrationScreen
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
-from tests.ui.test_participant_reconstruction import geometry
+from tests.tasks.screens.test_reconstruction import geometry
 
 LEFT = Qt.MouseButton.LeftButton
 MODEL = "mnist8k/ss10"

@@ -382,7 +382,7 @@ def test_zooming_stops_at_the_whole_picture_and_at_its_pixels(zoomed):
 
 def test_files_of_a_study_name_what_pages_can_show():
     """What the shipped introductions show is known here."""
-    texts = Path(__file__).parents[2] / "assets" / "texts"
+    texts = Path(__file__).parents[3] / "assets" / "texts"
     for path in texts.glob("*/method-*.md"):
         shown = [shown_of(page)[1] for page in path.read_text("utf-8").split("\n---\n")]
         assert shown.count("correct") == shown.count("incorrect") == 1, path.name
