@@ -18,6 +18,11 @@ from labapp.events.durations import Pauses
 S = TypeVar("S")
 
 
+LATE_NS = 300_000_000
+"""A picture that is due for so long and not on the screen is not coming: its window is covered,
+say, or the participant is asked whether to leave."""
+
+
 class PartMachine(ABC, Generic[S]):
     """The state machine of one part of the plan; S is the type of its state."""
 

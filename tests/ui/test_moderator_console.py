@@ -23,6 +23,7 @@ from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.curve import Curve
 from labapp.ui import theme
 from labapp.ui.moderator import style, voice_panel
 from labapp.ui.moderator.console import LEFT_WIDTH, SECOND_TICKS, ConsoleWindow
@@ -374,7 +375,7 @@ def played(desk: Desk) -> None:
 def contents(state: ConsoleState) -> tuple[object, ...]:
     line = state.timeline
     return (
-        state.notes, state.curve.points, line.parts, line.trials, line.marks, line.hearing,
+        state.notes, state.fold(Curve).points, line.parts, line.trials, line.marks, line.hearing,
         state.sound, state.warmed, state.alarms.visible(), state.latency.p99_ms(),
         state.work.closed, state.last_seq,
     )  # fmt: skip

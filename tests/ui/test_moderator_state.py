@@ -35,6 +35,7 @@ from labapp.events.voice import (
 from labapp.study.loading import load
 from labapp.study.parts import PagesPart
 from labapp.study.planner import realise
+from labapp.tasks.reconstruction.curve import LIMIT, Curve
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,
@@ -45,7 +46,6 @@ from labapp.tasks.reconstruction.events import (
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.moderator.state.curve import LIMIT, Curve
 from labapp.ui.moderator.state.latency import ENOUGH, Latency
 from labapp.ui.moderator.state.plan import rows_of
 from labapp.ui.moderator.state.sound import Sound

@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 
 from labapp.clock import NS
 from labapp.study.parts import PagesPart
+from labapp.tasks.reconstruction.beside import CurveView
+from labapp.tasks.reconstruction.curve import Curve
 from labapp.ui import language, theme
 from labapp.ui.moderator import style
-from labapp.ui.moderator.curve_view import CurveView
 from labapp.ui.moderator.plots import TICK_PX
-from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.timeline import Block, Hearing, Mark, Timeline
 from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TimelinePanel, TimelineView
 

@@ -10,7 +10,9 @@ import pytest
 from labapp.clock import FakeClock
 from labapp.events import Event
 from labapp.events.commands import Next, Pause, Resume
+from labapp.plugins.machine import LATE_NS
 from labapp.study import loading, planner
+from labapp.tasks.unmasking.answers import Given, Stimuli
 from labapp.tasks.unmasking.beside import Masks
 from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.moderator import facts_unmasked, numbers_of
@@ -21,7 +23,6 @@ from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.mirror import SCREEN
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.state.plan import rows_of
-from labapp.ui.moderator.state.stimuli import LATE_NS, Given, Stimuli
 from labapp.ui.moderator.state.timeline import Timeline
 from labapp.ui.moderator.state.worktime import WorkTime
 from labapp.ui.moderator.study_page import stages_of
@@ -277,22 +278,22 @@ def event(kind: str, trial: int | None = None, **payload) -> Event:
 
 
 def test_a_stage_that_begins_again_has_no_answers():
-    stimuli = Stimuli()
+    stimuli, work = Stimuli(), WorkTime()
     for trial in (1, 2):
-        stimuli.apply(event("stimulus.shown", trial, painted_ns=5))
-        stimuli.apply(event("response.given", trial, response=1, input_ns=7 + trial))
+        stimuli.apply(event("stimulus.shown", trial, painted_ns=5), work)
+        stimuli.apply(event("response.given", trial, response=1, input_ns=7 + trial), work)
     other = event("response.given", 1, response=0, input_ns=9)._replace(stage="stage-2")
-    stimuli.apply(event("stimulus.shown", 1, painted_ns=5)._replace(stage="stage-2"))
-    stimuli.apply(other)
+    stimuli.apply(event("stimulus.shown", 1, painted_ns=5)._replace(stage="stage-2"), work)
+    stimuli.apply(other, work)
     assert stimuli.given == {
         ("stage-1", 1): Given(1, 3),
         ("stage-1", 2): Given(1, 4),
         ("stage-2", 1): Given(0, 4),
     }
-    stimuli.apply(event("part.restarted", attempt=2)._replace(stage="stage-2"))
+    stimuli.apply(event("part.restarted", attempt=2)._replace(stage="stage-2"), work)
     assert list(stimuli.given) == [("stage-1", 1), ("stage-1", 2)]
     assert stimuli.last is None
-    stimuli.apply(event("part.restarted", attempt=2))
+    stimuli.apply(event("part.restarted", attempt=2), work)
     assert stimuli.given == {}
 
 

@@ -5,19 +5,133 @@ What is correct and what the model predicts is for the moderator's eyes alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.plugins.part import PlannedPart
+from labapp.tasks.unmasking.answers import Stimuli
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
+from labapp.ui import theme
+from labapp.ui.language import N_, number, tr
+from labapp.ui.moderator import bits
 from labapp.ui.moderator.facts import Beside
-from labapp.ui.moderator.mask_row import Mark, MaskCell, MaskRow
-from labapp.ui.moderator.state.stimuli import Stimuli
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.painting import draw_focus_ring, font, metrics
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
     from labapp.ui.participant.view import SessionView
+
+
+Mark = Literal["right", "wrong", "unsure", "current", "todo"]
+
+WORDS: dict[Mark, str] = {
+    "right": N_("right"),
+    "wrong": N_("wrong"),
+    "unsure": N_("don’t know"),
+    "current": N_("now"),
+    "todo": N_("to come"),
+}
+ICONS: dict[Mark, str] = {
+    "right": "ok",
+    "wrong": "missing",
+    "current": "current",
+    "todo": "todo",
+}
+"""States of `bits.paint_status`; what is unsure is a question mark."""
+CELL_PX, CELL_HIGH_PX, ICON_PX = 44, 48, 20
+UNSURE = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskCell:
+    """percent: of the pixels that are shown."""
+
+    percent: float
+    mark: Mark
+
+    @property
+    def told(self) -> str:
+        """How much is shown, as it stands in the row."""
+        return number(f"{self.percent:g}\N{NO-BREAK SPACE}%")
+
+
+class MaskRow(QWidget):
+    """As many cells beside each other as there is room for, the rest below them."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self.cells: tuple[MaskCell, ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_cells(self, cells: Sequence[MaskCell]) -> None:
+        """Repaints only what changed."""
+        if tuple(cells) == self.cells:
+            return
+        if len(cells) != len(self.cells):
+            self.updateGeometry()
+        self.cells = tuple(cells)
+        self.setAccessibleName("; ".join(f"{one.told} {tr(WORDS[one.mark])}" for one in cells))
+        self.update()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return CELL_HIGH_PX * ceil(max(len(self.cells), 1) / self._across(width))
+
+    def sizeHint(self) -> QSize:
+        width = CELL_PX * max(len(self.cells), 1)
+        return QSize(width, CELL_HIGH_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(CELL_PX, CELL_HIGH_PX)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
+
+    def _across(self, width: int) -> int:
+        """Cells beside each other: rows of equal length look better than a full and a short one."""
+        most = max(1, floor(width / CELL_PX))
+        rows = ceil(max(len(self.cells), 1) / most)
+        return ceil(max(len(self.cells), 1) / rows)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        across = self._across(self.width())
+        for place, cell in enumerate(self.cells):
+            row, column = divmod(place, across)
+            self._paint(painter, cell, QRectF(column * CELL_PX, row * CELL_HIGH_PX, CELL_PX, 1))
+
+    def _paint(self, painter: QPainter, cell: MaskCell, box: QRectF) -> None:
+        """A cell at the left and top of a box."""
+        p, now = self._palette, cell.mark == "current"
+        painter.setFont(font(theme.SECONDARY_PX, now))
+        painter.setPen(p.color("ink" if now else "secondary"))
+        words = QRectF(box.left(), box.top(), CELL_PX, metrics(theme.SECONDARY_PX).height())
+        painter.drawText(words, Qt.AlignmentFlag.AlignCenter, cell.told)
+        left = box.left() + (CELL_PX - ICON_PX) / 2
+        icon = QRectF(left, words.bottom() + theme.SPACE_XS, ICON_PX, ICON_PX)
+        if cell.mark in ICONS:
+            bits.paint_status(painter, p, ICONS[cell.mark], icon)
+            return
+        inside = icon.adjusted(1, 1, -1, -1)
+        draw_focus_ring(painter, inside, inside.width() / 2, p.warn)
+        painter.setFont(font(theme.SECONDARY_PX, True))
+        painter.setPen(p.color("warn"))
+        painter.drawText(icon, Qt.AlignmentFlag.AlignCenter, UNSURE)
 
 
 class Masks(MaskRow, Beside):
@@ -29,7 +143,7 @@ class Masks(MaskRow, Beside):
     def show_beside(self, part: PlannedPart, session: SessionView, console: ConsoleState) -> None:
         state = session.part_state
         if isinstance(part, UnmaskingPart) and isinstance(state, UnmaskingState) and state.trial:
-            self.show_cells(cells_of(part, state.trial, console.stimuli))
+            self.show_cells(cells_of(part, state.trial, console.fold(Stimuli)))
 
 
 def cells_of(part: UnmaskingPart, trial: StimulusTrial, stimuli: Stimuli) -> list[MaskCell]:

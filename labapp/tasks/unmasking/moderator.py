@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from labapp.plugins.machine import PartMachine
+from labapp.plugins.machine import LATE_NS, PartMachine
+from labapp.tasks.unmasking.answers import Stimuli
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import (
     ANSWERED,
@@ -16,7 +17,6 @@ from labapp.tasks.unmasking.state import (
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
-from labapp.ui.moderator.state.stimuli import LATE_NS, Stimuli
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
@@ -58,6 +58,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
             "{part} · picture {number} of {all}", part=title, number=number_of, all=part.total
         )
 
+    fold = "labapp.tasks.unmasking.answers:Stimuli"
     beside_widget = "labapp.tasks.unmasking.beside:Masks"
 
     def beside(
@@ -70,7 +71,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         yield Fact(now_of(mask.percent, state.trial, session.clock.now_ns()), "strong")
         for line in truth_of(part, sequence):
             yield Fact(line, veiled=True)
-        yield Fact(last_of(part, console.stimuli), "secondary")
+        yield Fact(last_of(part, console.fold(Stimuli)), "secondary")
 
 
 def now_of(percent: float, trial: StimulusTrial, now_ns: int) -> str:

@@ -27,6 +27,7 @@ from labapp.audio.recorder import Level
 from labapp.errors import JournalError
 from labapp.events import Event, Source
 from labapp.events.commands import AddDeviation, AddFlag, AddNote, CorrectNote, GivePrompt
+from labapp.plugins.machine import LATE_NS
 from labapp.plugins.part import TrialsPart
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
@@ -45,7 +46,6 @@ from labapp.ui.moderator.prompt_box import key_of
 from labapp.ui.moderator.state.alarms import SILENT, SOUND
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.state.plan import rows_of, view_of
-from labapp.ui.moderator.state.stimuli import LATE_NS
 from labapp.ui.moderator.state.veil import no_veil, veil_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel
@@ -159,7 +159,7 @@ class ConsoleWindow(QMainWindow):
         self.setMinimumSize(*room.CONSOLE)
         self.resize(1280, 720)
         self._connect()
-        self.state.changed |= {"alarms", "notes", "deviations", "curve", "timeline"}
+        self.state.changed |= {"alarms", "notes", "deviations", "beside", "timeline"}
         self.refresh()
         self._later = QTimer(self)
         self._later.setSingleShot(True)
@@ -360,7 +360,7 @@ class ConsoleWindow(QMainWindow):
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
         dirty, self._dirty = self._dirty, False
-        self._mirror_dirty |= dirty or second or "curve" in changed
+        self._mirror_dirty |= dirty or second or "beside" in changed
         if self._mirror_dirty and mirror:
             self.mirror.show_session(self._bridge.window_size)
             self._mirror_dirty = not self.mirror.shown.rests

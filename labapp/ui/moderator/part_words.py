@@ -60,8 +60,7 @@ class PartWords(Generic[P]):
 
     def detail(self, part: P, *, blind: bool) -> str:
         """What stands beside a part's title in the plan."""
-        stage = isinstance(part, TrialsPart) and part.role == "stage"
-        return self.subject(part) if stage and not blind else ""
+        return self.subject(part) if part.measures and not blind else ""
 
     def facts(self, parts: Sequence[P]) -> str:
         """What is known of a stage before a session, in one line; parts: its blocks."""
@@ -96,6 +95,9 @@ class PartWords(Generic[P]):
         elif progress:
             yield Fact(tr("On the screen: {progress}.", progress=progress))
 
+    fold: ClassVar[str] = ""
+    """Where that is which these lines and the widget read of the events so far, as `module:Class`
+    of a `labapp.ui.moderator.state.fold.Fold`; empty for nothing. `ConsoleState.fold` has it."""
     beside_widget: ClassVar[str] = ""
     """Where a widget is that stands below these lines, as `module:Class` of a
     `labapp.ui.moderator.facts.Beside`; empty for none."""

@@ -18,6 +18,7 @@ from labapp.tasks.single_dimension.plan import (
     shape_of,
     value_name,
 )
+from labapp.tasks.single_dimension.screen.example_sheet import ExampleSheet
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen, stage_words
@@ -28,7 +29,6 @@ from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.choices import ChoiceRow, Look
-from labapp.ui.widgets.example_sheet import ExampleSheet
 from labapp.ui.widgets.series import view_of
 
 WIDTH = 1360

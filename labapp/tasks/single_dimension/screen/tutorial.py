@@ -7,11 +7,11 @@ from PySide6.QtGui import QResizeEvent
 
 from labapp.representations.space import LatentSpace
 from labapp.tasks.single_dimension.plan import ExamplePart
+from labapp.tasks.single_dimension.screen.example_sheet import ExampleSheet
 from labapp.tasks.single_dimension.screen.questions import choice_words, headings
 from labapp.ui import theme
 from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.example_sheet import ExampleSheet
 from labapp.ui.widgets.markdown import text_width
 
 

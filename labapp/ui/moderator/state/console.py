@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
+from labapp import discovery
 from labapp.events import Event
 from labapp.plugins.part import PlannedPart
+from labapp.ui.moderator.part_words import words_of
 from labapp.ui.moderator.state.alarms import Alarms
-from labapp.ui.moderator.state.curve import Curve
 from labapp.ui.moderator.state.deviations import DeviationLog
+from labapp.ui.moderator.state.fold import Fold
 from labapp.ui.moderator.state.latency import Latency
 from labapp.ui.moderator.state.notes import Note, correct, note_of
 from labapp.ui.moderator.state.sound import Sound
-from labapp.ui.moderator.state.stimuli import Stimuli
 from labapp.ui.moderator.state.timeline import Timeline
 from labapp.ui.moderator.state.veil import Veil, no_veil
 from labapp.ui.moderator.state.worktime import WorkTime
+
+F = TypeVar("F", bound=Fold)
 
 
 class ConsoleState:
     """apply events in the journal's order; a resumed session applies the past ones first.
 
-    changed: names of what changed since the console last cleared it (alarms, curve, deviations,
+    changed: names of what changed since the console last cleared it (alarms, beside, deviations,
     notes, sound, timeline, warmed), so that only those widgets are brought up to date.
     pause_reason: of the last pause; withdrawal: what is to become of the data of somebody who
     withdrew, else empty; not_counted: the study's rules that a session at its end does not meet.
@@ -34,9 +38,9 @@ class ConsoleState:
         self._veil = veil
         self.work = WorkTime()
         self.alarms = Alarms()
-        self.curve = Curve()
+        wheres = dict.fromkeys(words_of(part).fold for part in parts)
+        self._folds = [discovery.load(where)() for where in wheres if where]
         self.latency = Latency()
-        self.stimuli = Stimuli()
         self.timeline = Timeline(parts)
         self.sound = Sound()
         self.notes: list[Note] = []
@@ -49,6 +53,10 @@ class ConsoleState:
         self.not_counted: tuple[str, ...] = ()
         for event in past:
             self.apply(event)
+
+    def fold(self, kind: type[F]) -> F:
+        """What a task of the plan makes of the events so far."""
+        return next(fold for fold in self._folds if isinstance(fold, kind))
 
     def unveil(self) -> None:
         """Take in later events as they are."""
@@ -63,11 +71,11 @@ class ConsoleState:
         self.work.apply(event)
         if self.alarms.apply(event):
             self.changed.add("alarms")
-        if self.curve.apply(event, self.work):
-            self.changed.add("curve")
+        for fold in self._folds:
+            if fold.apply(event, self.work):
+                self.changed.add("beside")
         if self.latency.apply(event):
             self.changed.add("latency")
-        self.stimuli.apply(event)
         if self.timeline.apply(event, self.work):
             self.changed.add("timeline")
         sound = self.sound.apply(event)

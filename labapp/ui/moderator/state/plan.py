@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from labapp.plugins.part import PlannedPart, RepresentationPart, TrialsPart
+from labapp.plugins.part import PlannedPart, RepresentationPart
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
@@ -54,7 +54,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             waiting.append(index)
         else:
             detail = words_of(part).detail(part, blind=blind)
-            if isinstance(part, TrialsPart):
+            if part.has_trials:
                 owner[part.id] = len(rows)
             if isinstance(part, RepresentationPart) and one_dataset:
                 detail = detail.partition("/")[2]
@@ -66,7 +66,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
 def _introduces(parts: Sequence[PlannedPart], index: int) -> bool:
     """Whether this is a text right before a stage or the practice."""
     part = parts[index]
-    return part.introduces and index + 1 < len(parts) and isinstance(parts[index + 1], TrialsPart)
+    return part.introduces and index + 1 < len(parts) and parts[index + 1].has_trials
 
 
 def view_of(

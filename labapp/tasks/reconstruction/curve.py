@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from labapp.events import Event
+from labapp.ui.moderator.state.fold import Fold
 from labapp.ui.moderator.state.worktime import WorkTime
 
 LIMIT = 512
 FIRST_SPACING_NS = 20_000_000
 
 
-class Curve:
+class Curve(Fold):
     """points: (working time since the question began in ns, alignment), thinned so that a long
     question costs no more to draw than a short one; the newest value is always the last point."""
 

@@ -1,17 +1,15 @@
-"""What was answered to masked pictures so far, for the mirror of the unmasking task. No Qt."""
+"""What was answered to masked pictures so far, for who looks on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from labapp.events import Event
+from labapp.ui.moderator.state.fold import Fold
+from labapp.ui.moderator.state.worktime import WorkTime
 
 Place = tuple[str, int]
 """The id of a part and the number of a stimulus in it, from 1."""
-
-LATE_NS = 300_000_000
-"""A masked picture that is due for so long and not on the screen is not coming: its window is
-covered, say, or the participant is asked whether to leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class Given:
     reaction_ns: int
 
 
-class Stimuli:
+class Stimuli(Fold):
     """given: the answer to each stimulus; last: where the newest is, None before the first."""
 
     def __init__(self) -> None:
@@ -31,12 +29,12 @@ class Stimuli:
         self.last: Place | None = None
         self._painted: dict[Place, int] = {}
 
-    def apply(self, event: Event) -> None:
-        """Take in an event of the session."""
+    def apply(self, event: Event, work: WorkTime) -> bool:
+        """The mirror shows an answer with the picture that follows it, and not before."""
         if event.kind == "part.restarted":
             self._forget(event.stage)
         if event.stage is None or event.trial is None:
-            return
+            return False
         place = (event.stage, event.trial)
         if event.kind == "stimulus.shown":
             self._painted[place] = int(event.payload["painted_ns"])
@@ -44,6 +42,7 @@ class Stimuli:
             response, at = event.payload["response"], int(event.payload["input_ns"])
             self.given[place] = Given(int(response), at - self._painted[place])
             self.last = place
+        return False
 
     def _forget(self, stage: str | None) -> None:
         """A stage that begins again has no answers yet."""
