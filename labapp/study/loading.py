@@ -43,8 +43,18 @@ class LoadedStudy:
     sha256: str
 
     def text(self, name: str) -> str:
-        """A text by its name in the study file; `{language}` is filled in."""
-        return decoded(self.files[in_language(name, self.study.language)])
+        """A text by its name in the study file; `{language}` is filled in.
+
+        Raises StudyError for one that nothing in the study says it shows.
+        """
+        name = in_language(name, self.study.language)
+        if name not in self.files:
+            raise StudyError(
+                f"{self.path}: the text {name} is shown, and nothing in the study names it.",
+                todo="Let the task whose part shows it give its name in `texts` of its items or "
+                "stages.",
+            )
+        return decoded(self.files[name])
 
     @cached_property
     def words(self) -> dict[str, str]:

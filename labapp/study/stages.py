@@ -63,5 +63,8 @@ class StimulusStages(TaskStages):
     def names(self) -> tuple[str, ...]:
         return self.stimuli, str(self.set)
 
+    def texts(self) -> tuple[str, ...]:
+        return (self.intro,)
+
     def stimulus_sets(self) -> tuple[str, ...]:
         return (self.stimuli,)

@@ -110,6 +110,13 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
         ('    """A button that is pressed. presses: how often."""\n\n', ""),
         ("PressingPart has no docstring", "codebook"),
     ),
+    "a text that it does not name": (
+        (
+            "        return PressingMachine(part, index)\n",
+            "        return PressingMachine(part, context.pages('texts/{language}/press.md'))\n",
+        ),
+        ("the text texts/en/press.md is shown, and nothing in the study names it", "in `texts` of"),
+    ),
     "a part that JSON changes": (
         ("    presses: tuple[int, ...]\n", "    presses: Any\n"),
         ("is another one when it is read back from a journal", "types that JSON has"),

@@ -59,7 +59,7 @@ class JudgingStages(StimulusStages):
     time_limit_min: float | None = Field(default=None, gt=0, le=600)
 
     def texts(self) -> tuple[str, ...]:
-        return (self.intro, self.description)
+        return (*super().texts(), self.description)
 
     @property
     def earns(self) -> frozenset[str]:
