@@ -1,0 +1,20 @@
+"""The recipe "add a questionnaire"."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from tests.recipes.conftest import Follow
+
+
+def test_a_questionnaire_is_asked_as_the_page_says(follow: Follow, tmp_path: Path) -> None:
+    with follow("questionnaire") as recipe:
+        assert "Questionnaire trust" in recipe.outputs["studies show trust-study.yaml"]
+    with (tmp_path / "results/answers.csv").open() as stream:
+        answers = [row for row in csv.DictReader(stream) if row["instrument"] == "trust"]
+    assert {row["item"] for row in answers} == {"trust_rely", "trust_wary", "trust_why"}
+    assert {row["stage"] for row in answers} == {"stage-1-trust"}
+    rated = [float(row["value"]) for row in answers if row["item"] != "trust_why"]
+    assert len(rated) == 4
+    assert all(1 <= value <= 7 for value in rated)
