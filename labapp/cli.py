@@ -288,8 +288,8 @@ def simulate_(
     with stoppable(), progress_bar() as progress:
         done = 0
 
-        def told(said: str) -> None:
-            progress(None if participants is None else done / participants, said)
+        def told(text: str) -> None:
+            progress(None if participants is None else done / participants, text)
 
         def simulated(label: str) -> None:
             nonlocal done
@@ -351,11 +351,11 @@ def studies_show(
     """
     from labapp.session.overview import overview
 
-    shown = overview(study, participants, data_folder(data))
+    summary = overview(study, participants, data_folder(data))
     if json_:
-        say_json(shown.to_json())
+        say_json(summary.to_json())
     else:
-        for line in shown.lines():
+        for line in summary.lines():
             say(line)
 
 

@@ -277,7 +277,7 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
         return []
     # For OIS and NIS: a model learnt its codes without concepts, and its factors are measurements.
     with watched() as say:
-        found = compute_all(
+        scores = compute_all(
             rows.codes,
             rows.factors,
             cut=True,
@@ -285,8 +285,8 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
             say=say,
         )
     if out is not None:
-        folder.write(found, rows.code_names, rows.factor_names, out)
-    return found
+        folder.write(scores, rows.code_names, rows.factor_names, out)
+    return scores
 
 
 def _how_good(row: dict[str, Any]) -> str:

@@ -86,8 +86,8 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
 
     def tell(share: float | None, what: str) -> None:
         bar.start()
-        known = None if share is None else 1.0
-        bar.update(job, total=known, completed=share, description=what)
+        total = None if share is None else 1.0
+        bar.update(job, total=total, completed=share, description=what)
 
     try:
         yield tell
@@ -121,8 +121,8 @@ def data_folder(data: Path | None) -> Path:
 
 def warn_of_wide(data: Path | None) -> None:
     """Say on the standard error where others can read the data folder."""
-    if said := access.warning(data_folder(data)):
-        say(f"Warning: {said}", err=True)
+    if warning := access.warning(data_folder(data)):
+        say(f"Warning: {warning}", err=True)
 
 
 def session_path(session: str, data: Path | None) -> Path:
@@ -131,9 +131,9 @@ def session_path(session: str, data: Path | None) -> Path:
     if path.exists():
         return path
     root = data_folder(data)
-    found = sorted(root.glob(f"*/{session}")) if path.name == session else []
-    if len(found) == 1:
-        return found[0]
+    folders = sorted(root.glob(f"*/{session}")) if path.name == session else []
+    if len(folders) == 1:
+        return folders[0]
     raise UsageError(
         f"There is no session or bundle {session!r}, here or in {root}.",
         todo="`labapp sessions list` shows the sessions; a folder may be given by its path.",

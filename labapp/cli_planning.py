@@ -76,45 +76,45 @@ def plan(
     from labapp.planning.plan import plan as make
 
     with stoppable(), files.created(out), progress_bar() as progress:
-        made = make(
+        study_plan = make(
             study,
             shares=_shares(strategies),
             participants=participants,
-            calibration=[session_path(one, data) for one in calibration or ()],
+            calibration=[session_path(session, data) for session in calibration or ()],
             seed=seed,
             number=workers,
             dask=dask,
-            kept=out / files.SESSIONS if keep and out is not None else None,
+            sessions_folder=out / files.SESSIONS if keep and out is not None else None,
             progress=progress,
         )
-        path = None if out is None else files.write(made, out)
+        path = None if out is None else files.write(study_plan, out)
     if json_:
         from labapp.planning.numbers import to_json
 
-        say_json(to_json(made))
+        say_json(to_json(study_plan))
         return
     from rich.console import Console
 
     from labapp.planning.words import show
 
-    show(made, Console())
+    show(study_plan, Console())
     say("More, with figures: --out DIR" if path is None else f"plan: {path}")
 
 
-def _shares(said: str | None) -> Mapping[str, float]:
+def _shares(text: str | None) -> Mapping[str, float]:
     """Shares by strategy, as in `--strategies`. Raises UsageError."""
     from labapp.simulation.mixtures import SHARES, parse
 
-    if said is None:
+    if text is None:
         return SHARES
-    if "=" in said:
-        return parse(said, tuple(SHARES))
-    names = [name.strip() for name in said.split(",")]
+    if "=" in text:
+        return parse(text, tuple(SHARES))
+    names = [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in SHARES]
     if unknown or len(set(names)) < len(names):
         what = f"{unknown[0]!r} is none of them" if unknown else "one of them stands twice"
         raise UsageError(
-            f"{said!r} is not a list of strategies that turn dials: {what}.",
+            f"{text!r} is not a list of strategies that turn dials: {what}.",
             safe="No session was begun.",
             todo=f"Take some of {', '.join(SHARES)}, or say their shares too: "
             "understanding=0.6,random=0.4.",

@@ -134,8 +134,8 @@ def sessions_withdraw(
     path = session_path(session, data) if study is None else study / given.name
     if not yes:
         what = f"Delete {path} and its signed consent, for good?"
-        kept = f"Write down that the participant of {path.name} withdrew?"
-        if not typer.confirm(shown(what if delete else kept), err=True):
+        question = f"Write down that the participant of {path.name} withdrew?"
+        if not typer.confirm(shown(what if delete else question), err=True):
             say("Nothing was deleted, and no withdrawal was written down.")
             raise typer.Exit(1)
     for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():

@@ -52,12 +52,12 @@ def stimuli_check(folder: Folder) -> None:
     from labapp.analysis.task_report import reports
     from labapp.stimuli.importing import checked
 
-    found = checked(folder)
-    _warn(found.warnings)
-    assert found.manifest is not None
-    say(f"{folder}: in order ({len(found.manifest.photos)} photos).")
+    result = checked(folder)
+    _warn(result.warnings)
+    assert result.manifest is not None
+    say(f"{folder}: in order ({len(result.manifest.photos)} photos).")
     for report in reports():
-        if remark := report.about_stimuli(found.manifest):
+        if remark := report.about_stimuli(result.manifest):
             say(remark)
 
 
@@ -69,8 +69,8 @@ def stimuli_import(folder: Folder) -> None:
     """
     from labapp.stimuli.importing import import_set
 
-    target, found = import_set(folder)
-    _warn(found.warnings)
+    target, result = import_set(folder)
+    _warn(result.warnings)
     say(f"stimuli: {target}")
 
 
@@ -173,12 +173,12 @@ def stimuli_sheet(
     from labapp.explanations.building import sheet
     from labapp.stimuli import importing
 
-    made = sheet.write(
+    paths = sheet.write(
         importing.opened(name),
         _masking(_percents(smallest, largest, count, listed), fill, sign),
         out,
     )
-    for path in made:
+    for path in paths:
         say(f"sheet: {path}")
 
 
@@ -212,14 +212,14 @@ def _percents(smallest: float, largest: float, count: int, listed: str | None) -
 
     if listed is not None:
         try:
-            found = masking.ascending([float(one) for one in listed.split(",")])
+            percents = masking.ascending([float(percent) for percent in listed.split(",")])
         except ValueError as error:
             raise UsageError(
                 f"Found --masks {listed}.",
                 todo="Name percentages of pixels shown above 0, up to 100, ascending, with a comma "
                 "between them.",
             ) from error
-        return found
+        return percents
     if not 0 < smallest <= largest <= 100:
         raise UsageError(
             f"Found --smallest {smallest:g} --largest {largest:g}.",

@@ -138,8 +138,8 @@ def missing(recorded: Any) -> str:
     }
     if not packages:
         return ""
-    told = ", ".join(packages[name] for name in sorted(packages))
-    return f"It was recorded with {told}, which is not installed here or cannot be used."
+    names = ", ".join(packages[name] for name in sorted(packages))
+    return f"It was recorded with {names}, which is not installed here or cannot be used."
 
 
 def load(where: str) -> Any:

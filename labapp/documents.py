@@ -75,14 +75,14 @@ class Located:
         if kind == "missing":
             key = _dotted((*path, str(loc[-1])))
             return f"line {line}, {key}: missing; it is required"
-        found = error["input"]
+        value = error["input"]
         if kind == "extra_forbidden":
             fields = sorted(fields_at(model, loc[:-1]))
             near = difflib.get_close_matches(str(loc[-1]), fields, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             kind_of = loc[-2] if len(loc) > 1 else ""  # the tag of a union, or a key
-            told = kind_of and (kind_of,) != self.resolve(loc[:-1])[-1:]
-            of = f" for {kind_of}" if told and isinstance(kind_of, str) else ""
+            named = kind_of and (kind_of,) != self.resolve(loc[:-1])[-1:]
+            of = f" for {kind_of}" if named and isinstance(kind_of, str) else ""
             allowed = ", ".join(fields)
             return f"line {line}, {key}: unknown key {loc[-1]!r}{of}{hint}; allowed: {allowed}"
         if kind in ("union_tag_not_found", "union_tag_invalid"):
@@ -94,19 +94,19 @@ class Located:
                 line = self.lines.get(path, line)
                 if "tag" not in context:
                     return f"line {line}, {_dotted(path)}: missing; it is required"
-                said = context["expected_tags"].replace("', '", "' or '")
-                return f"line {line}, {_dotted(path)}: found {context['tag']!r}; allowed: {said}"
-            first = next(iter(found), found) if isinstance(found, dict) else found
-            found = context.get("tag", first) if isinstance(found, dict) else first
-            said = context.get("expected_tags")
-            allowed = said.replace("'", "") if said else ", ".join(fields_at(model, loc))
-            return f"line {line}, {key}: found {found!r}; allowed: one of {allowed}"
+                tags = context["expected_tags"].replace("', '", "' or '")
+                return f"line {line}, {_dotted(path)}: found {context['tag']!r}; allowed: {tags}"
+            first = next(iter(value), value) if isinstance(value, dict) else value
+            value = context.get("tag", first) if isinstance(value, dict) else first
+            tags = context.get("expected_tags")
+            allowed = tags.replace("'", "") if tags else ", ".join(fields_at(model, loc))
+            return f"line {line}, {key}: found {value!r}; allowed: one of {allowed}"
         allowed = str(error["msg"]).removeprefix("Value error, ")
         allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
         allowed = _TYPES.get(kind, allowed)
         if kind == "string_pattern_mismatch":
             allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
-        return f"line {line}, {key}: found {_short(found)}; allowed: {allowed}"
+        return f"line {line}, {key}: found {_short(value)}; allowed: {allowed}"
 
 
 _TYPES = {
@@ -162,8 +162,8 @@ def _models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseM
     models itself (`labapp.plugins.open_union`), it is asked."""
     if get_origin(annotation) is Annotated:
         annotation, *metadata = get_args(annotation)
-    for known in metadata:
-        if callable(models := getattr(known, "models", None)):
+    for item in metadata:
+        if callable(models := getattr(item, "models", None)):
             return list(models())
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
@@ -180,17 +180,19 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     here = [model]
     for step in loc:
         inner = [
-            found
-            for one in here
-            if step in one.model_fields
-            for field in (one.model_fields[str(step)],)
-            for found in _models_in(field.annotation, field.metadata)
+            inner_model
+            for schema in here
+            if step in schema.model_fields
+            for field in (schema.model_fields[str(step)],)
+            for inner_model in _models_in(field.annotation, field.metadata)
         ]
         tagged = [
-            one for one in here if any(step in _literals(f) for f in one.model_fields.values())
+            schema
+            for schema in here
+            if any(step in _literals(f) for f in schema.model_fields.values())
         ]
-        here = inner or tagged or [one for one in here if step in one.model_fields] or here
-    return list(dict.fromkeys(name for one in here for name in one.model_fields))
+        here = inner or tagged or [schema for schema in here if step in schema.model_fields] or here
+    return list(dict.fromkeys(name for schema in here for name in schema.model_fields))
 
 
 _LARGEST_NUMBER = 2**63
@@ -280,7 +282,7 @@ def _compose(content: bytes) -> yaml.MappingNode:
             f"not readable as YAML ({problem})",
             mark.line + 1 if mark else None,
             next(
-                (advice for said, advice in _YAML_ADVICE.items() if said in problem),
+                (advice for fragment, advice in _YAML_ADVICE.items() if fragment in problem),
                 _ANY_YAML_ADVICE,
             ),
         ) from error
@@ -346,8 +348,8 @@ class _Values:
             raise _Refused(what, line, "Delete it.")
         if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
             # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
-            said = f"{node.value:.40} is larger than any number that is reckoned with"
-            raise _Refused(said, line, "Correct it.")
+            text = f"{node.value:.40} is larger than any number that is reckoned with"
+            raise _Refused(text, line, "Correct it.")
         return value
 
 
@@ -355,9 +357,9 @@ def _merged(problems: Sequence[str]) -> list[str]:
     """One line for what is said of one value: each kind of a union allows something else."""
     allowed: dict[str, list[str]] = {}
     for problem in problems:
-        found, said, rest = problem.partition("; allowed: ")
-        allowed.setdefault(found + said, []).append(rest)
-    return [found + " or ".join(dict.fromkeys(rest)) for found, rest in allowed.items()]
+        start, separator, rest = problem.partition("; allowed: ")
+        allowed.setdefault(start + separator, []).append(rest)
+    return [start + " or ".join(dict.fromkeys(rest)) for start, rest in allowed.items()]
 
 
 def refusal(
@@ -371,10 +373,10 @@ def refusal(
     """A pydantic error as an `error` with lines of: line, key, found, allowed."""
     every = invalid.errors(include_url=False)
     # pydantic does not count refused items: a list of one is not too short for that.
-    inside = {one["loc"][:depth] for one in every for depth in range(len(one["loc"]))}
-    told = [one for one in every if one["type"] != "too_short" or one["loc"] not in inside]
-    found = sorted(told, key=lambda one: located.line(one["loc"]))
-    problems = _merged([located.problem(problem, model) for problem in found])
+    inside = {fault["loc"][:depth] for fault in every for depth in range(len(fault["loc"]))}
+    faults = [f for f in every if f["type"] != "too_short" or f["loc"] not in inside]
+    faults.sort(key=lambda fault: located.line(fault["loc"]))
+    problems = _merged([located.problem(fault, model) for fault in faults])
     return error(
         f"{path} is not a valid {what}:\n" + "\n".join(f"  {text}" for text in problems),
         todo="Correct these lines and try again.",

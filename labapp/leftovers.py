@@ -38,10 +38,10 @@ def prefix_in(folder: Path, what: str) -> str:
     name = re.compile(rf"{re.escape(what)}-(\d+)-(\d+)-\w+(\.\w+)?")
     machine = zlib.crc32(platform.node().encode())
     for path in _children(folder):
-        if made := name.fullmatch(path.name):
+        if match := name.fullmatch(path.name):
             # Windows does not say of a process whether it is there.
-            told = int(made[1]) == machine and sys.platform != "win32"
-            if not _alive(int(made[2])) if told else _untouched(path, 24 * OLD_S):
+            this_machine = int(match[1]) == machine and sys.platform != "win32"
+            if not _alive(int(match[2])) if this_machine else _untouched(path, 24 * OLD_S):
                 _remove(path)
     return f"{what}-{machine}-{os.getpid()}-"
 
@@ -82,10 +82,10 @@ def _alive(process: int) -> bool:
 def _remove(path: Path) -> None:
     """Remove what is one's own; links are not followed, and what cannot be removed stays."""
     with suppress(OSError):
-        found = path.lstat()
-        if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        status = path.lstat()
+        if hasattr(os, "getuid") and status.st_uid != os.getuid():
             return
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink()

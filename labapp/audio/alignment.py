@@ -151,7 +151,7 @@ def _line(
     def slopes(_parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         return columns
 
-    found = least_squares(
+    fit = least_squares(
         residuals,
         np.array([start, 0.0]),
         jac=slopes,
@@ -161,7 +161,7 @@ def _line(
         ftol=1e-15,
         gtol=1e-15,
     )
-    level, slope = (float(value) for value in found.x)
+    level, slope = (float(value) for value in fit.x)
     return nominal_rate / (1.0 + slope), level - slope * centre
 
 

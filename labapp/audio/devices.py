@@ -54,9 +54,9 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
         portaudio.refresh()
     try:
         host_apis = [str(api["name"]) for api in sounddevice.query_hostapis()]
-        found = list(sounddevice.query_devices())
+        entries = list(sounddevice.query_devices())
         default = int(sounddevice.default.device["input"])
-        if default < 0 and found:
+        if default < 0 and entries:
             # No default of the user's: PortAudio's own is that of the first host API that has one.
             defaults = [int(api["default_input_device"]) for api in sounddevice.query_hostapis()]
             default = next((index for index in defaults if index >= 0), -1)
@@ -67,17 +67,17 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
             todo="Run `labapp doctor`, or record without sound (--audio off).",
         ) from error
     server: sources.Source | None = None
-    asked = False
+    server_asked = False
     devices = []
-    for index, entry in enumerate(found):
+    for index, entry in enumerate(entries):
         channels = int(entry["max_input_channels"])
         if channels < 1:
             continue
         name, host_api = str(entry["name"]), host_apis[int(entry["hostapi"])]
         rate, source, description = round(float(entry["default_samplerate"])), "", ""
         if sources.behind_sound_server(name, host_api):
-            if not asked:
-                server, asked = sources.default_source(), True
+            if not server_asked:
+                server, server_asked = sources.default_source(), True
             if server is not None:
                 rate, source, description = server.rate or rate, server.name, server.description
         devices.append(

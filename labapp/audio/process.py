@@ -128,14 +128,14 @@ def _write_packet(pipe: IO[bytes], packet: Packet) -> None:
 def _open(device: Device) -> PortAudioInput:
     """Indexes belong to a process; the name is what lasts. At the rate that the device has now: one
     that comes back may have another, which it alone can be opened at."""
-    found = next((d for d in list_devices(refresh=False) if d.spec == device.spec), None)
-    if found is None:
+    match = next((d for d in list_devices(refresh=False) if d.spec == device.spec), None)
+    if match is None:
         raise DeviceGone(
             f"The microphone {device.label!r} is not there any more.",
             safe="Nothing was recorded from it.",
             todo="Plug it in again, or choose another.",
         )
-    return PortAudioInput(found, found.default_rate)
+    return PortAudioInput(match, match.default_rate)
 
 
 def main(description: str) -> None:

@@ -100,12 +100,12 @@ def recordings_of(pid: int) -> list[Recording] | None:
     answer = pactl("list", "source-outputs")
     if answer is None:
         return None
-    found = [
+    streams = [
         Recording(int(entry["index"]), int(entry["source"]))
         for entry in answer
         if entry.get("properties", {}).get("application.process.id") == str(pid)
     ]
-    return sorted(found, key=lambda stream: stream.index)
+    return sorted(streams, key=lambda stream: stream.index)
 
 
 def behind_sound_server(name: str, host_api: str) -> bool:
@@ -222,17 +222,17 @@ class PulseWatcher:
             if self._stream is None:
                 self._stream = streams[-1].index
             ours = next((s for s in streams if s.index == self._stream), None)
-            found = None if ours is None else names.get(ours.source)
-            if ours is None or found is None:
+            source = None if ours is None else names.get(ours.source)
+            if ours is None or source is None:
                 self._gone = f"the recording from {self._source or 'the microphone'} ended"
                 return
             if self._source is None:
-                self._source = found
+                self._source = source
             wanted = self._source
-            if found == wanted:
+            if source == wanted:
                 return
             if wanted not in names.values():
-                self._gone = f"{wanted} is gone; the sound server moved the recording to {found}"
+                self._gone = f"{wanted} is gone; the sound server moved the recording to {source}"
                 return
         pactl("move-source-output", str(ours.index), wanted)
 

@@ -95,8 +95,8 @@ def _check_order(archive: zipfile.ZipFile, path: Path, grid: Grid) -> None:
     ):
         with _array(archive, path, name, shape, dtype) as stream:
             content = _exactly(stream, dtype.itemsize * shape[0] * shape[1])
-        found = np.frombuffer(content, dtype).reshape(shape)
-        if not np.allclose(found[:, 1:], expected, rtol=0.0, atol=1e-6):
+        factors = np.frombuffer(content, dtype).reshape(shape)
+        if not np.allclose(factors[:, 1:], expected, rtol=0.0, atol=1e-6):
             raise _refused(f"{name} of {path} are not those of the published grid.")
 
 
@@ -128,12 +128,12 @@ def _array(
                 (1, 0): npy.read_array_header_1_0,
                 (2, 0): npy.read_array_header_2_0,
             }[npy.read_magic(stream)]
-            found, by_columns, kind = read_header(stream)
+            own, by_columns, kind = read_header(stream)
         except _NO_HEADER as error:
             raise _refused(f"The header of {name} in {path} cannot be read.") from error
-        if found != shape or by_columns or kind != dtype:
+        if own != shape or by_columns or kind != dtype:
             raise _refused(
-                f"{name} of {path} must be {dtype} of shape {shape}, found {kind} of shape {found}."
+                f"{name} of {path} must be {dtype} of shape {shape}, found {kind} of shape {own}."
             )
         yield stream
         # Reading past the end makes the archive compare its checksum.

@@ -48,8 +48,8 @@ class FolderRows:
 
     def instances(self, rows: Int64) -> Float32:
         """Pictures of the rows, float32 0 to 1, shape (n, channels, size, size)."""
-        made: Float32 = self.pictures[rows].astype(np.float32) / np.float32(255)
-        return made
+        pixels: Float32 = self.pictures[rows].astype(np.float32) / np.float32(255)
+        return pixels
 
     def labels(self, rows: Int64) -> Int64:
         """Classes of the rows, from 0: int64, shape (n,)."""
@@ -107,9 +107,9 @@ def read(
     DatasetError : the folder is missing, has fewer than two classes, a class has too few pictures
         or persons, or something in it is no picture that can be used; the message names it.
     """
-    found = _files(folder, names)
+    files_of_class = _files(folder, names)
     labels, files, hashes, taken = [], [], hashlib.sha256(), []
-    for number, (name, paths) in enumerate(found.items()):
+    for number, (name, paths) in enumerate(files_of_class.items()):
         for path in paths:
             content, picture = pixels(path, size=size, channels=channels)
             hashes.update(f"{name}/{path.name}\0".encode())
@@ -118,14 +118,14 @@ def read(
             files.append(f"{name}/{path.name}")
             taken.append(picture)
     groups = [_prefix(folder / file) if by_prefix else file for file in files]
-    parts = divided(labels, groups, tuple(found), shares, seed, folder)
+    parts = divided(labels, groups, tuple(files_of_class), shares, seed, folder)
     pictures, classes = np.stack(taken), np.array(labels, np.int64)
 
     def part(rows: Int64) -> FolderRows:
         return FolderRows(pictures[rows], classes[rows], tuple(files[row] for row in rows))
 
     train, validation, test = (part(rows) for rows in parts)
-    return Folder(train, validation, test, tuple(found), hashes.hexdigest())
+    return Folder(train, validation, test, tuple(files_of_class), hashes.hexdigest())
 
 
 def _files(folder: Path, names: Sequence[str] | None) -> Mapping[str, list[Path]]:

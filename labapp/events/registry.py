@@ -82,18 +82,18 @@ def kind(
     """
 
     def register(cls: B) -> B:
-        made = cast(B, dataclasses.dataclass(frozen=True)(cls))
+        payload = cast(B, dataclasses.dataclass(frozen=True)(cls))
         if name in _KINDS:
             raise ValueError(f"event kind {name!r} is defined twice")
-        made.kind, made.version, made.durable = name, version, durable
-        made.plain = (
-            None if hasattr(made, "__post_init__") else frozenset(made.__dataclass_fields__)
+        payload.kind, payload.version, payload.durable = name, version, durable
+        payload.plain = (
+            None if hasattr(payload, "__post_init__") else frozenset(payload.__dataclass_fields__)
         )
-        made.holds = staticmethod(_when_asked(made))
-        made.frequent, made.of_trial, made.begins = frequent, of_trial, frozenset(begins)
-        made.unchecked = of_trial and not begins and made.misfit is Body.misfit
-        _KINDS[name] = made
-        return made
+        payload.holds = staticmethod(_when_asked(payload))
+        payload.frequent, payload.of_trial, payload.begins = frequent, of_trial, frozenset(begins)
+        payload.unchecked = of_trial and not begins and payload.misfit is Body.misfit
+        _KINDS[name] = payload
+        return payload
 
     return register
 
@@ -200,9 +200,9 @@ def body_of(event: Event) -> Body:
         holds = cls.holds(payload)
     except KeyError:  # a field is missing, which may have a default
         holds = False
-    if not holds and (said := problem(cls, payload)):
-        raise ValueError(f"event {event.seq} ({event.kind}): {said}")
-    fields = payload if cls.scalar else {name: _tuples(one) for name, one in payload.items()}
+    if not holds and (fault := problem(cls, payload)):
+        raise ValueError(f"event {event.seq} ({event.kind}): {fault}")
+    fields = payload if cls.scalar else {name: _tuples(field) for name, field in payload.items()}
     if holds and cls.plain is not None and len(fields) == len(cls.plain):
         # What cls(**fields) does, without a call of object.__setattr__ a field: a journal holds
         # thousands of bodies.

@@ -63,8 +63,8 @@ def checker(cls: type[Body]) -> Callable[[Mapping[str, Any]], bool]:
         for name, hint in _hints(cls).items()
     ]
     code = f"lambda fields: {' and '.join(looks) or 'True'}"
-    made: Callable[[Mapping[str, Any]], bool] = eval(code, dict(_NAMES))
-    return made
+    check: Callable[[Mapping[str, Any]], bool] = eval(code, dict(_NAMES))
+    return check
 
 
 def scalar(cls: type[Body]) -> bool:
@@ -144,16 +144,18 @@ def _holds(hint: Any, value: Any, name: str) -> bool:
         return name in UNLIMITED or low <= value <= high
     if origin is dict:
         return isinstance(value, dict) and all(
-            _holds(arguments[1], one, name) for one in value.values()
+            _holds(arguments[1], item, name) for item in value.values()
         )
     if origin is tuple:
         if not isinstance(value, _LISTS):
             return False
         types = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
         return len(types) == len(value) and all(
-            _holds(one, inner, name) for one, inner in zip(types, value, strict=True)
+            _holds(item, inner, name) for item, inner in zip(types, value, strict=True)
         )
-    return any(value is None if one is NoneType else _holds(one, value, name) for one in arguments)
+    return any(
+        value is None if kind is NoneType else _holds(kind, value, name) for kind in arguments
+    )
 
 
 def _wanted(hint: Any, name: str) -> str:
@@ -161,7 +163,9 @@ def _wanted(hint: Any, name: str) -> str:
     if hint is int and name in LIMITS:
         return f"a whole number from {LIMITS[name][0]} to {LIMITS[name][1]}"
     if origin in (Union, UnionType):
-        return " or ".join("null" if one is NoneType else _wanted(one, name) for one in arguments)
+        return " or ".join(
+            "null" if kind is NoneType else _wanted(kind, name) for kind in arguments
+        )
     if origin is tuple:
         return f"a list ({_wanted(arguments[0], name)} each)"
     return "an object" if origin is dict else _WORDS.get(hint, "another value")

@@ -58,12 +58,12 @@ def align(
     """
     c, f = checked_vectors(codes, factors)
     check_enough(c.shape[1], f.shape[1])
-    found = concepts(f)
+    targets = concepts(f)
     rng = generator(seed)
-    division = divided(found, rng)
+    division = divided(targets, rng)
     batch = PUBLISHED_BATCH if as_published else BATCH
     begin = int(rng.integers(SEEDS))
-    auc = predictability(c, found, division, hidden=hidden, batch=batch, seed=begin)
+    auc = predictability(c, targets, division, hidden=hidden, batch=batch, seed=begin)
     return Alignment(
         order=greedy(auc),
         predictability=auc,

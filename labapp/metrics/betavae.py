@@ -131,11 +131,11 @@ def _points(
     drawn: Source, points: int, batch: int, rng: np.random.Generator
 ) -> tuple[Float64, Int64]:
     """Mean absolute differences (points, C) and which factor was shared (points,)."""
-    found, shared = [], fixed_factors(drawn.factor_count, points, batch, rng)
+    differences, shared = [], fixed_factors(drawn.factor_count, points, batch, rng)
     for here in shared:
         first, second = drawn.pairs(here, batch, rng)
-        found.append(np.abs(first - second).mean(axis=1))
-    return np.concatenate(found), np.concatenate(shared)
+        differences.append(np.abs(first - second).mean(axis=1))
+    return np.concatenate(differences), np.concatenate(shared)
 
 
 def _classify(
@@ -145,8 +145,8 @@ def _classify(
     if (label == label[0]).all():
         return label, np.full(len(test), label[0])
     if as_published:
-        one = LogisticRegression(solver="liblinear", max_iter=ITERATIONS, random_state=seed)
-        model = OneVsRestClassifier(one)
+        binary = LogisticRegression(solver="liblinear", max_iter=ITERATIONS, random_state=seed)
+        model = OneVsRestClassifier(binary)
     else:
         # Newton's steps end at the optimum, so that units and order do not decide; for a handful of
         # codes they are also the fastest.

@@ -67,7 +67,7 @@ def concepts(factors: Float64) -> Concepts:
     return Concepts(np.stack(labels, axis=1), tuple(classes))
 
 
-def divided(found: Concepts, rng: np.random.Generator) -> Division:
+def divided(targets: Concepts, rng: np.random.Generator) -> Division:
     """A random division into 80 % training and 20 % test rows, every class on both sides.
 
     A concept that is constant among the test rows has no ROC curve. Rows are drawn anew until that
@@ -77,12 +77,12 @@ def divided(found: Concepts, rng: np.random.Generator) -> Division:
     ------
     MetricError : `DRAWS` draws have not done it.
     """
-    rows = len(found.labels)
+    rows = len(targets.labels)
     tested = max(1, round(TEST_SHARE * rows))
     for _ in range(DRAWS):
         order = rng.permutation(rows)
         division = Division(train=order[tested:], test=order[:tested])
-        lacking = _lacking(found, division)
+        lacking = _lacking(targets, division)
         if lacking is None:
             return division
     raise _refuse(
@@ -92,11 +92,11 @@ def divided(found: Concepts, rng: np.random.Generator) -> Division:
     )
 
 
-def _lacking(found: Concepts, division: Division) -> int | None:
+def _lacking(targets: Concepts, division: Division) -> int | None:
     """The first concept of which a class is on one side only."""
-    for index, classes in enumerate(found.classes):
+    for index, classes in enumerate(targets.classes):
         for side in (division.test, division.train):
-            if len(np.unique(found.labels[side, index])) < classes:
+            if len(np.unique(targets.labels[side, index])) < classes:
                 return index
     return None
 

@@ -132,13 +132,13 @@ def concentration(importance: Float64) -> Float64:
     A row of zeros rests on nothing: 0. Where there is one column, any other row rests on it: 1.
     """
     totals = importance.sum(axis=1)
-    found = np.zeros(len(importance))
+    values = np.zeros(len(importance))
     for index in np.flatnonzero(totals > 0):
         shares = importance[index] / totals[index]
         shares = shares[shares > 0]
         entropy = -float((shares * np.log(shares)).sum())
-        found[index] = 1.0 - entropy / np.log(max(importance.shape[1], 2))
-    return found.clip(0.0, 1.0)
+        values[index] = 1.0 - entropy / np.log(max(importance.shape[1], 2))
+    return values.clip(0.0, 1.0)
 
 
 def disentanglement(importance: Float64) -> float:

@@ -62,8 +62,8 @@ def dcimig(
     ------
     MetricError : see `information.mutual_information`.
     """
-    found = mutual_information(codes, factors, bins=bins, binning=binning)
-    credit = credited(found.matrix, found.factor_entropies)
+    mutual = mutual_information(codes, factors, bins=bins, binning=binning)
+    credit = credited(mutual.matrix, mutual.factor_entropies)
     return Score(
         metric="dcimig",
         score=credit.score,
@@ -73,7 +73,7 @@ def dcimig(
             "gaps": credit.gaps,
             "best_factor": credit.best_factor,
             "best_code": credit.best_code,
-            **found.parts(),
+            **mutual.parts(),
         },
         settings=settings_of(codes, bins, binning, as_published=False)
         | {"as_published": as_published},

@@ -104,13 +104,13 @@ def explicitness(
 def _probabilities(z: Float64, label: Int64, train: Int64) -> Float64:
     """Of each class in each row, (classes, n); 0 for a class that was not learnt."""
     learnt = np.unique(label[train])
-    found = np.zeros((int(label.max()) + 1, len(z)))
+    probabilities = np.zeros((int(label.max()) + 1, len(z)))
     if len(learnt) > 1:
         # One thread: on tables as narrow as codes, threads wait for each other more than they work.
         with threadpool_limits(1, "blas"):
             model = LogisticRegression(max_iter=ITERATIONS).fit(z[train], label[train])
-        found[learnt] = model.predict_proba(z).T
-    return found
+        probabilities[learnt] = model.predict_proba(z).T
+    return probabilities
 
 
 def _mean_area(probabilities: Float64, label: Int64, rows: Int64) -> float:

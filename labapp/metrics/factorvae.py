@@ -146,8 +146,8 @@ def _count(
     rng: np.random.Generator,
 ) -> Float64:
     """How often each code varied least when each factor was shared, shape (C, K)."""
-    found, of = np.zeros((len(sd), drawn.factor_count)), np.flatnonzero(active)
+    votes, of = np.zeros((len(sd), drawn.factor_count)), np.flatnonzero(active)
     for here in fixed_factors(drawn.factor_count, points, batch, rng):
         codes = drawn.batches(here, batch, rng)[:, :, of] / sd[of]
-        np.add.at(found, (of[codes.var(axis=1, ddof=1).argmin(axis=1)], here), 1.0)
-    return found
+        np.add.at(votes, (of[codes.var(axis=1, ddof=1).argmin(axis=1)], here), 1.0)
+    return votes

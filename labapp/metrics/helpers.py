@@ -54,7 +54,7 @@ class Weights:
 
 def predictability(
     codes: Float64,
-    found: Concepts,
+    targets: Concepts,
     division: Division,
     *,
     hidden: int = HIDDEN,
@@ -83,10 +83,10 @@ def predictability(
             "Give codes of ordinary size, for example standardised ones.",
         )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
-    auc = np.empty((codes.shape[1], len(found.classes)))
-    for classes in sorted(set(found.classes)):
-        columns = np.flatnonzero(np.array(found.classes) == classes)
-        labels = torch.from_numpy(found.labels[:, columns].T.copy())
+    auc = np.empty((codes.shape[1], len(targets.classes)))
+    for classes in sorted(set(targets.classes)):
+        columns = np.flatnonzero(np.array(targets.classes) == classes)
+        labels = torch.from_numpy(targets.labels[:, columns].T.copy())
         generator = torch.Generator().manual_seed(seed)
         shape = (len(values), len(columns), values.shape[2], hidden)
         weights = initial(shape, classes, generator)
@@ -97,7 +97,7 @@ def predictability(
                 with torch.no_grad():
                     logits = logits_of(own, values[[code]][:, division.test])[0].double().numpy()
                 for place, column in enumerate(columns):
-                    tested = found.labels[division.test, column]
+                    tested = targets.labels[division.test, column]
                     auc[code, column] = class_auc(logits[place], tested)
     return auc
 

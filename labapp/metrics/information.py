@@ -76,10 +76,10 @@ def mi(
     ------
     MetricError : see `mutual_information`.
     """
-    found = mutual_information(
+    mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published
     )
-    share = found.matrix / found.factor_entropies
+    share = mutual.matrix / mutual.factor_entropies
     return Score(
         metric="mi",
         score=float(share.max(axis=0).mean()),
@@ -87,7 +87,7 @@ def mi(
             "per_code": share.max(axis=1),
             "per_factor": share.max(axis=0),
             "share": share,
-            **found.parts(),
+            **mutual.parts(),
         },
         settings=settings_of(codes, bins, binning, as_published),
     )

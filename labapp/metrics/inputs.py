@@ -109,15 +109,15 @@ def _paired(c: Float64, f: Float64) -> tuple[Float64, Float64]:
 
 
 def _table(name: str, values: ArrayLike, axes: int) -> Float64:
-    found = np.asarray(values)
-    if found.dtype.kind not in "buif":
-        raise _refuse(f"{name} are of type {found.dtype}.", "Give real numbers.")
-    if found.ndim != axes or 0 in found.shape[1:]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif":
+        raise _refuse(f"{name} are of type {array.dtype}.", "Give real numbers.")
+    if array.ndim != axes or 0 in array.shape[1:]:
         raise _refuse(
-            f"{name} have shape {found.shape}.",
+            f"{name} have shape {array.shape}.",
             "Give one row an instance and one column a dimension, shape (n, columns).",
         )
-    table = found.astype(np.float64)
+    table = array.astype(np.float64)
     # Written so that NaN, which compares as false, is refused too.
     bad = ~(np.abs(table) <= LARGEST)
     if bad.any():

@@ -59,14 +59,14 @@ def mig(
     MetricError : see `information.mutual_information`; a constant factor has no entropy to divide
         by and is refused.
     """
-    found = mutual_information(
+    mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published
     )
-    per_factor = gaps(found.matrix, found.factor_entropies)
+    per_factor = gaps(mutual.matrix, mutual.factor_entropies)
     return Score(
         metric="mig",
         score=float(per_factor.mean()),
-        parts={"per_factor": per_factor, **found.parts()},
+        parts={"per_factor": per_factor, **mutual.parts()},
         settings=settings_of(codes, bins, binning, as_published),
     )
 

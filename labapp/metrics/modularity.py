@@ -50,12 +50,12 @@ def modularity(
     ------
     MetricError : see `information.mutual_information`.
     """
-    found = mutual_information(codes, factors, bins=bins, binning=binning)
-    per_code = modularities(found.matrix)
+    mutual = mutual_information(codes, factors, bins=bins, binning=binning)
+    per_code = modularities(mutual.matrix)
     return Score(
         metric="modularity",
         score=float(per_code.mean()),
-        parts={"per_code": per_code, **found.parts()},
+        parts={"per_code": per_code, **mutual.parts()},
         settings=settings_of(codes, bins, binning, as_published=False)
         | {"as_published": as_published},
     )

@@ -84,16 +84,16 @@ def nis(
     c, f = checked_vectors(codes, factors)
     rng = generator(seed)
     check_count("hidden", hidden, 1)
-    found = concepts(f)
-    if as_published and max(found.classes) > 2:
+    targets = concepts(f)
+    if as_published and max(targets.classes) > 2:
         raise _refuse(
             "the released code takes concepts of two classes only",
             "Leave as_published out, or cut the concepts in two.",
         )
-    division = divided(found, rng)
+    division = divided(targets, rng)
     state = PUBLISHED_STATE if as_published else seed
-    network = _Predictor(c, found, division, hidden, state)
-    niching = nicher(c[division.train], found.labels[division.train])
+    network = _Predictor(c, targets, division, hidden, state)
+    niching = nicher(c[division.train], targets.labels[division.train])
     betas = np.arange(STEPS + (0 if as_published else 1)) / STEPS
     measured = network.impurity_as_published if as_published else network.impurity
     impurity = np.array([measured(niching > beta) for beta in betas])
@@ -144,18 +144,18 @@ class _Predictor:
     """The network of all concepts, fitted, asked about the test rows without some codes."""
 
     def __init__(
-        self, codes: Float64, found: Concepts, division: Division, hidden: int, state: int
+        self, codes: Float64, targets: Concepts, division: Division, hidden: int, state: int
     ) -> None:
         train = division.train
         self._test = codes[division.test]
-        self._labels = found.labels[division.test]
+        self._labels = targets.labels[division.test]
         # A concept of two classes has one output, of m classes m.
         self._outputs = np.split(
-            np.arange(sum(map(_outputs, found.classes))),
-            np.cumsum([_outputs(classes) for classes in found.classes])[:-1],
+            np.arange(sum(map(_outputs, targets.classes))),
+            np.cumsum([_outputs(classes) for classes in targets.classes])[:-1],
         )
         self._model = _fitted(
-            codes[train].reshape(len(train), -1), _indicators(found, train), hidden, state
+            codes[train].reshape(len(train), -1), _indicators(targets, train), hidden, state
         )
         self._known: dict[tuple[int, bytes], Float64] = {}
 
@@ -169,26 +169,26 @@ class _Predictor:
         # Most thresholds pass no code: the niche is the one before.
         if key not in self._known:
             masked = np.where(niche[:, None], 0.0, self._test).reshape(len(self._test), -1)
-            said = self._model.predict_proba(masked)
+            shares = self._model.predict_proba(masked)
             # With one output in all, scikit-learn gives the probability of both classes.
             single = len(self._outputs) == 1 and len(self._outputs[0]) == 1
-            self._known[key] = said[:, [1]] if single else said[:, self._outputs[concept]]
+            self._known[key] = shares[:, [1]] if single else shares[:, self._outputs[concept]]
         return self._known[key]
 
     def impurity(self, niches: NDArray[np.bool_]) -> Float64:
         """The area of each concept (K,) without its niche, a column of `niches` (C, K)."""
         areas = []
         for concept, niche in enumerate(niches.T):
-            said = self.probabilities(concept, niche)
-            first = 1 if said.shape[1] == 1 else 0
-            classes = np.arange(first, first + said.shape[1])
-            areas.append(roc_auc(said.T, self._labels[:, concept] == classes[:, None]).mean())
+            shares = self.probabilities(concept, niche)
+            first = 1 if shares.shape[1] == 1 else 0
+            classes = np.arange(first, first + shares.shape[1])
+            areas.append(roc_auc(shares.T, self._labels[:, concept] == classes[:, None]).mean())
         return np.array(areas)
 
     def impurity_as_published(self, niches: NDArray[np.bool_]) -> Float64:
         """The same through a softmax across concepts, row by row."""
-        said = [self.probabilities(concept, niche) for concept, niche in enumerate(niches.T)]
-        mixed = softmax(np.concatenate(said, axis=1), axis=1)
+        shares = [self.probabilities(concept, niche) for concept, niche in enumerate(niches.T)]
+        mixed = softmax(np.concatenate(shares, axis=1), axis=1)
         return roc_auc(mixed.T, self._labels.T == 1)
 
 
@@ -210,11 +210,11 @@ def _outputs(classes: int) -> int:
     return 1 if classes == 2 else classes
 
 
-def _indicators(found: Concepts, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _indicators(targets: Concepts, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """0 and 1, shape (rows, outputs): the second of two classes, or each of more."""
     columns = [
         labels == kind
-        for labels, classes in zip(found.labels[rows].T, found.classes, strict=True)
+        for labels, classes in zip(targets.labels[rows].T, targets.classes, strict=True)
         for kind in ([1] if classes == 2 else range(classes))
     ]
     return np.stack(columns, axis=1).astype(np.int64)

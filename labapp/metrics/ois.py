@@ -77,16 +77,16 @@ def ois(
     """
     c, f = checked_vectors(codes, factors)
     check_enough(c.shape[1], f.shape[1], exactly=align is False)
-    found = concepts(f)
-    count = len(found.classes)
+    targets = concepts(f)
+    count = len(targets.classes)
     rng = generator(seed)
     batch = PUBLISHED_BATCH if as_published else BATCH
-    division, begin = divided(found, rng), int(rng.integers(SEEDS))
-    purity = predictability(c, found, division, hidden=hidden, batch=batch, seed=begin)
+    division, begin = divided(targets, rng), int(rng.integers(SEEDS))
+    purity = predictability(c, targets, division, hidden=hidden, batch=batch, seed=begin)
     if as_published:
-        division, begin = divided(found, rng), int(rng.integers(SEEDS))
-    labels = found.labels[:, :, None].astype(np.float64)
-    oracle = predictability(labels, found, division, hidden=hidden, batch=batch, seed=begin)
+        division, begin = divided(targets, rng), int(rng.integers(SEEDS))
+    labels = targets.labels[:, :, None].astype(np.float64)
+    oracle = predictability(labels, targets, division, hidden=hidden, batch=batch, seed=begin)
     np.fill_diagonal(oracle, 1.0)
 
     aligned = c.shape[1] > count if align is None else align

@@ -106,8 +106,8 @@ def r4(
             (factor_inputs[:, k], code_targets[:, j]),
         )
     ]
-    found = _each(lambda one: score(*one, divisions, seed), directions, progress)
-    forth, back = np.moveaxis(np.reshape(found, (c.shape[1], f.shape[1], 2)), 2, 0)
+    scores = _each(lambda direction: score(*direction, divisions, seed), directions, progress)
+    forth, back = np.moveaxis(np.reshape(scores, (c.shape[1], f.shape[1], 2)), 2, 0)
     roots = np.sqrt(np.maximum(forth, 0.0) * np.maximum(back, 0.0))
     best = roots.max(axis=0)
     return Score(
@@ -138,17 +138,17 @@ def _each(
 ) -> list[float]:
     """The score of each source and target, in their order, on as many threads as the process has
     processors: a tree that grows needs no interpreter."""
-    found = []
+    values = []
     threads = ThreadPoolExecutor(_processors())
     try:
         for value in threads.map(score, directions):
-            found.append(value)
+            values.append(value)
             if progress is not None:
-                progress(len(found) / len(directions))
+                progress(len(values) / len(directions))
     finally:
         # Of an interrupted one, what has not begun is left.
         threads.shutdown(cancel_futures=True)
-    return found
+    return values
 
 
 def _processors() -> int:
@@ -164,7 +164,7 @@ def _predictability(
     among the test rows; 0 without any."""
     if (source == source[0]).all():
         return 0.0
-    found = []
+    scores = []
     for train, test in divisions:
         if (target[test] == target[test[0]]).all():
             continue
@@ -174,8 +174,8 @@ def _predictability(
             model = GradientBoostingRegressor(random_state=seed)
             model.fit(source[train, None], target[train])
             predicted = model.predict(source[test, None])
-        found.append(r2(target[test], predicted))
-    return float(np.mean(found)) if found else 0.0
+        scores.append(r2(target[test], predicted))
+    return float(np.mean(scores)) if scores else 0.0
 
 
 def _published(source: Float64, target: Float64, divisions: list[Division], seed: int) -> float:
@@ -185,11 +185,11 @@ def _published(source: Float64, target: Float64, divisions: list[Division], seed
     # Standardised for its unit's sake alone: R^2 is the same.
     wanted = place if categories else standardised(target[:, None])[:, 0]
     boosting = GradientBoostingClassifier if categories else GradientBoostingRegressor
-    found = []
+    scores = []
     for train, test in divisions:
         if any((wanted[rows] == wanted[rows[0]]).all() for rows in (train, test)):
-            found.append(1.0)
+            scores.append(1.0)
             continue
         model = boosting(random_state=seed).fit(source[train, None], wanted[train])
-        found.append(float(model.score(source[test, None], wanted[test])))
-    return float(np.mean(found))
+        scores.append(float(model.score(source[test, None], wanted[test])))
+    return float(np.mean(scores))

@@ -45,8 +45,8 @@ class Metric:
     def load(self) -> Function:
         """Its function, `(codes, factors, *, seed, as_published, ...) -> Score`."""
         module = importlib.import_module(f"labapp.metrics.{self.module or self.name}")
-        found: Function = getattr(module, self.name)
-        return found
+        function: Function = getattr(module, self.name)
+        return function
 
 
 _ALL = (

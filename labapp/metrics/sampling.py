@@ -151,11 +151,11 @@ class Rows:
                 "Give many more rows than a batch has, or a smaller batch.",
             )
         first = rng.integers(len(self._table), size=len(fixed))
-        found = np.empty((len(fixed), batch), dtype=np.int64)
+        places = np.empty((len(fixed), batch), dtype=np.int64)
         for k in np.unique(fixed):
             here = fixed == k
-            found[here] = self._neighbours(int(k), batch).groups(first[here], rng)
-        return self._table[found]
+            places[here] = self._neighbours(int(k), batch).groups(first[here], rng)
+        return self._table[places]
 
     def _neighbours(self, factor: int, size: int) -> Neighbours:
         key = (factor, size)
@@ -196,11 +196,11 @@ class Neighbours:
 
     def groups(self, rows: Int64, rng: np.random.Generator) -> Int64:
         """For each row `size` different ones, shape (len(rows), size)."""
-        found = np.empty((len(rows), self._size), dtype=np.int64)
+        places = np.empty((len(rows), self._size), dtype=np.int64)
         for index, place in enumerate(self._place[rows]):
             low, high = self._low[place], self._high[place]
-            found[index] = low + rng.choice(high - low, self._size, replace=False, shuffle=False)
-        return self._order[found]
+            places[index] = low + rng.choice(high - low, self._size, replace=False, shuffle=False)
+        return self._order[places]
 
 
 def fixed_factors(
@@ -218,20 +218,20 @@ def _first(holds: Callable[[Int64], NDArray[np.bool_]], low: Int64, high: Int64)
     entry; `high` where it does not before."""
     while (low < high).any():
         middle = (low + high) // 2
-        found, open_ = holds(middle), low < high
-        low, high = np.where(open_ & ~found, middle + 1, low), np.where(found, middle, high)
+        reached, open_ = holds(middle), low < high
+        low, high = np.where(open_ & ~reached, middle + 1, low), np.where(reached, middle, high)
     return low
 
 
 def _drawn(name: str, values: ArrayLike, n: int) -> Float64:
-    found = np.asarray(values)
-    if found.dtype.kind not in "buif" or found.ndim != 2 or len(found) != n or not found.shape[1]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif" or array.ndim != 2 or len(array) != n or not array.shape[1]:
         raise _refuse(
-            f"the sampler's {name} for {n} instances have shape {found.shape} and type "
-            f"{found.dtype}",
+            f"the sampler's {name} for {n} instances have shape {array.shape} and type "
+            f"{array.dtype}",
             f"Let it give real numbers of shape ({n}, columns).",
         )
-    table = found.astype(np.float64, copy=False)
+    table = array.astype(np.float64, copy=False)
     if not np.isfinite(table).all():
         raise _refuse(f"the sampler's {name} are not all finite", "Put the sampler right.")
     return table

@@ -99,24 +99,24 @@ def smallest(sizes: Sequence[int], power: ArrayLike, goal: float) -> float:
 def group_powers(people: People, seed: int) -> list[GroupPower]:
     """Each group of models that the study compares, of the participants who count."""
     groups = groups_of(people.tables.included())
-    n_tests = sum(len(one.tests) for group in groups for one in comparisons(group))
+    n_tests = sum(len(comparison.tests) for group in groups for comparison in comparisons(group))
     levels = (LEVEL, LEVEL / max(n_tests, 1))
-    found = []
+    powers = []
     for group in groups:
         tests = [
             test
             for pool, title in pools(group, people)
             for test in _tests(pool, title, people, group, levels, seed)
         ]
-        found.append(GroupPower(group, n_tests, levels, tuple(tests)))
-    return found
+        powers.append(GroupPower(group, n_tests, levels, tuple(tests)))
+    return powers
 
 
 def pools(group: Group, people: People) -> list[tuple[Pool, str]]:
     """A pool for each metric that can tell models apart, with its title."""
     from labapp.profiles.interactive_reconstruction.groups import metrics_of
 
-    found = []
+    result = []
     titles = {metric.column: metric.title for metric in metrics_of(group.task)}
     if len(group.models) < 2:
         return []
@@ -131,8 +131,8 @@ def pools(group: Group, people: People) -> list[tuple[Pool, str]]:
             wide[1],
             people.weights(wide[0]),
         )
-        found.append((pool, titles[metric]))
-    return found
+        result.append((pool, titles[metric]))
+    return result
 
 
 def _wide(group: Group, metric: str) -> tuple[list[str], Floats]:
@@ -154,23 +154,23 @@ def _tests(
     power = curves(pool, SIZES, levels, DRAWS, seed)
     names, _ = _wide(group, pool.metric)
     spread = _other_pools(pool, names, people, levels, seed)
-    found = []
+    powers = []
     for at, (test, effect) in enumerate(zip(pool.tests, effects(pool), strict=True)):
         needs = {
             (level, goal): _need(
                 smallest(SIZES, power[:, place, at], goal),
-                [smallest(SIZES, one[:, place, at], goal) for one in spread],
+                [smallest(SIZES, table[:, place, at], goal) for table in spread],
             )
             for place, level in enumerate(levels)
             for goal in GOALS
         }
-        found.append(TestPower(pool.metric, title, test, power[:, :, at], needs, effect, pool))
-    return found
+        powers.append(TestPower(pool.metric, title, test, power[:, :, at], needs, effect, pool))
+    return powers
 
 
 def _need(n: float, others: Sequence[float]) -> Need:
     low, high = np.quantile(others, [0.025, 0.975], method="nearest")
-    return Need(*(int(one) if isfinite(one) else None for one in (n, float(low), float(high))))
+    return Need(*(int(size) if isfinite(size) else None for size in (n, float(low), float(high))))
 
 
 def _other_pools(
@@ -181,7 +181,7 @@ def _other_pools(
     rng = np.random.default_rng([seed, 1])
     strategies = np.array([people.strategies[name] for name in names])
     met = np.array([_met(pool, row) for row in pool.values])
-    found = []
+    powers = []
     for number in range(POOLS):
         times = np.zeros(len(names))
         for strategy in np.unique(strategies):
@@ -190,8 +190,8 @@ def _other_pools(
                 if own.size:
                     times[own] = rng.multinomial(own.size, np.full(own.size, 1 / own.size))
         drawn = pool.reweighted(pool.weights * times)
-        found.append(curves(drawn, SIZES, levels, POOL_DRAWS, seed + number + 2))
-    return found
+        powers.append(curves(drawn, SIZES, levels, POOL_DRAWS, seed + number + 2))
+    return powers
 
 
 def _met(pool: Pool, row: Floats) -> int:
@@ -207,7 +207,7 @@ def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[S
         for name in usual:
             cases[f"more {name}"] = more(usual, name)
         for name in usual:
-            cases[f"only {name}"] = {one: float(one == name) for one in usual}
+            cases[f"only {name}"] = {strategy: float(strategy == name) for strategy in usual}
     return [_scenario(name, shares, people, powers, seed) for name, shares in cases.items()]
 
 
@@ -216,7 +216,7 @@ def more(shares: Mapping[str, float], name: str, by: float = 0.2) -> dict[str, f
     raised = min(1.0, shares[name] + by)
     rest = 1 - shares[name]
     factor = (1 - raised) / rest if rest > 0 else 0.0
-    return {one: raised if one == name else share * factor for one, share in shares.items()}
+    return {s: raised if s == name else share * factor for s, share in shares.items()}
 
 
 def _scenario(
@@ -232,7 +232,7 @@ def _scenario(
     # As it is, the mixture has its numbers already, and from more draws.
     same = shares == people.shares
     needs = _known(powers) if same else _needed(shares, people, powers, seed)
-    completion = {found.model: found.mean for found in completions(other) if found.strategy is None}
+    completion = {rate.model: rate.mean for rate in completions(other) if rate.strategy is None}
     return Scenario(name, dict(shares), completion, needs)
 
 
@@ -241,9 +241,9 @@ Needs = dict[tuple[str, str], int | None]
 
 def _known(powers: Sequence[GroupPower]) -> Needs:
     return {
-        _key(one, test.metric, test.test): test.needs[LEVEL, GOALS[0]].n
-        for one in powers
-        for test in one.tests
+        _key(power, test.metric, test.test): test.needs[LEVEL, GOALS[0]].n
+        for power in powers
+        for test in power.tests
     }
 
 
@@ -251,15 +251,15 @@ def _needed(
     shares: Mapping[str, float], people: People, powers: Sequence[GroupPower], seed: int
 ) -> Needs:
     needs: Needs = {}
-    for one in powers:
-        for metric in dict.fromkeys(test.metric for test in one.tests):
-            pool = next(test.pool for test in one.tests if test.metric == metric)
-            names, _ = _wide(one.group, metric)
+    for group_power in powers:
+        for metric in dict.fromkeys(test.metric for test in group_power.tests):
+            pool = next(test.pool for test in group_power.tests if test.metric == metric)
+            names, _ = _wide(group_power.group, metric)
             drawn = pool.reweighted(weights([people.strategies[n] for n in names], shares))
             power = curves(drawn, SIZES, (LEVEL,), SCENARIO_DRAWS, seed)
             for at, test in enumerate(pool.tests):
                 n = smallest(SIZES, power[:, 0, at], GOALS[0])
-                needs[_key(one, metric, test)] = int(n) if isfinite(n) else None
+                needs[_key(group_power, metric, test)] = int(n) if isfinite(n) else None
     return needs
 
 

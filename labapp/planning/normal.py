@@ -31,20 +31,22 @@ class Effect:
 
 def effects(pool: Pool) -> list[Effect]:
     """Of each test of a pool, in its order."""
-    found = []
+    result = []
     if len(pool.models) > 2:
         value = _f_within(pool) if pool.within else _f_between(pool)
-        found.append(Effect(pool.tests[0], "f", value))
-    for test, (one, other) in zip(
+        result.append(Effect(pool.tests[0], "f", value))
+    for test, (first, other) in zip(
         pool.tests[-_pairs(pool) :], combinations(range(len(pool.models)), 2), strict=True
     ):
         if pool.within:
-            mean, variance = _moments(pool.values[:, one] - pool.values[:, other], pool.weights)
-            found.append(Effect(test, "d_z", _ratio(mean, variance)))
+            mean, variance = _moments(pool.values[:, first] - pool.values[:, other], pool.weights)
+            result.append(Effect(test, "d_z", _ratio(mean, variance)))
         else:
-            (m, v), (m_2, v_2) = (_moments(pool.values[:, at], pool.weights) for at in (one, other))
-            found.append(Effect(test, "d", _ratio(m - m_2, (v + v_2) / 2)))
-    return found
+            (m, v), (m_2, v_2) = (
+                _moments(pool.values[:, at], pool.weights) for at in (first, other)
+            )
+            result.append(Effect(test, "d", _ratio(m - m_2, (v + v_2) / 2)))
+    return result
 
 
 def power_of(pool: Pool, effect: Effect, n: int, level: float) -> float | None:
@@ -72,12 +74,12 @@ def _pairs(pool: Pool) -> int:
 
 def _moments(values: Floats, weights: Floats) -> tuple[float, float]:
     """Weighted mean and variance of the values that are there."""
-    known = np.isfinite(values) & (weights > 0)
-    if not known.any():
+    finite = np.isfinite(values) & (weights > 0)
+    if not finite.any():
         return np.nan, np.nan
-    w = weights[known] / weights[known].sum()
-    mean = float(w @ values[known])
-    return mean, float(w @ np.square(values[known] - mean))
+    w = weights[finite] / weights[finite].sum()
+    mean = float(w @ values[finite])
+    return mean, float(w @ np.square(values[finite] - mean))
 
 
 def _ratio(difference: float, variance: float) -> float | None:
@@ -92,10 +94,10 @@ def _f_between(pool: Pool) -> float | None:
 
 
 def _f_within(pool: Pool) -> float | None:
-    known = np.isfinite(pool.values).all(axis=1) & (pool.weights > 0)
-    if not known.any():
+    complete = np.isfinite(pool.values).all(axis=1) & (pool.weights > 0)
+    if not complete.any():
         return None
-    x, w = pool.values[known], pool.weights[known] / pool.weights[known].sum()
+    x, w = pool.values[complete], pool.weights[complete] / pool.weights[complete].sum()
     means = w @ x
     rest = x - x.mean(axis=1, keepdims=True) - means + means.mean()
     k = x.shape[1]

@@ -28,22 +28,22 @@ def tables(plan: Plan) -> dict[str, list[Row]]:
         "waiting": _waiting(plan),
         "lengths": [
             {
-                "strategy": one.strategy or MIXTURE,
-                "sessions": one.n,
-                "median_s": one.median_s,
-                "ninety_percent_s": one.ninety_s,
+                "strategy": length.strategy or MIXTURE,
+                "sessions": length.n,
+                "median_s": length.median_s,
+                "ninety_percent_s": length.ninety_s,
             }
-            for one in plan.lengths
+            for length in plan.lengths
         ],
         "completion": [
             {
-                "model": one.model,
-                "strategy": one.strategy or MIXTURE,
-                "participants": one.n,
-                "mean": one.mean,
-                "sd": one.sd,
+                "model": completion.model,
+                "strategy": completion.strategy or MIXTURE,
+                "participants": completion.n,
+                "mean": completion.mean,
+                "sd": completion.sd,
             }
-            for one in plan.completions
+            for completion in plan.completions
         ],
         "needs": _needs(plan),
         "power": _power(plan),
@@ -70,53 +70,53 @@ def to_json(plan: Plan) -> dict[str, Any]:
 def _thresholds(plan: Plan) -> list[Row]:
     return [
         {
-            "dataset": one.dataset,
-            "model": one.model or "",
-            "target_alignment": one.target,
-            "epsilon": one.epsilon,
-            "rests_on": one.source,
-            "present_target": one.present,
-            "chance_floor": one.floor,
-            "separated_at": None if one.separated is None else one.separated.target,
-            "separated_low": None if one.separated is None else one.separated.low,
-            "separated_high": None if one.separated is None else one.separated.high,
+            "dataset": threshold.dataset,
+            "model": threshold.model or "",
+            "target_alignment": threshold.target,
+            "epsilon": threshold.epsilon,
+            "rests_on": threshold.source,
+            "present_target": threshold.present,
+            "chance_floor": threshold.floor,
+            "separated_at": None if threshold.separated is None else threshold.separated.target,
+            "separated_low": None if threshold.separated is None else threshold.separated.low,
+            "separated_high": None if threshold.separated is None else threshold.separated.high,
             "balanced_accuracy": (
-                None if one.separated is None else one.separated.balanced_accuracy
+                None if threshold.separated is None else threshold.separated.balanced_accuracy
             ),
-            "understood": one.share(UNDERSTANDS),
-            "stumbled_upon": one.share(TRIES),
-            "by_chance": one.by_chance(),
-            "understood_at_present": one.share(UNDERSTANDS, one.present),
-            "stumbled_upon_at_present": one.share(TRIES, one.present),
-            "by_chance_at_present": one.by_chance(one.present),
-            "pairs": len(one.pairs),
+            "understood": threshold.share(UNDERSTANDS),
+            "stumbled_upon": threshold.share(TRIES),
+            "by_chance": threshold.by_chance(),
+            "understood_at_present": threshold.share(UNDERSTANDS, threshold.present),
+            "stumbled_upon_at_present": threshold.share(TRIES, threshold.present),
+            "by_chance_at_present": threshold.by_chance(threshold.present),
+            "pairs": len(threshold.pairs),
         }
-        for one in plan.thresholds
+        for threshold in plan.thresholds
     ]
 
 
 def _waiting(plan: Plan) -> list[Row]:
     rows = []
-    for one in plan.waiting:
+    for waiting in plan.waiting:
         rows.append(
             {
-                "dataset": one.dataset,
+                "dataset": waiting.dataset,
                 "strategy": MIXTURE,
-                "solved": one.solved,
-                "median_active_s": one.median_s,
-                "skip_after_s": one.skip_after_s,
-                "rests_on": one.source,
-                "present_skip_after_s": one.present_s,
+                "solved": waiting.solved,
+                "median_active_s": waiting.median_s,
+                "skip_after_s": waiting.skip_after_s,
+                "rests_on": waiting.source,
+                "present_skip_after_s": waiting.present_s,
             }
         )
         rows += [
             {
-                "dataset": one.dataset,
+                "dataset": waiting.dataset,
                 "strategy": strategy,
                 "solved": len(seconds),
                 "median_active_s": quantile(seconds, [1.0] * len(seconds), 0.5),
             }
-            for strategy, seconds in one.active_s.items()
+            for strategy, seconds in waiting.active_s.items()
         ]
     return rows
 
@@ -167,29 +167,29 @@ def _power(plan: Plan) -> list[Row]:
 
 def _mixtures(plan: Plan) -> list[Row]:
     rows = []
-    for one in plan.scenarios:
-        shares = {f"share_{name}": share for name, share in one.shares.items()}
+    for scenario in plan.scenarios:
+        shares = {f"share_{name}": share for name, share in scenario.shares.items()}
         rows += [
             {
-                "mixture": one.name,
+                "mixture": scenario.name,
                 **shares,
                 "what": "completion rate",
                 "of": model,
                 "test": "",
                 "value": rate,
             }
-            for model, rate in one.completion.items()
+            for model, rate in scenario.completion.items()
         ]
         rows += [
             {
-                "mixture": one.name,
+                "mixture": scenario.name,
                 **shares,
                 "what": f"participants for a power of {GOALS[0]:.0%}",
                 "of": metric,
                 "test": test,
                 "value": n,
             }
-            for (metric, test), n in one.needs.items()
+            for (metric, test), n in scenario.needs.items()
         ]
     return rows
 
@@ -201,11 +201,11 @@ def _alignments(plan: Plan) -> list[Row]:
             {"what": "pair", "model": pairs.model, "strategy": "", "alignment": float(value)}
             for value in pairs.alignments
         ]
-    known = plan.open.questions.dropna(subset=[BEST])
+    questions = plan.open.questions.dropna(subset=[BEST])
     rows += [
         {"what": "best reached", "model": model, "strategy": strategy, "alignment": float(best)}
         for model, strategy, best in zip(
-            known["model"], known["strategy"], known[BEST], strict=True
+            questions["model"], questions["strategy"], questions[BEST], strict=True
         )
     ]
     return rows if plan.pairs else []

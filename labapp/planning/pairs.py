@@ -46,8 +46,8 @@ def targets_of(loaded: LoadedStudy, space_of: SpaceOf, prior_of: PriorOf) -> dic
     targets: dict[str, Target] = {}
     for number, drawn in conditions.variants(loaded.study.assignment):
         label = loaded.study.participants.label(number)
-        made = planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, drawn=drawn)
-        for part in made.parts:
+        plan = planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, drawn=drawn)
+        for part in plan.parts:
             if (target := part.target()) is not None:
                 targets.setdefault(target.model, target)
     return targets
@@ -61,15 +61,15 @@ def pairs_of(target: Target, decoder: Decoder, seed: int, n: int = PAIRS) -> Pai
         draw_state(target.sampling, target.model, decoder.space, sample, rng) for _ in range(2 * n)
     ]
     distance = DISTANCES[target.distance]
-    found: list[float] = []
+    alignments: list[float] = []
     for at in range(0, 2 * n, 2 * BATCH):
         some = rows[at : at + 2 * BATCH]
         x = decoder.decode(np.stack([decoder.space.encode(row) for row in some]))
-        found += [1.0 - distance(one, other) for one, other in _two_by_two(x)]
+        alignments += [1.0 - distance(first, other) for first, other in _two_by_two(x)]
     return Pairs(
         target.model,
         target.distance,
-        np.array(found, np.float64),
+        np.array(alignments, np.float64),
         target.alignment,
         target.skip_after_s,
     )

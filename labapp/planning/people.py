@@ -65,12 +65,12 @@ def sessions(
     strategies: Sequence[str],
     participants: int,
     seed: int | None,
-    found: Workers,
-    kept: Path | None = None,
+    pool: Workers,
+    sessions_folder: Path | None = None,
 ) -> Iterator[Job]:
     """The sessions of so many participants of each strategy, those of one label side by side so
     that an interrupted run has some of each. kept: data root in which they stay."""
-    models = None if found.here else wanted_models(loaded)
+    models = None if pool.here else wanted_models(loaded)
     rule = cells_of(loaded.study.assignment)
     used = loaded.study.seed if seed is None else seed
     counts: Counter[str] = Counter()
@@ -90,8 +90,8 @@ def sessions(
                 strategy,
                 seed,
                 models=models,
-                scratch=found.scratch,
-                kept="nothing" if kept is None else "packed",
+                scratch=pool.scratch,
+                kept="nothing" if sessions_folder is None else "packed",
                 fold=fold,
             )
 
@@ -101,17 +101,19 @@ def simulate_people(
     shares: Mapping[str, float],
     participants: int,
     seed: int | None,
-    found: Workers,
+    pool: Workers,
     progress: Callable[[], None],
-    kept: Path | None = None,
+    sessions_folder: Path | None = None,
 ) -> People:
     """Simulate them, and fold each session where it was simulated; progress: after each."""
     rows: dict[str, list[Row]] = {name: [] for name in KEPT}
     strategies: dict[str, str] = {}
-    for played in in_order(found, sessions(loaded, tuple(shares), participants, seed, found, kept)):
+    for played in in_order(
+        pool, sessions(loaded, tuple(shares), participants, seed, pool, sessions_folder)
+    ):
         strategy = played.job.strategy
-        if kept is not None:
-            played.move(folder.study_folder(kept / strategy, loaded.study.id))
+        if sessions_folder is not None:
+            played.move(folder.study_folder(sessions_folder / strategy, loaded.study.id))
         name = f"{played.job.label}-{strategy}"
         strategies[name] = strategy
         for table, some in played.folded.items():
@@ -145,7 +147,7 @@ def people(
     )
     total = sum(shares.values())
     return People(
-        tables, dict(strategies), questions, {name: one / total for name, one in shares.items()}
+        tables, dict(strategies), questions, {name: share / total for name, share in shares.items()}
     )
 
 

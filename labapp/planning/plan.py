@@ -88,14 +88,15 @@ def plan(
     seed: int | None = None,
     number: int | None = None,
     dask: str | None = None,
-    kept: Path | None = None,
+    sessions_folder: Path | None = None,
     progress: Progress = lambda share, what: None,
 ) -> Plan:
     """Simulate the study's participants and say what follows.
 
     shares: strategy -> share of the mixture. participants: of each strategy. calibration: sessions
     and bundles of calibrations, from which epsilon and T are then taken. number, dask: see
-    `simulation.workers`; kept: data root where the sessions of the study as it is are kept.
+    `simulation.workers`; sessions_folder: data root for the sessions of the
+    study as it is; None keeps none.
     Raises UsageError where there is nothing to plan, and as `loading.load`, `load_package`,
     `analysis.load` and `workers` do.
     """
@@ -115,15 +116,16 @@ def plan(
 
     if dask is not None:
         progress(0.0, f"asking the Dask cluster at {dask}")
-    safe = "No plan was made." if kept is None else f"Sessions that were finished are in {kept}."
-    with workers(number, dask, safe=safe) as found:
+    safe = f"Sessions that were finished are in {sessions_folder}."
+    safe = "No plan was made." if sessions_folder is None else safe
+    with workers(number, dask, safe=safe) as pool:
         every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
         apart = bool(every)
         sessions = (of_each + some * apart) * len(shares)
         progress(0.05, f"simulating {sessions} sessions")
-        people = simulate_people(loaded, shares, of_each, seed, found, simulated, kept)
+        people = simulate_people(loaded, shares, of_each, seed, pool, simulated, sessions_folder)
         unreached = (
-            simulate_people(out_of_reach(loaded), shares, some, seed, found, simulated)
+            simulate_people(out_of_reach(loaded), shares, some, seed, pool, simulated)
             if apart
             else people
         )
@@ -153,7 +155,7 @@ def plan(
 def check_plannable(loaded: LoadedStudy) -> None:
     """Raises UsageError for a study that asks nothing about dials of representations."""
     if not _about_dials(loaded):
-        able = [one for one in map(str, _shipped()) if _about_dials(loading.load(one))]
+        able = [study for study in map(str, _shipped()) if _about_dials(loading.load(study))]
         raise UsageError(
             f"{loaded.study.id} cannot be planned: it asks nothing about the dials of a "
             "representation that could be right or wrong, and only for that do simulated "
@@ -190,18 +192,18 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
     from labapp.analysis import load
 
     counted = load(list(paths)).included()
-    found = suggestions(counted.trials, counted.marks)
-    if not found:
+    suggested = suggestions(counted.trials, counted.marks)
+    if not suggested:
         raise UsageError(
             "The sessions given with --calibration hold no question of a calibration.",
             safe="Nothing was simulated.",
             todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
         )
-    asked = pairs.targets_of(loaded, space_of, prior_of)
-    datasets = sorted({model.partition("/")[0] for model in asked})
-    own = [one for one in found if one.dataset in datasets]
+    targets = pairs.targets_of(loaded, space_of, prior_of)
+    datasets = sorted({model.partition("/")[0] for model in targets})
+    own = [suggestion for suggestion in suggested if suggestion.dataset in datasets]
     if not own:
-        others = ", ".join(one.dataset for one in found)
+        others = ", ".join(suggestion.dataset for suggestion in suggested)
         raise UsageError(
             f"The sessions given with --calibration are of {others}; {loaded.study.id} asks about "
             f"the dials of {', '.join(datasets) or 'no reconstruction'}.",
@@ -217,8 +219,8 @@ def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
     from labapp.representations.package import load_package
 
     targets = pairs.targets_of(loaded, space_of, prior_of)
-    found = []
+    result = []
     for done, model in enumerate(in_order(targets)):
         progress(done / len(targets), f"drawing pairs of {model}")
-        found.append(pairs.pairs_of(targets[model], load_package(model, "cpu", threads=1), seed))
-    return found
+        result.append(pairs.pairs_of(targets[model], load_package(model, "cpu", threads=1), seed))
+    return result

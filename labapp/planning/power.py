@@ -39,7 +39,7 @@ class Pool:
     @property
     def tests(self) -> tuple[str, ...]:
         """The analysis of variance, where it is not the t test again, then each pair of models."""
-        pairs = [f"{one} – {other}" for one, other in combinations(self.models, 2)]
+        pairs = [f"{first} – {other}" for first, other in combinations(self.models, 2)]
         return tuple([ALL, *pairs] if len(self.models) > 2 else pairs)
 
     def reweighted(self, weights: Floats) -> Pool:
@@ -84,11 +84,11 @@ def _within(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
     columns: list[Floats] = []
     if len(pool.models) > 2:
         columns.append(_repeated(pool.values, counts))
-    for one, other in combinations(range(len(pool.models)), 2):
-        difference = pool.values[:, one] - pool.values[:, other]
-        known = np.isfinite(difference)
-        d = np.where(known, difference, 0.0)
-        size = counts @ known.astype(np.float64)
+    for first, other in combinations(range(len(pool.models)), 2):
+        difference = pool.values[:, first] - pool.values[:, other]
+        finite = np.isfinite(difference)
+        d = np.where(finite, difference, 0.0)
+        size = counts @ finite.astype(np.float64)
         mean = counts @ d / size
         variance = (counts @ np.square(d) - size * np.square(mean)) / (size - 1)
         variance[variance <= TINY * max(1.0, float(np.square(d).max()))] = np.nan
@@ -99,8 +99,8 @@ def _within(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
 
 def _repeated(values: Floats, counts: Floats) -> Floats:
     """p of the repeated-measures analysis of variance of each study, of those with all values."""
-    known = np.isfinite(values).all(axis=1)
-    x, c = values[known], counts[:, known]
+    complete = np.isfinite(values).all(axis=1)
+    x, c = values[complete], counts[:, complete]
     k = x.shape[1]
     n = c.sum(axis=1)
     means = c @ x / n[:, None]
@@ -119,11 +119,11 @@ def _between(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats
     mean: list[Floats] = []
     squares: list[Floats] = []
     for at in range(len(pool.models)):
-        known = np.isfinite(pool.values[:, at]) & (pool.weights > 0)
-        if not known.any():
+        finite = np.isfinite(pool.values[:, at]) & (pool.weights > 0)
+        if not finite.any():
             return np.full((draws, len(pool.tests)), np.nan)
-        x = pool.values[known, at]
-        counts = _counts(pool.weights[known], n, draws, rng)
+        x = pool.values[finite, at]
+        counts = _counts(pool.weights[finite], n, draws, rng)
         size.append(np.full(draws, float(n)))
         mean.append(np.asarray(counts @ x / n))
         squares.append(np.asarray(counts @ np.square(x) - n * np.square(mean[-1])))
@@ -134,13 +134,13 @@ def _between(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats
     if k > 2:
         conditions = (sizes * np.square(means - means.mean(axis=0))).sum(axis=0)
         columns.append(_f(conditions, within.sum(axis=0), k - 1, k * (n - 1), rounding))
-    for one, other in combinations(range(k), 2):
-        conditions = n / 2 * np.square(means[one] - means[other])
-        columns.append(_f(conditions, within[one] + within[other], 1, 2 * (n - 1), rounding))
+    for first, other in combinations(range(k), 2):
+        conditions = n / 2 * np.square(means[first] - means[other])
+        columns.append(_f(conditions, within[first] + within[other], 1, 2 * (n - 1), rounding))
     return np.stack(columns, axis=1)
 
 
 def _f(conditions: Floats, error: Floats, df: int, df_error: int, rounding: float) -> Floats:
     """p of F; with two conditions that of t squared, the pooled-variance t test."""
-    found = np.where(error <= rounding, np.nan, error)
-    return np.asarray(special.fdtrc(df, df_error, (conditions / df) / (found / df_error)))
+    variance = np.where(error <= rounding, np.nan, error)
+    return np.asarray(special.fdtrc(df, df_error, (conditions / df) / (variance / df_error)))

@@ -91,8 +91,8 @@ def reaching(values: Floats, target: float) -> float:
 
 
 def pooled(reached: Mapping[str, Floats], strategies: Sequence[str]) -> Floats:
-    known = [reached[name] for name in strategies if name in reached]
-    return np.concatenate(known) if known else np.empty(0)
+    samples = [reached[name] for name in strategies if name in reached]
+    return np.concatenate(samples) if samples else np.empty(0)
 
 
 def thresholds(
@@ -103,26 +103,26 @@ def thresholds(
     questions: of `People`, simulated with a target out of reach; calibrated: what calibration
     sessions suggest, which holds for the data set and all its models.
     """
-    found = []
+    result = []
     for dataset in dict.fromkeys(pairs.dataset for pairs in every):
         own = [pairs for pairs in every if pairs.dataset == dataset]
         some = questions[questions["dataset"] == dataset]
-        said = next((one.separation for one in calibrated if one.dataset == dataset), None)
+        separation = next((c.separation for c in calibrated if c.dataset == dataset), None)
         together = np.concatenate([pairs.alignments for pairs in own])
         present = own[0].target_alignment
-        found.append(_threshold(dataset, None, present, together, some, said))
-        found += [
+        result.append(_threshold(dataset, None, present, together, some, separation))
+        result += [
             _threshold(
                 dataset,
                 pairs.model,
                 pairs.target_alignment,
                 pairs.alignments,
                 some[some["model"] == pairs.model],
-                said,
+                separation,
             )
             for pairs in own
         ]
-    return found
+    return result
 
 
 def _threshold(
@@ -158,8 +158,8 @@ def recommended(
 
 def _lowest(values: Floats, most: float) -> int:
     """The lowest target of the grid that at most such a share reaches; its end where none is."""
-    kept = (percent for percent in GRID if reaching(values, percent / 100) <= most)
-    return next(kept, GRID[-1])
+    percents = (percent for percent in GRID if reaching(values, percent / 100) <= most)
+    return next(percents, GRID[-1])
 
 
 def _round_in(gap: Separation) -> float:

@@ -83,41 +83,42 @@ def waiting(
     import pandas as pd
 
     solved = people.questions[people.questions["outcome"] == "solved"]
-    found = []
+    result = []
     for dataset in dict.fromkeys(pairs.dataset for pairs in every):
         own = solved[solved["dataset"] == dataset]
         by_strategy = {
             str(name): some["active_s"].to_numpy(np.float64)
             for name, some in own.groupby("strategy", sort=False)
         }
-        asked = people.questions[people.questions["dataset"] == dataset]
+        questions = people.questions[people.questions["dataset"] == dataset]
         middle = None
         if len(own):
             # A strategy counts by what its participants solve: its share over its questions asked.
-            each = pd.Series(people.shares) / asked.groupby("strategy").size()
+            each = pd.Series(people.shares) / questions.groupby("strategy").size()
             weights = own["strategy"].map(each)
             if weights.sum() > 0:
                 middle = quantile(own["active_s"], weights, 0.5)
-        said = next((one for one in calibrated if one.dataset == dataset), None)
+        measured = next((c for c in calibrated if c.dataset == dataset), None)
         source = "simulation"
         wait = None if middle is None else skip_after_s([middle])
-        if said is not None and said.skip_after_s is not None:
-            middle, wait, source = said.median_active_s, said.skip_after_s, "calibration"
+        if measured is not None and measured.skip_after_s is not None:
+            middle, wait = measured.median_active_s, measured.skip_after_s
+            source = "calibration"
         present = next(pairs.skip_after_s for pairs in every if pairs.dataset == dataset)
-        found.append(Waiting(dataset, present, middle, wait, source, by_strategy, len(own)))
-    return found
+        result.append(Waiting(dataset, present, middle, wait, source, by_strategy, len(own)))
+    return result
 
 
 def lengths(people: People) -> list[Length]:
     """Of the mixture, then of each strategy; sessions that came to an end."""
     done = people.tables.participants
     done = done[done["complete"] & done["duration_s"].notna()]
-    found = [_length(None, done, people)]
+    result = [_length(None, done, people)]
     for strategy in people.shares:
         own = done[done["participant"].map(people.strategies.get) == strategy]
         if len(own):
-            found.append(_length(strategy, own, people))
-    return found
+            result.append(_length(strategy, own, people))
+    return result
 
 
 def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> Length:
@@ -136,18 +137,18 @@ def completions(people: People) -> list[Completion]:
 
     stages = people.tables.stages
     stages = stages[stages["completion_rate"].notna()]
-    found = []
+    result = []
     for model in in_order(stages["model"]):
         own = stages[stages["model"] == model]
         rates = own["completion_rate"].to_numpy(np.float64)
         weights = people.weights(list(own["participant"]))
         mean = float(weights @ rates)
         sd = float(np.sqrt(weights @ np.square(rates - mean)))
-        found.append(Completion(None, model, len(rates), mean, sd))
+        result.append(Completion(None, model, len(rates), mean, sd))
         strategies = own["participant"].map(people.strategies.get)
         for strategy in people.shares:
             some = rates[(strategies == strategy).to_numpy()]
             if some.size:
                 spread = float(some.std(ddof=1)) if some.size > 1 else None
-                found.append(Completion(strategy, model, some.size, float(some.mean()), spread))
-    return found
+                result.append(Completion(strategy, model, some.size, float(some.mean()), spread))
+    return result

@@ -113,7 +113,7 @@ def below(folder: Path) -> list[str]:
     Raises OSError: a folder cannot be read, more than `DEEPEST` folders lie within each other, or a
     name is no text.
     """
-    found: list[str] = []
+    paths: list[str] = []
     folders = [(folder, "")]
     while folders:
         at, prefix = folders.pop()
@@ -126,8 +126,8 @@ def below(folder: Path) -> list[str]:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append((Path(entry.path), f"{prefix}{entry.name}/"))
                 else:
-                    found.append(prefix + entry.name)
-    return sorted(found)
+                    paths.append(prefix + entry.name)
+    return sorted(paths)
 
 
 def _is_text(name: str) -> bool:

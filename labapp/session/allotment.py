@@ -245,8 +245,8 @@ class Book:
         if drawn is None:
             return ()
         for row in reversed(self._rows):
-            known = len(row.cells) == drawn[1].draw and drawn[1].cells.keys() >= set(row.cells)
-            if row.participant == participant and known:
+            complete = len(row.cells) == drawn[1].draw and drawn[1].cells.keys() >= set(row.cells)
+            if row.participant == participant and complete:
                 return row.cells
         used = self._study.seed if seed is None else seed
         return draw(drawn[1], held_counts(self._rows), used, self._study.id, participant)

@@ -34,18 +34,18 @@ class Coverage:
             for cell in row.cells:
                 other = best.setdefault((cell, row.participant), state)
                 best[cell, row.participant] = min(state, other, key=_SHOWN.index)
-        found: dict[str, Counter[str]] = {cell: Counter() for cell in self.rule.cells}
+        counts: dict[str, Counter[str]] = {cell: Counter() for cell in self.rule.cells}
         for (cell, _), state in best.items():
-            if cell in found:  # else see `former`
-                found[cell][state] += 1
-        return found
+            if cell in counts:  # else see `former`
+                counts[cell][state] += 1
+        return counts
 
     def former(self) -> dict[str, int]:
         """Sessions by cells that the study had once, and has no more (or calls otherwise): they
         fill no place."""
         cells = (cell for row in self.sessions for cell in row.cells)
-        found = Counter(cell for cell in cells if cell not in self.rule.cells)
-        return dict(sorted(found.items()))
+        counts = Counter(cell for cell in cells if cell not in self.rule.cells)
+        return dict(sorted(counts.items()))
 
     @property
     def places(self) -> int | None:
@@ -105,8 +105,8 @@ class Coverage:
             others += [f"{count['declined']} declined"] * bool(count["declined"])
             out.append(f"  {cell:{width}}  {count['included']}{of} included, {', '.join(others)}")
         if former := self.former():
-            said = ", ".join(f"{cell} ({n})" for cell, n in former.items())
-            out.append(f"  Of conditions that the study does not have any more: {said}.")
+            listed = ", ".join(f"{cell} ({n})" for cell, n in former.items())
+            out.append(f"  Of conditions that the study does not have any more: {listed}.")
         included, over = self.retention()
         if over:
             share = f"{included / over * 100:.0f} %"

@@ -79,15 +79,15 @@ def clear(study: Path) -> list[Path]:
     for entry in exports(study):
         if entry.get("state") != BEGUN or not isinstance(entry.get("hidden"), str):
             continue
-        hidden, made = Path(entry["hidden"]), there(entry.get("bundle"))
+        hidden, packed = Path(entry["hidden"]), there(entry.get("bundle"))
         if there(hidden):
             if not _ours(hidden, entry) or _held(hidden):
                 continue
             _remove(hidden)
             removed.append(hidden)
-        elif not made:
+        elif not packed:
             continue
-        _note(study, entry | {"state": DONE if made else GIVEN_UP}, CLEARED, ", and try again.")
+        _note(study, entry | {"state": DONE if packed else GIVEN_UP}, CLEARED, ", and try again.")
     return removed
 
 

@@ -91,8 +91,8 @@ def sessions_of(data: Path, study: str) -> Iterator[SessionFolder]:
     """The session folders of a study, oldest first."""
     folder = data / study
     if folder.is_dir():
-        found = (child for child in folder.iterdir() if FolderName.parse(child.name))
-        for child in sorted(found, key=lambda path: path.name.rsplit("_", 1)[-1]):
+        folders = (child for child in folder.iterdir() if FolderName.parse(child.name))
+        for child in sorted(folders, key=lambda path: path.name.rsplit("_", 1)[-1]):
             yield SessionFolder(child)
 
 
@@ -102,7 +102,7 @@ def taken(data: Path, study: str) -> Mapping[str, list[str]]:
     out: dict[str, list[str]] = {}
     for folder in sessions_of(data, study):
         out.setdefault(folder.name.participant, []).append(folder.name.session)
-    left = [(one.participant, one.session) for one in withdrawals(data / study).values()]
+    left = [(w.participant, w.session) for w in withdrawals(data / study).values()]
     left += [(name.participant, name.session) for name in exported_from(data / study)]
     for participant, session in left:
         sessions = out.setdefault(participant, [])
@@ -193,10 +193,10 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
     partial = folder.environment.with_suffix(".partial")
     try:
         exists = files.exists(folder.environment)
-        known = json_value(files.content(folder.environment)) if exists else []
-        if not isinstance(known, list):
+        records = json_value(files.content(folder.environment)) if exists else []
+        if not isinstance(records, list):
             raise ValueError("it is not a list")
-        text = json.dumps([*known, environment], indent=2, sort_keys=True, ensure_ascii=False)
+        text = json.dumps([*records, environment], indent=2, sort_keys=True, ensure_ascii=False)
         durable.write(partial, (text + "\n").encode())
         partial.replace(folder.environment)
     except ValueError as error:

@@ -241,8 +241,8 @@ class SessionMachine:
             case EndSession(reason, withdrawal):
                 return self._end(state, SessionEnded(reason, withdrawal))
             case AskToLeave(how):
-                asked = state.pauses.leaving
-                return () if asked else (self._keyed(state, CloseRequested(how)),)
+                leaving = state.pauses.leaving
+                return () if leaving else (self._keyed(state, CloseRequested(how)),)
             case StayHere() if state.pauses.leaving:
                 return (self._keyed(state, CloseWithdrawn()),)
             case SkipStage(int(asked_of)) if asked_of != state.index:
@@ -318,10 +318,10 @@ class SessionMachine:
 
     def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Sequence[Draft]:
         """What the session came to, and its end."""
-        found = self._achieved(state)
+        achieved = self._achieved(state)
         withdrawn = isinstance(end, SessionEnded) and bool(end.withdrawal)
         completed = isinstance(end, SessionCompleted)
-        decided = inclusion.decide(self.rules, found, completed=completed, withdrawn=withdrawn)
+        decided = inclusion.decide(self.rules, achieved, completed=completed, withdrawn=withdrawn)
         paid = None if self._declined(state) else self.payment(state)
         return (Draft(decided), *([Draft(paid)] if paid else []), Draft(end))
 

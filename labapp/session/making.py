@@ -62,8 +62,8 @@ class NewFolder:
                 durable.write(target, content)
             self.home.audio.mkdir()
             below = [path for path in self.home.path.rglob("*") if path.is_dir()]
-            for made in (*below, self.home.path, self.home.path.parent, self._data):
-                durable.sync_folder(made)
+            for folder in (*below, self.home.path, self.home.path.parent, self._data):
+                durable.sync_folder(folder)
         except OSError as error:
             raise data_error(self.home.path, error) from error
 
@@ -227,8 +227,8 @@ def _only_made(path: Path) -> bool:
     """Whether a folder holds what labapp makes before the first event, and nothing besides."""
     stems = (JOURNAL, *(Path(name).stem + ".partial" for name in (JOURNAL, ENVIRONMENT)))
     for child in path.iterdir():
-        known = child.name in _MADE or child.name == ENVIRONMENT or child.name.startswith(stems)
-        if not known:
+        ours = child.name in _MADE or child.name == ENVIRONMENT or child.name.startswith(stems)
+        if not ours:
             return False
     audio = path / AUDIO
     return not audio.is_dir() or not any(audio.iterdir())

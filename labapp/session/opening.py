@@ -176,14 +176,14 @@ class OpenSession:
 
     def _agreed(self) -> bool:
         """Whether the plan's consent, if it has one, was given."""
-        asked = [
+        records = [
             record
             for part, record in zip(
                 self.runner.machine.parts, self.runner.state.records, strict=True
             )
             if part.consents
         ]
-        return all(record.outcome == "completed" for record in asked)
+        return all(record.outcome == "completed" for record in records)
 
     def give_consent(
         self, name: str = "", drawing: str = "", uses: Mapping[str, bool] | None = None
@@ -279,10 +279,10 @@ def _create(
     sets: dict[str, StimulusSet] = {}
 
     def stimuli_of(reference: str) -> StimulusSet:
-        found = around.stimuli_of(reference)
-        return sets.setdefault(found.sha256, found)
+        stimulus_set = around.stimuli_of(reference)
+        return sets.setdefault(stimulus_set.sha256, stimulus_set)
 
-    made = planner.realise(
+    study_plan = planner.realise(
         loaded,
         participant,
         session,
@@ -293,7 +293,7 @@ def _create(
         drawn=drawn,
         seed=seed,
     )
-    if any(part.consents for part in made.parts):
+    if any(part.consents for part in study_plan.parts):
         private.check_private(around.private, loaded.study.id)
     clock = make_clock(0)
     planned = SessionPlanned(
@@ -302,12 +302,12 @@ def _create(
         loaded.sha256,
         participant,
         session,
-        made.seed,
-        made.assignment,
+        study_plan.seed,
+        study_plan.assignment,
         loaded.study.presentation,
         loaded.study.language,
         "on" if around.make_recorder else "off",
-        plan.to_rows(made.parts),
+        plan.to_rows(study_plan.parts),
         loaded.study.replicates.model_dump() if loaded.study.replicates else {},
     )
     with ExitStack() as undo:
@@ -316,14 +316,14 @@ def _create(
         undo.callback(new.discard)
         stimuli.copy_manifests(new.home, sets.values())
         shows = around.keeps_pictures
-        kept = stimuli.keep(new.home, made.parts, tuple(sets.values())) if shows else ()
+        stored = stimuli.keep(new.home, study_plan.parts, tuple(sets.values())) if shows else ()
         lasting = around.outlasts_power
         with Journal.create(new.home.journal, clock, outlasts_power=lasting) as first:
             first.append(Draft(planned), Source.SYSTEM)
         new.publish()
         journal = Journal.reopen(new.home.journal, lambda last: clock, outlasts_power=lasting)
         undo.callback(journal.close)
-        opened = _assemble(loaded, planned, new.home, journal, clock, (), around, new.lock, kept)
+        opened = _assemble(loaded, planned, new.home, journal, clock, (), around, new.lock, stored)
         undo.pop_all()
     return opened
 
@@ -360,9 +360,9 @@ def resume(
         if not given and any(part.consents for part in parts):
             private.check_private(around.private, planned.study)
         resuming.check_models(past, around.warmed, accept_version)
-        kept: tuple[StimuliKept, ...] = ()
+        stored: tuple[StimuliKept, ...] = ()
         if around.keeps_pictures:
-            kept = stimuli.keep_again(home, parts, loaded.study, past, around.stimuli_of)
+            stored = stimuli.keep_again(home, parts, loaded.study, past, around.stimuli_of)
         if planned.audio == "off":
             # Perhaps the participant did not want it: a microphone that is there changes nothing.
             around = replace(around, make_recorder=None, no_sound=BEGAN_WITHOUT)
@@ -377,7 +377,7 @@ def resume(
         undo.callback(journal.close)
         tails = recovery.tails(path, past)
         clock = clocks[0]
-        opened = _assemble(loaded, planned, home, journal, clock, past, around, lock, kept, tails)
+        opened = _assemble(loaded, planned, home, journal, clock, past, around, lock, stored, tails)
         undo.pop_all()
     return opened
 
@@ -403,7 +403,7 @@ def _assemble(
     past: Sequence[Event],
     around: Surroundings,
     lock: FileLock,
-    kept: Sequence[StimuliKept],
+    stored: Sequence[StimuliKept],
     tails: Sequence[AudioBlock] = (),
 ) -> OpenSession:
     machine = machine_of(loaded, planned, around.decoders)
@@ -421,7 +421,7 @@ def _assemble(
             w.model for w in around.warmed if w.p99_ms > SLOW_MS and not around.decode_at_once
         ),
         patience_s=around.patience_s,
-        gallery=stimuli.gallery_of(home, [*stimuli.kept_in(past), *kept]),
+        gallery=stimuli.gallery_of(home, [*stimuli.kept_in(past), *stored]),
     )
     if around.make_recorder is not None:
         runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)
@@ -439,7 +439,7 @@ def _assemble(
     ]
     if around.blind is not None and state.blind is None:
         opening.append(BlindingSet(around.blind))
-    opening += [EnvironmentRecorded(record), *around.warmed, *kept, *tails]
+    opening += [EnvironmentRecorded(record), *around.warmed, *stored, *tails]
     if kind := network_drive(home.path):
         opening.append(AlarmRaised("network_drive", network_warning(kind)))
     if runner.recorder is None:

@@ -15,29 +15,31 @@ from labapp.stimuli.masking import Masking
 from labapp.study.stimulus_stages import Logits, recorded_outputs
 
 
-def outputs_of(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> Sequence[Logits]:
+def outputs_of(
+    stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
+) -> Sequence[Logits]:
     """What the set itself says of its masked pictures; where it does not, its model is asked, if it
     is installed (see `labapp.explanations.masked.outputs`).
 
     Raises StimuliError or ModelError where that model is another one, or is damaged.
     """
-    if said := recorded_outputs(found, masking, photo, method):
-        return said
+    if outputs := recorded_outputs(stimulus_set, masking, photo, method):
+        return outputs
     from labapp.explanations import masked
 
-    return masked.outputs(found, masking, photo, method)
+    return masked.outputs(stimulus_set, masking, photo, method)
 
 
 def could_be_asked(
-    found: StimulusSet, masking: Masking, photo: Photo, method: str
+    stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
     """As `outputs_of`, for plans that are only checked: nothing is loaded, and instead of what the
     model would say there is nothing. Raises what its card is enough to know of."""
-    if not (said := recorded_outputs(found, masking, photo, method)):
+    if not (outputs := recorded_outputs(stimulus_set, masking, photo, method)):
         from labapp.explanations import masked
 
-        masked.refuse_another(found)
-    return said
+        masked.refuse_another(stimulus_set)
+    return outputs
 
 
 @dataclass
@@ -51,23 +53,23 @@ class Askable:
     unknown: dict[str, Masking] = field(default_factory=dict)
 
     def __call__(
-        self, found: StimulusSet, masking: Masking, photo: Photo, method: str
+        self, stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
     ) -> Sequence[Logits]:
-        said = could_be_asked(found, masking, photo, method)
-        if not said:
+        outputs = could_be_asked(stimulus_set, masking, photo, method)
+        if not outputs:
             from labapp.explanations import masked
 
-            if not masked.installed(found):
-                self.unknown[found.id] = masking
-        return said
+            if not masked.installed(stimulus_set):
+                self.unknown[stimulus_set.id] = masking
+        return outputs
 
     def notices(self) -> Iterator[str]:
         """What whoever runs the study should know before the first session, a line a set."""
         for name, masking in self.unknown.items():
-            shown = ", ".join(f"{one:g}" for one in masking.percents)
+            percents = ", ".join(f"{percent:g}" for percent in masking.percents)
             yield (
                 f"Note: what the model makes of the masked pictures of {name} is not known for "
-                f"{shown} % (fill {masking.fill}, sign {masking.sign}), and cannot be added to "
+                f"{percents} % (fill {masking.fill}, sign {masking.sign}), and cannot be added to "
                 "sessions afterwards: a report will say nothing of the model alone. `labapp "
                 "stimuli masks` writes these pictures for your model, or install the model that "
                 "the set names."

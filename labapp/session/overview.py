@@ -51,7 +51,7 @@ class Overview:
             "sha256": self.loaded.sha256,
             "recorded": self.recorded,
             "flow": [part.model_dump(mode="json") for part in self.parts],
-            "next": {label: made.assignment for label, made in self.plans.items()},
+            "next": {label: plan.assignment for label, plan in self.plans.items()},
             "coverage": None if self.covered is None else self.covered.to_json(),
         }
 
@@ -64,9 +64,9 @@ class Overview:
             "Flow:" if self.covered is None else "Flow, of one of the conditions:",
         ]
         out += [f"  {registry.task_type_of(part).line(part)}" for part in self.parts]
-        models = any("models" in made.assignment for made in self.plans.values())
+        models = any("models" in plan.assignment for plan in self.plans.values())
         shuffled = sorted(
-            {part.ordered for made in self.plans.values() for part in made.parts if part.order()}
+            {part.ordered for plan in self.plans.values() for part in plan.parts if part.order()}
         )
         order = " and their order of models" if models else ""
         if shuffled:
@@ -76,18 +76,18 @@ class Overview:
         else:
             included = ", if all of them are included" + ("," if order else "")
             out += ["", *self.covered.lines(), "", f"Next participants{included}{order}:"]
-        out += [f"  {label}  {self._assigned(made)}" for label, made in self.plans.items()]
+        out += [f"  {label}  {self._assigned(plan)}" for label, plan in self.plans.items()]
         if len(self.plans) < self.wanted:
             out.append("  Then every condition has its participants: the study is full.")
         return out
 
-    def _assigned(self, made: Plan) -> str:
-        cells = [] if self.covered is None else made.assignment[self.covered.variable]
-        models = made.assignment.get("models", [])
-        names = [name for part in made.parts for name in part.order()]
+    def _assigned(self, plan: Plan) -> str:
+        cells = [] if self.covered is None else plan.assignment[self.covered.variable]
+        models = plan.assignment.get("models", [])
+        names = [name for part in plan.parts for name in part.order()]
         begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]
-        said = (cells, models, begin)
-        return ": ".join(" → ".join(one) for one in said if one)
+        parts = (cells, models, begin)
+        return ": ".join(" → ".join(part) for part in parts if part)
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:

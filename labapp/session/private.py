@@ -144,10 +144,10 @@ def forget_consent(private: Path, study: str, participant: str, session: str) ->
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA secure_delete=ON")
             _prepare(connection)  # a program killed before its first record leaves none
-            found = connection.execute(
+            cursor = connection.execute(
                 "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
             )
-            return found.rowcount
+            return cursor.rowcount
     except sqlite3.Error as error:
         raise DataFolderError(
             f"The consent of {participant} could not be removed from {path} ({error}).",

@@ -61,12 +61,12 @@ def recover(path: Path) -> Recovery:
 def tails(folder: Path, events: Sequence[Event]) -> tuple[AudioBlock, ...]:
     """Blocks for the sound that earlier runs left behind the last one, so that the journal of a
     resumed session covers all of it. A file that is missing or too short has none."""
-    made = []
+    result = []
     for started, blocks in _sound_files(events):
         end = max((block.frames for block in blocks), default=0)
         if (block := tail(folder / started.file, started.file, end)) is not None:
-            made.append(block)
-    return tuple(made)
+            result.append(block)
+    return tuple(result)
 
 
 def _sound_files(events: Sequence[Event]) -> Iterator[tuple[AudioStarted, list[AudioBlock]]]:

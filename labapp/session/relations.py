@@ -21,13 +21,13 @@ from labapp.study.schema import Study
 def related(data: Path, study: Study) -> tuple[str, ...]:
     """Ids of the studies that this one names, then of those with a folder under the data root that
     name this one."""
-    found = dict.fromkeys(study.related)
+    names = dict.fromkeys(study.related)
     if data.is_dir():
         for other in sorted(data.iterdir()):
-            known = other.name in found or other.name == study.id
-            if not known and other.is_dir() and _names(other, study.id):
-                found[other.name] = None
-    return tuple(found)
+            direct = other.name in names or other.name == study.id
+            if not direct and other.is_dir() and _names(other, study.id):
+                names[other.name] = None
+    return tuple(names)
 
 
 def _names(other: Path, study: str) -> bool:

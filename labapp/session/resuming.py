@@ -135,11 +135,11 @@ def check_models(
     past: Sequence[Event], warmed: Sequence[DecoderWarmed], accept_version: bool
 ) -> None:
     """Raises SessionError when a model is not the one the session began with."""
-    known = {
+    models = {
         e.payload["model"]: e.payload.get("card_sha256") for e in past if e.kind == "decoder.warmed"
     }
     for now in warmed:
-        before = known.get(now.model)
+        before = models.get(now.model)
         if before and now.card_sha256 and before != now.card_sha256 and not accept_version:
             raise SessionError(
                 f"The model {now.model} is not the one this session was begun with.",

@@ -46,23 +46,23 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
 
     Raises StimuliError where one is no longer what the plan was made of, or two have one id.
     """
-    known: dict[str, StimulusSet] = {}
-    for one in sets:
-        if (other := known.setdefault(one.id, one)) is not one:
+    sets_by_id: dict[str, StimulusSet] = {}
+    for stimulus_set in sets:
+        if (other := sets_by_id.setdefault(stimulus_set.id, stimulus_set)) is not stimulus_set:
             raise StimuliError(
-                f"{other.folder} and {one.folder} are two stimulus sets that call themselves "
-                f"{one.id!r}.",
+                f"{other.folder} and {stimulus_set.folder} are two stimulus sets that call "
+                f"themselves {stimulus_set.id!r}.",
                 safe="No session was opened.",
                 todo="Give one of them another id: records tell sets apart by it.",
             )
-        content = library.read_bytes(one.folder / library.MANIFEST)
-        if hashlib.sha256(content).hexdigest() != one.sha256:
+        content = library.read_bytes(stimulus_set.folder / library.MANIFEST)
+        if hashlib.sha256(content).hexdigest() != stimulus_set.sha256:
             raise StimuliError(
-                f"The stimulus set {one.id!r} was changed while the session was opened.",
+                f"The stimulus set {stimulus_set.id!r} was changed while the session was opened.",
                 safe="No session was opened.",
                 todo="Start again.",
             )
-        folder.keep_with_study(home, f"stimuli/{one.id}/{library.MANIFEST}", content)
+        folder.keep_with_study(home, f"stimuli/{stimulus_set.id}/{library.MANIFEST}", content)
 
 
 def keep(
@@ -89,15 +89,15 @@ def folder_of(home: SessionFolder) -> Path:
     return home.path / gallery.FOLDER
 
 
-def gallery_of(home: SessionFolder, kept: Sequence[StimuliKept]) -> Gallery | None:
+def gallery_of(home: SessionFolder, stored: Sequence[StimuliKept]) -> Gallery | None:
     """The pictures of a session; None where none were kept."""
-    return Gallery.of(folder_of(home), kept) if kept else None
+    return Gallery.of(folder_of(home), stored) if stored else None
 
 
 def kept_in(past: Iterable[Event]) -> tuple[StimuliKept, ...]:
     """What a session wrote down of its pictures so far."""
-    found = (body_of(event) for event in past if event.kind == StimuliKept.kind)
-    return tuple(body for body in found if isinstance(body, StimuliKept))
+    payloads = (body_of(event) for event in past if event.kind == StimuliKept.kind)
+    return tuple(body for body in payloads if isinstance(body, StimuliKept))
 
 
 def keep_again(
@@ -112,28 +112,28 @@ def keep_again(
 
     Raises StimuliError when they can no longer be had as they were.
     """
-    known = {ref: name for one in kept_in(past) for ref, name in one.files.items()}
+    names = {ref: name for stimuli in kept_in(past) for ref, name in stimuli.files.items()}
     refs = pictures_of(parts)
-    lost = [ref for ref in refs if ref in known and not _intact(folder_of(home) / known[ref])]
-    wanted = [*(ref for ref in refs if ref not in known), *lost]
+    lost = [ref for ref in refs if ref in names and not _intact(folder_of(home) / names[ref])]
+    wanted = [*(ref for ref in refs if ref not in names), *lost]
     if not wanted:
         return ()
     sets = _sets(home, parts, study, load, len(wanted))
-    for damaged in {folder_of(home) / known[ref] for ref in lost}:
+    for damaged in {folder_of(home) / names[ref] for ref in lost}:
         if damaged.exists():
             aside = (f".damaged-{n}-{damaged.name}" for n in itertools.count(1))
             damaged.rename(next(p for p in map(damaged.with_name, aside) if not p.exists()))
-    kept = _keep(home, sets, wanted)
-    now = {ref: name for one in kept for ref, name in one.files.items()}
-    if changed := [ref for ref in lost if now[ref] != known[ref]]:
+    stored = _keep(home, sets, wanted)
+    now = {ref: name for stimuli in stored for ref, name in stimuli.files.items()}
+    if changed := [ref for ref in lost if now[ref] != names[ref]]:
         raise StimuliError(
             f"The picture {changed[0]!r} of {home.path.name} is missing or damaged, and it is "
             "another one now.",
             safe="What was recorded is untouched.",
-            todo=f"Put the file {known[changed[0]]} back into the session's folder "
+            todo=f"Put the file {names[changed[0]]} back into the session's folder "
             f"{gallery.FOLDER}, or export the session as it is.",
         )
-    return kept
+    return stored
 
 
 def _intact(path: Path) -> bool:
@@ -151,15 +151,15 @@ def _sets(
     names them."""
     wanted = {ref.sha256: ref.name for part in parts for ref in part.stimulus_sets()}
     named = [name for item in items_of(study.flow) for name in item.stimulus_sets()]
-    found: dict[str, StimulusSet] = {}
+    sets: dict[str, StimulusSet] = {}
     for reference in dict.fromkeys([*wanted.values(), *named]):
         try:
-            one = load(reference)
+            stimulus_set = load(reference)
         except LabappError:
             continue  # another name may lead to it; what is not found is told below
-        if one.sha256 in wanted:
-            found[one.sha256] = one
-    if missing := [wanted[sha256] for sha256 in wanted if sha256 not in found]:
+        if stimulus_set.sha256 in wanted:
+            sets[stimulus_set.sha256] = stimulus_set
+    if missing := [wanted[sha256] for sha256 in wanted if sha256 not in sets]:
         raise StimuliError(
             f"{lacking} pictures of {home.path.name} are missing or damaged, and the stimulus set "
             f"{missing[0]!r} they came from is not here as it was.",
@@ -167,4 +167,4 @@ def _sets(
             todo=f"Put the session's folder {gallery.FOLDER} back, or the stimulus set, and resume "
             "it again.",
         )
-    return tuple(found.values())
+    return tuple(sets.values())

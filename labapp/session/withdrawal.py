@@ -168,10 +168,10 @@ def _rename(folder: Path, leaving: Path) -> None:
 def _write_down(study: Path, left: Withdrawal) -> None:
     """Add the withdrawal to the study's list; on disk before it returns."""
     try:
-        known = withdrawals(study).get(left.folder)
+        recorded = withdrawals(study).get(left.folder)
     except RecordError:  # a damaged line of somebody else's keeps nobody from withdrawing
-        known = None
-    if known is not None and known.utc and known.kept == left.kept:
+        recorded = None
+    if recorded is not None and recorded.utc and recorded.kept == left.kept:
         return
     path = study / WITHDRAWN
     try:

@@ -38,58 +38,59 @@ def check(source: Source) -> Findings:
     out = Findings(faults=list(source.faults))
     if source.value is None:
         return out
-    found, refused = readable(source)
+    stimulus_set, refused = readable(source)
     out.faults += refused
-    if found is None:
+    if stimulus_set is None:
         return out
-    known = Pictures(source.folder)
-    faults = [*_set_faults(found), *check_pictures.faults(found, known)]
-    if found.manifest.kind == "scores":
-        faults += check_scores.file_faults(found, known)
-    out.faults += [f"{source.where(loc)}: {said}" for loc, said in faults]
+    picture_files = Pictures(source.folder)
+    faults = [*_set_faults(stimulus_set), *check_pictures.faults(stimulus_set, picture_files)]
+    if stimulus_set.manifest.kind == "scores":
+        faults += check_scores.file_faults(stimulus_set, picture_files)
+    out.faults += [f"{source.where(loc)}: {fault}" for loc, fault in faults]
     if not out.faults:
-        out.manifest, out.files = found.manifest, known.files
-        out.warnings = [*_warnings(found.manifest), *check_pictures.warnings(found, known)]
-        if found.manifest.kind == "scores":
-            out.warnings += check_scores.warnings(found.manifest, known)
+        out.manifest, out.files = stimulus_set.manifest, picture_files.files
+        out.warnings = list(_warnings(stimulus_set.manifest))
+        out.warnings += check_pictures.warnings(stimulus_set, picture_files)
+        if stimulus_set.manifest.kind == "scores":
+            out.warnings += check_scores.warnings(stimulus_set.manifest, picture_files)
     return out
 
 
 def inner_faults(manifest: Manifest) -> list[str]:
     """All that does not fit together in a manifest that the schema accepts, its pictures aside."""
-    found = Readable(
+    stimulus_set = Readable(
         manifest,
         tuple(range(len(manifest.photos))),
         tuple(range(len(manifest.prototypes))),
-        frozenset(one.id for one in manifest.prototypes),
+        frozenset(prototype.id for prototype in manifest.prototypes),
         True,
     )
-    faults = list(_set_faults(found))
+    faults = list(_set_faults(stimulus_set))
     value = manifest.model_dump(mode="json") if faults else None
-    return [f"{named_path(loc, value)}: {said}" for loc, said in faults]
+    return [f"{named_path(loc, value)}: {fault}" for loc, fault in faults]
 
 
-def _set_faults(found: Readable) -> Iterator[Fault]:
-    manifest = found.manifest
+def _set_faults(stimulus_set: Readable) -> Iterator[Fault]:
+    manifest = stimulus_set.manifest
     if manifest.kind == "heatmaps" and manifest.scale is None:
         yield ("scale",), "missing; heatmaps need one of positive, signed and ready"
     for key in ("id", "name"):
-        for said in twice(getattr(one, key) for one in manifest.classes):
-            yield ("classes",), f"two classes have the {key} {said!r}"
+        for text in twice(getattr(class_, key) for class_ in manifest.classes):
+            yield ("classes",), f"two classes have the {key} {text!r}"
     if manifest.kind == "scores":
         yield from check_scores.set_faults(manifest)
-    yield from _prototype_faults(found)
-    yield from _again("photos", ((loc, photo.id) for loc, photo in found.every_photo()))
-    for loc, photo in found.every_photo():
+    yield from _prototype_faults(stimulus_set)
+    yield from _again("photos", ((loc, photo.id) for loc, photo in stimulus_set.every_photo()))
+    for loc, photo in stimulus_set.every_photo():
         example = loc[0] != "photos"
         if example and photo.set is not None:
             yield (*loc, "set"), f"a worked example is in set {photo.set}; it must be in none"
         elif not example and photo.set is None:
             yield (*loc, "set"), "missing"
         if example and photo.correct != (loc[0] == "correct_example"):
-            said = "right" if photo.correct else "wrong"
-            yield (*loc, "prediction"), f"the prediction of this example is {said}"
-        for inner, fault in photo_faults(photo, found):
+            outcome = "right" if photo.correct else "wrong"
+            yield (*loc, "prediction"), f"the prediction of this example is {outcome}"
+        for inner, fault in photo_faults(photo, stimulus_set):
             yield (*loc, *inner), fault
         if manifest.kind == "scores":
             for inner, fault in check_scores.photo_faults(photo, manifest):
@@ -98,20 +99,20 @@ def _set_faults(found: Readable) -> Iterator[Fault]:
 
 def _again(what: str, ids: Iterable[tuple[Loc, str]]) -> Iterator[Fault]:
     """Ids that are there already, where they are there again."""
-    known: set[str] = set()
-    for loc, said in ids:
-        if said in known:
-            yield (*loc, "id"), f"two {what} have the id {said!r}"
-        known.add(said)
+    names: set[str] = set()
+    for loc, name in ids:
+        if name in names:
+            yield (*loc, "id"), f"two {what} have the id {name!r}"
+        names.add(name)
 
 
-def _prototype_faults(found: Readable) -> Iterator[Fault]:
-    manifest = found.manifest
-    classes = {one.id for one in manifest.classes}
-    places = (("prototypes", place) for place in found.prototypes)
-    ids = (one.id for one in manifest.prototypes)
+def _prototype_faults(stimulus_set: Readable) -> Iterator[Fault]:
+    manifest = stimulus_set.manifest
+    classes = {class_.id for class_ in manifest.classes}
+    places = (("prototypes", place) for place in stimulus_set.prototypes)
+    ids = (prototype.id for prototype in manifest.prototypes)
     yield from _again("prototypes", zip(places, ids, strict=True))
-    for place, prototype in zip(found.prototypes, manifest.prototypes, strict=True):
+    for place, prototype in zip(stimulus_set.prototypes, manifest.prototypes, strict=True):
         loc = ("prototypes", place)
         if prototype.of is not None and prototype.of not in classes:
             yield (*loc, "of"), f"{prototype.of!r} is not among the classes"
@@ -126,8 +127,8 @@ def _prototype_faults(found: Readable) -> Iterator[Fault]:
 def _warnings(manifest: Manifest) -> Iterator[str]:
     sizes = Counter(photo.set for photo in manifest.photos)
     if len(set(sizes.values())) > 1:
-        said = ", ".join(f"set {n} has {sizes[n]}" for n in manifest.sets)
-        yield f"the sets differ in size: {said} photos"
+        counts = ", ".join(f"set {n} has {sizes[n]}" for n in manifest.sets)
+        yield f"the sets differ in size: {counts} photos"
     if manifest.sets != tuple(range(1, len(manifest.sets) + 1)):
         yield f"the sets are numbered {', '.join(map(str, manifest.sets))}"
     scores = manifest.kind == "scores"
@@ -137,10 +138,10 @@ def _warnings(manifest: Manifest) -> Iterator[str]:
             right = sum(photo.correct for photo in photos)
             if 2 * right != len(photos):
                 yield f"set {number}: the model is right in {right} of {len(photos)} photos"
-    for key, said in (("correct_example", "right"), ("incorrect_example", "wrong")):
+    for key, outcome in (("correct_example", "right"), ("incorrect_example", "wrong")):
         if getattr(manifest, key) is None and not (scores and key == "incorrect_example"):
-            yield f"there is no {key}: the introduction shows none that the model has {said}"
-    of = {one.id: one.of for one in manifest.prototypes}
+            yield f"there is no {key}: the introduction shows none that the model has {outcome}"
+    of = {prototype.id: prototype.of for prototype in manifest.prototypes}
     for photo in manifest.photos:
         most = max(Counter(of.get(row.prototype) for row in photo.rows).values(), default=0)
         if most > MOST_ROWS:

@@ -25,15 +25,15 @@ def box_fault(box: Box | None) -> str | None:
     return f"the box {list(box)} is empty; write left, top, right, bottom as shares of the picture"
 
 
-def photo_faults(photo: Photo, found: Readable) -> Iterator[Fault]:
+def photo_faults(photo: Photo, stimulus_set: Readable) -> Iterator[Fault]:
     """Faults of a photo, each with its place within the photo."""
-    manifest = found.manifest
-    classes = {one.id for one in manifest.classes}
+    manifest = stimulus_set.manifest
+    classes = {class_.id for class_ in manifest.classes}
     for key in ("truth", "prediction"):
-        if (said := getattr(photo, key)) not in classes:
-            yield (key,), f"{said!r} is not among the classes"
-        elif photo.options and said not in photo.options:
-            yield (key,), f"{said!r} is not among the options ({', '.join(photo.options)})"
+        if (class_ := getattr(photo, key)) not in classes:
+            yield (key,), f"{class_!r} is not among the classes"
+        elif photo.options and class_ not in photo.options:
+            yield (key,), f"{class_!r} is not among the options ({', '.join(photo.options)})"
     for place, option in enumerate(photo.options):
         if option not in classes:
             yield ("options", place), f"{option!r} is not among the classes"
@@ -46,35 +46,35 @@ def photo_faults(photo: Photo, found: Readable) -> Iterator[Fault]:
         case "heatmaps":
             yield from _heatmaps(photo)
         case "prototypes":
-            yield from _prototypes(photo, manifest, found.prototype_ids)
+            yield from _prototypes(photo, manifest, stimulus_set.prototype_ids)
         case "path":
-            yield from _path(photo, manifest, found.prototype_ids)
+            yield from _path(photo, manifest, stimulus_set.prototype_ids)
 
 
 def _heatmaps(photo: Photo) -> Iterator[Fault]:
     if len(photo.options) < 2:
         yield ("options",), f"found {len(photo.options)} classes to choose from; at least 2"
     if len(photo.heatmaps) != len(photo.options):
-        said = f"found {len(photo.heatmaps)} heatmaps, but {len(photo.options)} options"
-        yield ("heatmaps",), said
+        fault = f"found {len(photo.heatmaps)} heatmaps, but {len(photo.options)} options"
+        yield ("heatmaps",), fault
     for ref in twice(photo.heatmaps):
         yield ("heatmaps",), f"{ref!r} stands for two options"
 
 
-def _prototypes(photo: Photo, manifest: Manifest, known: frozenset[str]) -> Iterator[Fault]:
-    of = {one.id: one.of for one in manifest.prototypes}
+def _prototypes(photo: Photo, manifest: Manifest, prototype_ids: frozenset[str]) -> Iterator[Fault]:
+    of = {prototype.id: prototype.of for prototype in manifest.prototypes}
     groups: dict[str | None, list[tuple[int, Row]]] = {}
     for place, row in enumerate(photo.rows):
-        yield from _row(row, ("rows", place), known, region_needed=True)
+        yield from _row(row, ("rows", place), prototype_ids, region_needed=True)
         if row.prototype in of:
             groups.setdefault(of[row.prototype], []).append((place, row))
     wanted = photo.options or (photo.prediction,)
     for owner, rows in groups.items():
         if owner is not None and owner not in wanted:
-            said = f"is not {photo.prediction!r}, the prediction"
+            reason = f"is not {photo.prediction!r}, the prediction"
             if photo.options:
-                said = "is not among the options"
-            yield ("rows", rows[0][0]), f"a prototype of {owner!r}, which {said}"
+                reason = "is not among the options"
+            yield ("rows", rows[0][0]), f"a prototype of {owner!r}, which {reason}"
         yield from _ranks(rows)
         for name in twice(row.prototype for _, row in rows):
             yield ("rows",), f"the prototype {name!r} is compared twice"
@@ -93,11 +93,11 @@ def _ranks(rows: Sequence[tuple[int, Row]]) -> Iterator[Fault]:
     if any(rank is None for rank in ranks):
         yield ("rows", place), "some rows of the class have a rank and others none"
         return
-    said = sorted(rank for rank in ranks if rank is not None)
-    if said != list(range(1, len(rows) + 1)):
-        yield ("rows", place), f"the ranks of its class are {said}; expected 1 to {len(rows)}"
+    own_ranks = sorted(rank for rank in ranks if rank is not None)
+    if own_ranks != list(range(1, len(rows) + 1)):
+        yield ("rows", place), f"the ranks of its class are {own_ranks}; expected 1 to {len(rows)}"
         return
-    ordered = sorted(rows, key=lambda one: one[1].rank or 0)
+    ordered = sorted(rows, key=lambda placed: placed[1].rank or 0)
     for (_, better), (place, worse) in pairwise(ordered):
         if better.similarity is None or worse.similarity is None:
             continue
@@ -109,50 +109,52 @@ def _ranks(rows: Sequence[tuple[int, Row]]) -> Iterator[Fault]:
             )
 
 
-def _path(photo: Photo, manifest: Manifest, known: frozenset[str]) -> Iterator[Fault]:
+def _path(photo: Photo, manifest: Manifest, prototype_ids: frozenset[str]) -> Iterator[Fault]:
     if not photo.rows:
         yield ("rows",), "there are no steps"
     for place, row in enumerate(photo.rows):
-        yield from _step(row, ("rows", place), known)
+        yield from _step(row, ("rows", place), prototype_ids)
         if row.present is None:
             yield ("rows", place, "present"), "missing; true or false is needed at every step"
     if photo.first_wrong is not None:
         if photo.first_wrong > len(photo.rows):
-            said = f"found step {photo.first_wrong}, but {len(photo.rows)} steps"
-            yield ("first_wrong",), said
+            fault = f"found step {photo.first_wrong}, but {len(photo.rows)} steps"
+            yield ("first_wrong",), fault
         elif photo.correct:
             yield ("first_wrong",), "a step is wrong, but the prediction is right"
     if photo.final is not None:
-        yield from _final(photo.final, photo, manifest, known)
+        yield from _final(photo.final, photo, manifest, prototype_ids)
 
 
 def _final(
-    final: FinalSteps, photo: Photo, manifest: Manifest, known: frozenset[str]
+    final: FinalSteps, photo: Photo, manifest: Manifest, prototype_ids: frozenset[str]
 ) -> Iterator[Fault]:
     for key in PLACES:
-        yield from _step(getattr(final, key), ("final", key), known)
-    classes = {one.id for one in manifest.classes}
+        yield from _step(getattr(final, key), ("final", key), prototype_ids)
+    classes = {class_.id for class_ in manifest.classes}
     for place, name in enumerate(final.classes):
         if name not in classes:
             yield ("final", "classes", place), f"{name!r} is not among the classes"
     if again := twice(final.classes):
         yield ("final", "classes"), f"{again[0]!r} is there twice; four different ones are needed"
     if photo.truth not in final.classes:
-        said = f"the true class {photo.truth!r} is not among {', '.join(final.classes)}"
-        yield ("final", "classes"), said
+        fault = f"the true class {photo.truth!r} is not among {', '.join(final.classes)}"
+        yield ("final", "classes"), fault
 
 
-def _step(row: Row, loc: Loc, known: frozenset[str]) -> Iterator[Fault]:
-    yield from _row(row, loc, known, region_needed=row.present is True)
+def _step(row: Row, loc: Loc, prototype_ids: frozenset[str]) -> Iterator[Fault]:
+    yield from _row(row, loc, prototype_ids, region_needed=row.present is True)
     if row.similarity is not None and not 0 <= row.similarity <= 1:
-        said = f"found {row.similarity:g}; a tree's similarities lie between 0 and 1"
-        yield (*loc, "similarity"), said
+        fault = f"found {row.similarity:g}; a tree's similarities lie between 0 and 1"
+        yield (*loc, "similarity"), fault
 
 
-def _row(row: Row, loc: Loc, known: frozenset[str], *, region_needed: bool) -> Iterator[Fault]:
-    if row.prototype not in known:
+def _row(
+    row: Row, loc: Loc, prototype_ids: frozenset[str], *, region_needed: bool
+) -> Iterator[Fault]:
+    if row.prototype not in prototype_ids:
         yield (*loc, "prototype"), f"{row.prototype!r} is not among the prototypes"
-    if said := box_fault(row.region):
-        yield (*loc, "region"), said
+    if fault := box_fault(row.region):
+        yield (*loc, "region"), fault
     if region_needed and row.region is None and row.crop is None:
         yield loc, "neither region nor crop says which part of the photo is compared"

@@ -91,49 +91,50 @@ def _mean(pixels: pictures.UInt8) -> tuple[float, ...]:
     return tuple(np.atleast_1d(pixels.mean((0, 1)) / 255).tolist())
 
 
-def faults(found: Readable, known: Pictures) -> Iterator[Fault]:
+def faults(stimulus_set: Readable, picture_files: Pictures) -> Iterator[Fault]:
     """Faults of all pictures of a set, each with its place."""
-    manifest = found.manifest
-    for loc, ref in _named(found):
-        if said := known.fault(ref):
-            yield loc, said
-    shown: dict[str, str] = {}
-    for loc, photo in found.every_photo():
+    manifest = stimulus_set.manifest
+    for loc, ref in _named(stimulus_set):
+        if fault := picture_files.fault(ref):
+            yield loc, fault
+    first_place: dict[str, str] = {}
+    for loc, photo in stimulus_set.every_photo():
         place = "a worked example" if photo.set is None else f"set {photo.set}"
-        content = known.content(photo.photo)
-        if content in shown:
-            where = "twice" if shown[content] == place else f"and in {shown[content]}"
+        content = picture_files.content(photo.photo)
+        if content in first_place:
+            first = first_place[content]
+            where = "twice" if first == place else f"and in {first}"
             yield (*loc, "photo"), f"{photo.photo!r} is in {place} {where}"
-        shown.setdefault(content, place)
+        first_place.setdefault(content, place)
         if manifest.kind != "heatmaps":
             continue
-        sizes = {known.size(ref) for ref in photo.heatmaps} - {None}
+        sizes = {picture_files.size(ref) for ref in photo.heatmaps} - {None}
         if len(sizes) > 1:
-            said = ", ".join(f"{w} × {h}" for w, h in sorted(s for s in sizes if s is not None))
-            yield (*loc, "heatmaps"), f"the heatmaps differ in size: {said}"
+            listed = ", ".join(f"{w} × {h}" for w, h in sorted(s for s in sizes if s is not None))
+            yield (*loc, "heatmaps"), f"the heatmaps differ in size: {listed}"
         if manifest.scale in ("positive", "signed"):
             for place_of, ref in enumerate(photo.heatmaps):
-                if known.coloured(ref):
-                    said = f"{ref!r} is coloured, but scale says {manifest.scale}: grey is needed"
-                    yield (*loc, "heatmaps", place_of), f"{said}, or scale: ready"
+                if picture_files.coloured(ref):
+                    fault = f"{ref!r} is coloured, but scale says {manifest.scale}: grey is needed"
+                    yield (*loc, "heatmaps", place_of), f"{fault}, or scale: ready"
 
 
-def warnings(found: Readable, known: Pictures) -> Iterator[str]:
+def warnings(stimulus_set: Readable, picture_files: Pictures) -> Iterator[str]:
     """What can be shown, but is hardly meant."""
-    for ref, (width, height) in known.sizes():
+    for ref, (width, height) in picture_files.sizes():
         if width * height > LARGE:
             yield (
                 f"the picture {ref!r} has {width} × {height} pixels and will come slowly; 512 to "
                 "1024 a side are enough"
             )
-    for _, photo in found.every_photo():
-        size = known.size(photo.photo)
+    for _, photo in stimulus_set.every_photo():
+        size = picture_files.size(photo.photo)
         if size is None:
             continue
-        if min(size) < 200 and found.manifest.kind != "scores":
+        if min(size) < 200 and stimulus_set.manifest.kind != "scores":
             yield f"photo {photo.id}: it has {size[0]} × {size[1]} pixels and will look coarse"
         for ref in photo.heatmaps[:1]:
-            heat = known.size(ref)
+            heat = picture_files.size(ref)
             if heat is not None and abs(heat[0] / heat[1] - size[0] / size[1]) > 0.05:
                 yield (
                     f"photo {photo.id}: heatmaps of {heat[0]} × {heat[1]} are stretched over a "
@@ -141,14 +142,14 @@ def warnings(found: Readable, known: Pictures) -> Iterator[str]:
                 )
 
 
-def _named(found: Readable) -> Iterator[tuple[Loc, str]]:
+def _named(stimulus_set: Readable) -> Iterator[tuple[Loc, str]]:
     """Every picture that a set names, with its place."""
-    manifest = found.manifest
-    for place, prototype in zip(found.prototypes, manifest.prototypes, strict=True):
+    manifest = stimulus_set.manifest
+    for place, prototype in zip(stimulus_set.prototypes, manifest.prototypes, strict=True):
         yield ("prototypes", place, "photo"), prototype.photo
         if prototype.crop is not None:
             yield ("prototypes", place, "crop"), prototype.crop
-    for loc, photo in found.every_photo():
+    for loc, photo in stimulus_set.every_photo():
         for inner, ref in _of_photo(photo):
             yield (*loc, *inner), ref
     if manifest.tree is not None:

@@ -24,35 +24,35 @@ def set_faults(manifest: Manifest) -> Iterator[Fault]:
     if not manifest.methods:
         yield ("methods",), "missing; the methods whose scores the photos have are needed"
     for key in ("id", "name"):
-        for said in twice(getattr(one, key) for one in manifest.methods):
-            yield ("methods",), f"two methods have the {key} {said!r}"
-    classes = [one.id for one in manifest.classes]
-    known: set[tuple[str, str]] = set()
-    for place, one in enumerate(manifest.pool):
+        for text in twice(getattr(method, key) for method in manifest.methods):
+            yield ("methods",), f"two methods have the {key} {text!r}"
+    classes = [class_.id for class_ in manifest.classes]
+    counted: set[tuple[str, str]] = set()
+    for place, cell in enumerate(manifest.pool):
         for key in ("truth", "prediction"):
-            if (said := getattr(one, key)) not in classes:
-                yield ("pool", place, key), f"{said!r} is not among the classes"
-        if (one.truth, one.prediction) in known:
-            yield ("pool", place), f"{one.truth} predicted as {one.prediction} is counted already"
-        known.add((one.truth, one.prediction))
+            if (class_ := getattr(cell, key)) not in classes:
+                yield ("pool", place, key), f"{class_!r} is not among the classes"
+        if (cell.truth, cell.prediction) in counted:
+            yield ("pool", place), f"{cell.truth} predicted as {cell.prediction} is counted already"
+        counted.add((cell.truth, cell.prediction))
 
 
 def photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
     """Faults of a photo, each with its place within the photo."""
-    classes = tuple(one.id for one in manifest.classes)
+    classes = tuple(class_.id for class_ in manifest.classes)
     if photo.options != classes:
-        found = ", ".join(photo.options) or "none"
+        options = ", ".join(photo.options) or "none"
         needed = ", ".join(classes)
-        yield ("options",), f"found {found}; all classes are needed, in their order ({needed})"
+        yield ("options",), f"found {options}; all classes are needed, in their order ({needed})"
     elif not photo.logits:
         yield ("logits",), "missing; the model's scores of all classes are needed"
     elif len(photo.logits) == len(classes):
         most = max(photo.logits)
         best = [name for name, logit in zip(classes, photo.logits, strict=True) if logit == most]
         if photo.prediction in classes and photo.prediction not in best:
-            said = f"found {photo.prediction!r}, but {best[0]!r} has the greatest logit"
-            yield ("prediction",), said
-    methods = [one.id for one in manifest.methods]
+            fault = f"found {photo.prediction!r}, but {best[0]!r} has the greatest logit"
+            yield ("prediction",), fault
+    methods = [method.id for method in manifest.methods]
     for method in methods:
         if method not in photo.scores:
             yield ("scores",), f"there are no scores of the method {method!r}"
@@ -65,85 +65,85 @@ def photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
 
 
 def _masked(photo: Photo, methods: Sequence[str], classes: int) -> Iterator[Fault]:
-    known: set[tuple[str, float, str, str]] = set()
-    for place, one in enumerate(photo.masked):
+    keys: set[tuple[str, float, str, str]] = set()
+    for place, masked in enumerate(photo.masked):
         loc: Loc = ("masked", place)
-        if one.method not in methods:
-            yield (*loc, "method"), f"{one.method!r} is not among the methods"
-        if len(one.logits) != classes:
-            yield (*loc, "logits"), f"found {len(one.logits)} values, but {classes} classes"
-        key = (one.method, one.percent, one.fill, one.sign)
-        if key in known:
-            said = f"{one.method}, {one.percent:g} %, {one.fill}, {one.sign}"
-            yield loc, f"the photo masked by {said} is there already"
-        known.add(key)
+        if masked.method not in methods:
+            yield (*loc, "method"), f"{masked.method!r} is not among the methods"
+        if len(masked.logits) != classes:
+            yield (*loc, "logits"), f"found {len(masked.logits)} values, but {classes} classes"
+        key = (masked.method, masked.percent, masked.fill, masked.sign)
+        if key in keys:
+            masking = f"{masked.method}, {masked.percent:g} %, {masked.fill}, {masked.sign}"
+            yield loc, f"the photo masked by {masking} is there already"
+        keys.add(key)
 
 
-def file_faults(found: Readable, known: Pictures) -> Iterator[Fault]:
+def file_faults(stimulus_set: Readable, picture_files: Pictures) -> Iterator[Fault]:
     """Faults of score files, each with its place; what can be read joins the files of the set."""
     grid: tuple[int, ...] | None = None
-    for loc, photo in found.every_photo():
-        size = known.size(photo.photo)
+    for loc, photo in stimulus_set.every_photo():
+        size = picture_files.size(photo.photo)
         if (
             size is not None
-            and known.grey(photo.photo)
-            and len(found.manifest.mean_level or ()) > 1
+            and picture_files.grey(photo.photo)
+            and len(stimulus_set.manifest.mean_level or ()) > 1
         ):
-            said = f"{photo.photo!r} is grey, but mean_level has red, green and blue"
-            yield (*loc, "photo"), said
+            fault = f"{photo.photo!r} is grey, but mean_level has red, green and blue"
+            yield (*loc, "photo"), fault
         for method, ref in photo.scores.items():
             place: Loc = (*loc, "scores", method)
             try:
-                content = pictures.content_of(known.folder, ref, score_files.SCORES)
+                content = pictures.content_of(picture_files.folder, ref, score_files.SCORES)
                 scores = score_files.decoded(content, ref)
             except StimuliError as error:
                 yield place, f"{error.what} {error.todo}"
                 continue
-            known.files[ref] = content
+            picture_files.files[ref] = content
             if grid is None:
                 grid = scores.shape
             if scores.shape != grid:
-                said = f"{ref!r} is of {_shape(scores.shape)} cells, others of {_shape(grid)}"
-                yield place, f"{said}; one grid for all is needed"
+                fault = f"{ref!r} is of {_shape(scores.shape)} cells, others of {_shape(grid)}"
+                yield place, f"{fault}; one grid for all is needed"
             elif size is not None and (size[0] % grid[1] or size[1] % grid[0]):
                 said = f"a photo of {size[0]} × {size[1]} pixels has no whole blocks for "
                 yield place, f"{said}{_shape(grid)} cells"
             if float(np.ptp(scores)) == 0:
-                known.flat.append(ref)
+                picture_files.flat.append(ref)
 
 
 def _shape(grid: tuple[int, ...]) -> str:
     return f"{grid[1]} × {grid[0]}"
 
 
-def warnings(manifest: Manifest, known: Pictures) -> Iterator[str]:
+def warnings(manifest: Manifest, picture_files: Pictures) -> Iterator[str]:
     """What can be shown, but is hardly meant."""
-    for ref in known.flat:
+    for ref in picture_files.flat:
         yield f"all scores in {ref!r} are equal: its pixels are shown in an order by chance"
     if manifest.mean_level is None:
-        said = "mean_level is missing: masked pixels cannot become the mean of the pictures"
-        levels = [known.mean(photo.photo) for photo in manifest.photos]
-        mean = [round(float(one), 4) for one in np.mean(np.broadcast_arrays(*levels), 0)]
-        yield f"{said}, as they do where a study says nothing else; of these photos it is {mean}"
+        fault = "mean_level is missing: masked pixels cannot become the mean of the pictures"
+        levels = [picture_files.mean(photo.photo) for photo in manifest.photos]
+        mean = [round(float(level), 4) for level in np.mean(np.broadcast_arrays(*levels), 0)]
+        yield f"{fault}, as they do where a study says nothing else; of these photos it is {mean}"
     if all(photo.correct for photo in manifest.photos):
         yield "the model is right in all photos: nobody can be found to follow its errors"
     if manifest.pool:
-        count = sum(one.count for one in manifest.pool)
-        right = sum(one.count for one in manifest.pool if one.truth == one.prediction)
+        count = sum(cell.count for cell in manifest.pool)
+        right = sum(cell.count for cell in manifest.pool if cell.truth == cell.prediction)
         if count == 0 or abs(100 * right / count - manifest.method.accuracy) > OFF:
             yield (
                 f"pool counts {right} of {count} photos as right, but the accuracy of the model is "
                 f"{manifest.method.accuracy:g} %"
             )
-    asked = Counter(
-        (one.method, one.percent, one.fill, one.sign)
+    photos_of = Counter(
+        (masked.method, masked.percent, masked.fill, masked.sign)
         for photo in manifest.photos
-        for one in photo.masked
+        for masked in photo.masked
     )
-    missing = [key for key, count in asked.items() if count < len(manifest.photos)]
+    missing = [key for key, count in photos_of.items() if count < len(manifest.photos)]
     if missing:
         method, percent, fill, sign = missing[0]
         yield (
             f"what the model makes of masked photos is not there for every photo: e.g. {method}, "
-            f"{percent:g} %, {fill}, {sign} for {asked[missing[0]]} of {len(manifest.photos)}"
+            f"{percent:g} %, {fill}, {sign} for {photos_of[missing[0]]} of {len(manifest.photos)}"
         )

@@ -27,10 +27,10 @@ evenly spread both ways (a Rayleigh distribution)."""
 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, UInt8]:
-    said = json.loads((assets() / "colour_maps.json").read_text("utf-8"))
+    tables = json.loads((assets() / "colour_maps.json").read_text("utf-8"))
     return {
         name: np.frombuffer(bytes.fromhex("".join(rows)), np.uint8).reshape(256, 3)
-        for name, rows in said.items()
+        for name, rows in tables.items()
     }
 
 

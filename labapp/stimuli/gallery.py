@@ -63,8 +63,8 @@ def keep(
             _write(folder / name, content)
         files[place][ref] = name
     return tuple(
-        StimuliKept(stimuli=one.id, manifest_sha256=one.sha256, files=kept)
-        for one, kept in zip(stimulus_sets, files, strict=True)
+        StimuliKept(stimuli=stimulus_set.id, manifest_sha256=stimulus_set.sha256, files=names)
+        for stimulus_set, names in zip(stimulus_sets, files, strict=True)
     )
 
 
@@ -81,16 +81,16 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
         return 0, _bird_bytes(ref)
     if masking.is_masked(ref):
         return _masked(stimulus_sets, ref)
-    there = [n for n, one in enumerate(stimulus_sets) if pictures.path_of(one.folder, ref).exists()]
-    found = {n: pictures.content_of(stimulus_sets[n].folder, ref) for n in there or [0]}
-    if len(set(found.values())) > 1:
+    there = [n for n, s in enumerate(stimulus_sets) if pictures.path_of(s.folder, ref).exists()]
+    contents = {n: pictures.content_of(stimulus_sets[n].folder, ref) for n in there or [0]}
+    if len(set(contents.values())) > 1:
         names = " and ".join(stimulus_sets[n].id for n in there)
         raise StimuliError(
             f"{ref!r} is one picture in {names}, but not the same.",
             safe="No session was opened.",
             todo="Rename it in one of them, and import that set again.",
         )
-    return next(iter(found.items()))
+    return next(iter(contents.items()))
 
 
 def _masked(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]:
@@ -102,13 +102,13 @@ def _masked(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]
             f"{error}.",
             todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT.",
         ) from error
-    for place, one in enumerate(stimulus_sets):
-        if one.id == wanted.stimuli:
-            return place, masked.png(one, wanted)
-    known = ", ".join(one.id for one in stimulus_sets) or "none"
+    for place, stimulus_set in enumerate(stimulus_sets):
+        if stimulus_set.id == wanted.stimuli:
+            return place, masked.png(stimulus_set, wanted)
+    ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
     raise StimuliError(
         f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
-        todo=f"Name a picture of one of these: {known}.",
+        todo=f"Name a picture of one of these: {ids}.",
     )
 
 
@@ -136,11 +136,11 @@ def _painter() -> str:
     """What the birds are painted with, so that a changed painter finds nothing in the cache."""
     root = Path(next(iter(datasets.__path__)))
     sources = [*sorted((root / "birds").glob("*.py")), root / "painter.py", root / "outlines.py"]
-    said = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sources:
-        said.update(path.read_bytes())
-    said.update(f"{pictures.PHOTO_PX} {pictures.PROTOTYPE_PX}".encode())
-    return said.hexdigest()[:16]
+        digest.update(path.read_bytes())
+    digest.update(f"{pictures.PHOTO_PX} {pictures.PROTOTYPE_PX}".encode())
+    return digest.hexdigest()[:16]
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -170,9 +170,9 @@ class Gallery:
         self._files = dict(files)
 
     @classmethod
-    def of(cls, folder: Path, kept: Iterable[StimuliKept]) -> Gallery:
+    def of(cls, folder: Path, stored: Iterable[StimuliKept]) -> Gallery:
         """The gallery of what was kept."""
-        return cls(folder, {ref: name for one in kept for ref, name in one.files.items()})
+        return cls(folder, {ref: name for stimuli in stored for ref, name in stimuli.files.items()})
 
     def rgb(self, ref: str) -> UInt8:
         """A picture: uint8, shape (height, width, 3), not to be written to.

@@ -18,10 +18,10 @@ from labapp.stimuli.manifest import Manifest
 
 def checked(folder: Path) -> Findings:
     """The set in a folder with nothing wrong. Raises StimuliError with all that is wrong."""
-    found = check(sources.read(folder))
-    if found.manifest is None:
-        raise library.refusal(f"The stimulus set in {folder} cannot be shown", found.faults)
-    return found
+    result = check(sources.read(folder))
+    if result.manifest is None:
+        raise library.refusal(f"The stimulus set in {folder} cannot be shown", result.faults)
+    return result
 
 
 def opened(reference: str) -> StimulusSet:
@@ -48,17 +48,17 @@ def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, Finding
     ------
     StimuliError : something is wrong with the set, or there is one of that id.
     """
-    found = checked(folder)
-    assert found.manifest is not None
+    result = checked(folder)
+    assert result.manifest is not None
     root = library.own() if into is None else into
-    taken = [one / found.manifest.id for one in dict.fromkeys((library.shipped(), root))]
+    taken = [path / result.manifest.id for path in dict.fromkeys((library.shipped(), root))]
     for path in taken:
         if path.exists():
             raise StimuliError(
-                f"There is a stimulus set {found.manifest.id!r} already, in {path}.",
+                f"There is a stimulus set {result.manifest.id!r} already, in {path}.",
                 todo="Give the new one another id; studies and records name the old one.",
             )
-    return write(root / found.manifest.id, found.manifest, found.files), found
+    return write(root / result.manifest.id, result.manifest, result.files), result
 
 
 def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:

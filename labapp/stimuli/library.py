@@ -57,11 +57,11 @@ def own() -> Path:
 
 def listed() -> tuple[Path, ...]:
     """Folders of all sets, the shipped ones first, each group by name."""
-    found: list[Path] = []
+    folders: list[Path] = []
     for root in dict.fromkeys((shipped(), own())):
         if root.is_dir():
-            found += sorted(path.parent for path in root.glob(f"*/{MANIFEST}"))
-    return tuple(found)
+            folders += sorted(path.parent for path in root.glob(f"*/{MANIFEST}"))
+    return tuple(folders)
 
 
 def find(reference: str | Path) -> Path:
@@ -83,10 +83,10 @@ def find(reference: str | Path) -> Path:
             f"The stimulus set in {name} is made of tables, which no study can name.",
             todo=f"Import it with `labapp stimuli import {name}`, and name the id in its {HEADER}.",
         )
-    known = ", ".join(dict.fromkeys(path.name for path in listed())) or "none"
+    names = ", ".join(dict.fromkeys(path.name for path in listed())) or "none"
     raise StimuliError(
         f"There is no stimulus set {name!r}.",
-        todo=f"Known are: {known}. A folder of your own is taken by `labapp stimuli import DIR`.",
+        todo=f"Known are: {names}. A folder of your own is taken by `labapp stimuli import DIR`.",
     )
 
 
@@ -176,14 +176,14 @@ def schema_fault(error: Mapping[str, Any]) -> str:
         key, fields = str(error["loc"][-1]), fields_at(Manifest, error["loc"][:-1])
         near = difflib.get_close_matches(key, fields, 1)
         return f"unknown key (did you mean {near[0]!r}?)" if near else "unknown key"
-    said = str(error["msg"]).removeprefix("Value error, ")
+    allowed = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "string_pattern_mismatch":
-        said = PATTERNS.get(error["ctx"]["pattern"], said)
+        allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
     elif error["type"] == "too_short":
         return f"found {len(error['input'])}; at least {error['ctx']['min_length']} needed"
-    found = repr(error["input"])
-    found = found if len(found) <= 60 else found[:57] + "…"
-    return f"found {found}; {said[:1].lower()}{said[1:]}"
+    value = repr(error["input"])
+    value = value if len(value) <= 60 else value[:57] + "…"
+    return f"found {value}; {allowed[:1].lower()}{allowed[1:]}"
 
 
 def named_path(loc: Iterable[str | int], value: Any) -> str:

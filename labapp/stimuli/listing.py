@@ -36,15 +36,15 @@ def rows() -> list[dict[str, Any]]:
     return out
 
 
-def lines(found: list[dict[str, Any]]) -> list[str]:
+def lines(rows: list[dict[str, Any]]) -> list[str]:
     """The same for people."""
-    wide = max((len(row["id"]) for row in found), default=0)
+    wide = max((len(row["id"]) for row in rows), default=0)
     out = []
-    for row in found:
+    for row in rows:
         if "problem" in row:
-            said = row["problem"]
+            text = row["problem"]
         else:
             sets = "1 set" if row["sets"] == 1 else f"{row['sets']} sets"
-            said = f"{row['title']} ({sets}, {row['photos']} photos)"
-        out.append(f"{row['id']:{wide}}  {row['source']:7}  {said}")
+            text = f"{row['title']} ({sets}, {row['photos']} photos)"
+        out.append(f"{row['id']:{wide}}  {row['source']:7}  {text}")
     return [*out, "", f"shipped: {resources.stimuli()}", f"own:     {resources.user_stimuli()}"]

@@ -13,59 +13,62 @@ from labapp.stimuli.masking import Int64, MaskedRef
 from labapp.stimuli.pictures import UInt8
 
 
-def picture(found: StimulusSet, ref: MaskedRef) -> UInt8:
+def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
     """A masked picture: uint8, shape (height, width) where the photo is grey, else (height, width,
     3).
 
     Raises StimuliError: the set has no such photo or method, a file is missing or damaged, or the
     picture has no whole blocks for the scores.
     """
-    if ref.stimuli != found.id:
+    if ref.stimuli != stimulus_set.id:
         raise StimuliError(
-            f"{str(ref)!r} is a masked picture of the set {ref.stimuli!r}, not of {found.id!r}.",
+            f"{str(ref)!r} is a masked picture of the set {ref.stimuli!r}, "
+            f"not of {stimulus_set.id!r}.",
             todo="Name a picture of this set.",
         )
-    photo = photo_of(found.manifest, ref.photo)
+    photo = photo_of(stimulus_set.manifest, ref.photo)
     file = photo.scores.get(ref.method)
     if file is None:
-        known = ", ".join(photo.scores) or "none"
+        methods = ", ".join(photo.scores) or "none"
         raise StimuliError(
-            f"The photo {ref.photo!r} of {found.id} has no scores of the method {ref.method!r}.",
-            todo=f"Name one of its methods: {known}.",
+            f"The photo {ref.photo!r} of {stimulus_set.id} has no scores of the method "
+            f"{ref.method!r}.",
+            todo=f"Name one of its methods: {methods}.",
         )
-    scores = score_files.read(found.folder, file)
-    written = pictures.written(found.folder, file, score_files.SCORES)
-    ranked = _ranked(found.folder, file, written, ref.sign)
+    scores = score_files.read(stimulus_set.folder, file)
+    written = pictures.written(stimulus_set.folder, file, score_files.SCORES)
+    ranked = _ranked(stimulus_set.folder, file, written, ref.sign)
     try:
-        level = masking.level(ref.fill, found.manifest.mean_level)
+        level = masking.level(ref.fill, stimulus_set.manifest.mean_level)
         mask = masking.first(ranked, ref.percent, scores.shape)
-        return masking.masked(_native(found.folder, photo.photo), mask, level)
+        return masking.masked(_native(stimulus_set.folder, photo.photo), mask, level)
     except ValueError as error:
         raise StimuliError(
-            f"The photo {ref.photo!r} of {found.id} cannot be masked: {error}.",
+            f"The photo {ref.photo!r} of {stimulus_set.id} cannot be masked: {error}.",
             todo="`labapp stimuli check` says what the set lacks.",
         ) from error
 
 
-def png(found: StimulusSet, ref: MaskedRef) -> bytes:
+def png(stimulus_set: StimulusSet, ref: MaskedRef) -> bytes:
     """A masked picture as a PNG file, 8 bits a channel. Raises as `picture` does."""
-    return pictures.png(picture(found, ref), optimize=False)
+    return pictures.png(picture(stimulus_set, ref), optimize=False)
 
 
-def written(found: StimulusSet, photo: Photo, method: str) -> tuple[object, ...]:
+def written(stimulus_set: StimulusSet, photo: Photo, method: str) -> tuple[object, ...]:
     """What changes when the files of a masked photo are written again, or are others of the same
     names. Raises StimuliError where one is missing."""
-    whole = () if pictures.is_bird(photo.photo) else pictures.written(found.folder, photo.photo)
-    scores = pictures.written(found.folder, photo.scores[method], score_files.SCORES)
-    return (found.folder, *whole, *scores)
+    folder = stimulus_set.folder
+    whole = () if pictures.is_bird(photo.photo) else pictures.written(folder, photo.photo)
+    scores = pictures.written(folder, photo.scores[method], score_files.SCORES)
+    return (folder, *whole, *scores)
 
 
 def photo_of(manifest: Manifest, name: str) -> Photo:
     """A photo of a set, a worked example too. Raises StimuliError where there is none."""
     examples = (manifest.correct_example, manifest.incorrect_example)
-    for one in (*manifest.photos, *examples):
-        if one is not None and one.id == name:
-            return one
+    for photo in (*manifest.photos, *examples):
+        if photo is not None and photo.id == name:
+            return photo
     raise StimuliError(
         f"The stimulus set {manifest.id} has no photo {name!r}.",
         todo="`labapp stimuli check` and the set's manifest.json say which there are.",

@@ -25,8 +25,8 @@ PREFIX = "masked:"
 TIES = 20180801
 """Seed of the order among pixels of equal score, the same for all pictures of a size."""
 
-FILLS: dict[str, Fill] = {one: one for one in ("mean", "black", "grey", "white")}
-SIGNS: dict[str, Sign] = {one: one for one in ("signed", "absolute")}
+FILLS: dict[str, Fill] = {fill: fill for fill in ("mean", "black", "grey", "white")}
+SIGNS: dict[str, Sign] = {sign: sign for sign in ("signed", "absolute")}
 """By what they are called."""
 
 
@@ -51,8 +51,8 @@ class MaskedRef:
     percent: float
 
     def __str__(self) -> str:
-        said = (self.stimuli, self.photo, self.method, self.fill, self.sign, f"{self.percent:g}")
-        return PREFIX + ":".join(said)
+        parts = (self.stimuli, self.photo, self.method, self.fill, self.sign, f"{self.percent:g}")
+        return PREFIX + ":".join(parts)
 
     @classmethod
     def of(cls, ref: str) -> MaskedRef:
@@ -63,10 +63,10 @@ class MaskedRef:
         stimuli, photo, method, fill, sign, percent = parts
         if fill not in FILLS or sign not in SIGNS:
             raise ValueError(f"{ref!r} names no masked picture")
-        shown = float(percent)
-        if not 0 < shown <= 100:
+        share = float(percent)
+        if not 0 < share <= 100:
             raise ValueError(f"{ref!r} shows no percentage above 0, up to 100")
-        return cls(stimuli, photo, method, FILLS[fill], SIGNS[sign], shown)
+        return cls(stimuli, photo, method, FILLS[fill], SIGNS[sign], share)
 
 
 def is_masked(ref: str) -> bool:
@@ -83,22 +83,22 @@ def sizes(smallest: float = 5, largest: float = 60, count: int = 10) -> tuple[fl
     """
     spaced = np.geomspace(smallest, largest, count)
     # What is a whole number but for rounding stays it.
-    found = tuple(float(value) for value in np.floor(spaced + 1e-9))
-    if len(set(found)) < len(found) or found[0] <= 0:
+    percents = tuple(float(value) for value in np.floor(spaced + 1e-9))
+    if len(set(percents)) < len(percents) or percents[0] <= 0:
         raise ValueError(
             f"{count} masks from {smallest:g} to {largest:g} % are not distinct whole percents"
         )
-    return found
+    return percents
 
 
 def ascending(percents: Sequence[float]) -> tuple[float, ...]:
     """Percentages of pixels shown as somebody lists them. Raises ValueError unless they lie above
     0, up to 100, ascend, and have at most six digits, by which masked pictures are named."""
-    if not percents or not all(0 < one <= 100 for one in percents):
+    if not percents or not all(0 < percent <= 100 for percent in percents):
         raise ValueError("percentages above 0, up to 100, are needed")
     if list(percents) != sorted(set(percents)):
         raise ValueError("the percentages must ascend: more and more is shown")
-    if finer := [one for one in percents if float(f"{one:g}") != one]:
+    if finer := [percent for percent in percents if float(f"{percent:g}") != percent]:
         raise ValueError(f"{finer[0]!r} has more digits than the name of a masked picture: six")
     return tuple(percents)
 
@@ -148,7 +148,7 @@ def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
     if fill == "mean":
         if mean is None:
             raise ValueError("the stimulus set does not say its mean level")
-        return np.array([round(one * 255) for one in mean], np.uint8)
+        return np.array([round(share * 255) for share in mean], np.uint8)
     return np.array([{"black": 0, "grey": 128, "white": 255}[fill]], np.uint8)
 
 

@@ -22,16 +22,16 @@ from labapp.text_tables import write_csv
 TABLE = "masked.csv"
 
 
-def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
+def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> int:
     """Write all masked pictures, those of the example too, and the table, into a new folder, whole
     or not at all. How many there are.
 
     Raises StimuliError: the set has no scores, a file of it is missing or damaged, or the folder
     exists or cannot be written.
     """
-    if found.manifest.kind != "scores":
+    if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(
-            f"The stimulus set {found.id} is of the kind {found.manifest.kind}: it has no scores "
+            f"The stimulus set {stimulus_set.id} is of the kind {kind}: it has no scores "
             "by which pictures are masked.",
             todo="Name a set whose kind is scores.",
         )
@@ -44,11 +44,11 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
     rows: list[dict[str, str]] = []
     try:
         draft.mkdir(parents=True)
-        for ref in _refs(found, masking):
+        for ref in _refs(stimulus_set, masking):
             # A folder a method: ids may have - in them, and two pictures must not have one name.
             name = f"{ref.method}/{ref.photo}-{ref.percent:g}.png"
             (draft / name).parent.mkdir(exist_ok=True)
-            (draft / name).write_bytes(masked.png(found, ref))
+            (draft / name).write_bytes(masked.png(stimulus_set, ref))
             rows.append(
                 {
                     "photo": ref.photo,
@@ -73,9 +73,12 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> int:
     return len(rows)
 
 
-def _refs(found: StimulusSet, masking: Masking) -> Iterator[MaskedRef]:
-    examples = (found.manifest.correct_example, found.manifest.incorrect_example)
-    for photo in (*found.manifest.photos, *(one for one in examples if one is not None)):
+def _refs(stimulus_set: StimulusSet, masking: Masking) -> Iterator[MaskedRef]:
+    manifest = stimulus_set.manifest
+    examples = (manifest.correct_example, manifest.incorrect_example)
+    for photo in (*manifest.photos, *filter(None, examples)):
         for method in photo.scores:
             for percent in masking.percents:
-                yield MaskedRef(found.id, photo.id, method, masking.fill, masking.sign, percent)
+                yield MaskedRef(
+                    stimulus_set.id, photo.id, method, masking.fill, masking.sign, percent
+                )

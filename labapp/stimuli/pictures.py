@@ -50,8 +50,8 @@ def bird_of(ref: str) -> Bird:
 
     try:
         _, seed, part, species, number = ref.split(":")
-        (known,) = (one for one in PARTS if one == part)
-        return bird(int(seed), known, int(species), int(number))
+        (kind,) = (name for name in PARTS if name == part)
+        return bird(int(seed), kind, int(species), int(number))
     except ValueError as error:
         raise StimuliError(
             f"{ref!r} names no bird.",
@@ -107,10 +107,10 @@ def written(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
     """What changes when a file is written again: its time in ns and its bytes. Raises StimuliError
     where it is missing."""
     try:
-        said = path_of(folder, ref, what).stat()
+        status = path_of(folder, ref, what).stat()
     except (OSError, ValueError) as error:
         raise unreadable(ref, what, error) from error
-    return said.st_mtime_ns, said.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def unreadable(ref: str, what: str, error: OSError | ValueError) -> StimuliError:

@@ -59,7 +59,9 @@ def readable(source: Source) -> tuple[Readable | None, list[str]]:
             _places(source.value, "photos", bad),
             _places(source.value, "prototypes", bad),
             frozenset(
-                str(one.get("id")) for one in _items(source.value, "prototypes") if one is not None
+                str(item.get("id"))
+                for item in _items(source.value, "prototypes")
+                if item is not None
             ),
             not faults,
         ),
@@ -69,19 +71,19 @@ def readable(source: Source) -> tuple[Readable | None, list[str]]:
 
 def _follows(error: ErrorDetails) -> bool:
     """Whether a list is too short only because some of its items were refused."""
-    found = error["input"]
+    items = error["input"]
     return (
         error["type"] == "too_short"
-        and isinstance(found, list)
-        and len(found) >= error["ctx"]["min_length"]
+        and isinstance(items, list)
+        and len(items) >= error["ctx"]["min_length"]
     )
 
 
 def _items(value: Any, key: str) -> list[Any]:
     """The items of a list of the manifest; what is none of a photo's shape as None."""
-    found = value.get(key) if isinstance(value, dict) else None
-    there = found if isinstance(found, list) else []
-    return [one if isinstance(one, dict) else None for one in there]
+    items = value.get(key) if isinstance(value, dict) else None
+    there = items if isinstance(items, list) else []
+    return [item if isinstance(item, dict) else None for item in there]
 
 
 def _places(value: Any, key: str, bad: set[Loc]) -> tuple[int, ...]:
@@ -95,5 +97,5 @@ def _without(value: Any, bad: set[Loc]) -> Any:
     out = {key: item for key, item in value.items() if (key,) not in bad}
     for key in ("photos", "prototypes"):
         if isinstance(out.get(key), list):
-            out[key] = [one for n, one in enumerate(out[key]) if (key, n) not in bad]
+            out[key] = [item for n, item in enumerate(out[key]) if (key, n) not in bad]
     return out

@@ -76,9 +76,9 @@ class Source:
         """A place in the manifest by file and line, or by file and path."""
         path = tuple(loc)
         for length in range(len(path), 0, -1):
-            if (known := self.places.get(path[:length])) is not None:
+            if (place := self.places.get(path[:length])) is not None:
                 rest = named_path(path[length:], None)
-                return known if length == len(path) else f"{known}, {rest}"
+                return place if length == len(path) else f"{place}, {rest}"
         return f"{self.name}, {named_path(path, self.value)}"
 
 
@@ -224,7 +224,7 @@ def _photo(source: Source, line: str, cells: Json) -> tuple[Json, list[str]]:
             photo[key] = _list(cells[key])
     for key in ("logits", "strengths"):
         if key in cells:
-            photo[key] = [_number(source, line, key, one, float) for one in _list(cells[key])]
+            photo[key] = [_number(source, line, key, entry, float) for entry in _list(cells[key])]
     if (place := cells.get("set")) is not None:
         photo["set"] = place if place in EXAMPLES else _number(source, line, "set", place, int)
     if "first_wrong" in cells:
@@ -242,21 +242,21 @@ def _photo(source: Source, line: str, cells: Json) -> tuple[Json, list[str]]:
 
 def _row(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> None:
     """Put a row into its photo."""
-    known = _its_photo(source, line, cells, photos)
-    if known is None:
+    entry = _its_photo(source, line, cells, photos)
+    if entry is None:
         return
     place = cells.pop("place", "")
     row = _boxed(cells, "region")
     for key, kind in (("similarity", float), ("rank", int)):
         if key in row:
             row[key] = _number(source, line, key, row[key], kind)
-    if (said := row.get("present")) is not None:
-        if said.lower() not in TRUE | FALSE:
-            source.faults.append(f"{line}, present: found {said!r}; allowed are true and false")
+    if (present := row.get("present")) is not None:
+        if present.lower() not in TRUE | FALSE:
+            source.faults.append(f"{line}, present: found {present!r}; allowed are true and false")
             del row["present"]
         else:
-            row["present"] = said.lower() in TRUE
-    photo, loc = known["photo"], known["loc"]
+            row["present"] = present.lower() in TRUE
+    photo, loc = entry["photo"], entry["loc"]
     if place in PLACES:
         photo.setdefault("final", {})[place] = row
         source.places[*loc, "final", place] = line
@@ -271,27 +271,27 @@ def _row(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> Non
 
 def _masked(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> None:
     """Put what the model makes of a masked photo into the photo."""
-    known = _its_photo(source, line, cells, photos)
-    if known is None:
+    entry = _its_photo(source, line, cells, photos)
+    if entry is None:
         return
     cells.pop("file", None)
     if "percent" in cells:
         cells["percent"] = _number(source, line, "percent", cells["percent"], float)
     if "logits" in cells:
-        said = _list(cells["logits"])
-        cells["logits"] = [_number(source, line, "logits", one, float) for one in said]
-    masked = known["photo"].setdefault("masked", [])
-    source.places[*known["loc"], "masked", len(masked)] = line
+        logits = _list(cells["logits"])
+        cells["logits"] = [_number(source, line, "logits", logit, float) for logit in logits]
+    masked = entry["photo"].setdefault("masked", [])
+    source.places[*entry["loc"], "masked", len(masked)] = line
     masked.append(cells)
 
 
 def _its_photo(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> Json | None:
     """The photo that a line of another table names, with its place."""
     of = cells.pop("photo", None)
-    known = photos.get(str(of))
-    if known is None:
+    entry = photos.get(str(of))
+    if entry is None:
         source.faults.append(f"{line}, photo: there is no photo {of!r} in photos.csv")
-    return known
+    return entry
 
 
 def _boxed(cells: Json, key: str) -> Json:
@@ -323,7 +323,7 @@ def _number(
 
 
 def _list(cell: str) -> list[str]:
-    return [one.strip() for one in cell.split("|")] if cell else []
+    return [entry.strip() for entry in cell.split("|")] if cell else []
 
 
 def dumped(value: Json) -> bytes:
@@ -331,7 +331,7 @@ def dumped(value: Json) -> bytes:
     lines = []
     for key, item in value.items():
         if isinstance(item, list) and item:
-            inner = ",\n  ".join(_compact(one) for one in item)
+            inner = ",\n  ".join(_compact(inner_item) for inner_item in item)
             lines.append(f" {json.dumps(key)}: [\n  {inner}\n ]")
         else:
             lines.append(f" {json.dumps(key)}: {_compact(item)}")

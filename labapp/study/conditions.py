@@ -54,8 +54,8 @@ class Cells(Strict):
         return cells
 
 
-def _rule(said: Any) -> str:
-    keys = type(said).model_fields if isinstance(said, Strict) else said
+def _rule(value: Any) -> str:
+    keys = type(value).model_fields if isinstance(value, Strict) else value
     # What is no object is told by the kind that it falls to.
     return "drawn" if isinstance(keys, dict) and "cells" in keys else "odd and even"
 
@@ -74,19 +74,19 @@ def check(assignment: Mapping[str, ByNumber | Cells]) -> None:
     for rule in assignment.values():
         if isinstance(rule, Cells) and rule.draw > len(rule.cells):
             raise ValueError(f"a draw of at most {len(rule.cells)}, as many as there are cells")
-    known = names(assignment)
-    for name in known:
-        if name in RESERVED or known.count(name) > 1:
+    variables = names(assignment)
+    for name in variables:
+        if name in RESERVED or variables.count(name) > 1:
             raise ValueError(f"names that are not taken; {name!r} is")
 
 
 def names(assignment: Mapping[str, ByNumber | Cells]) -> list[str]:
     """Every variable, those of the cells too."""
-    found = list(assignment)
+    variables = list(assignment)
     for rule in assignment.values():
         if isinstance(rule, Cells):
-            found += next(iter(rule.cells.values()))
-    return found
+            variables += next(iter(rule.cells.values()))
+    return variables
 
 
 def values_of(
@@ -94,21 +94,21 @@ def values_of(
 ) -> dict[str, tuple[Value, ...]]:
     """Every value that each variable can have; inside: within `each`. What is drawn several times
     has no single value outside it."""
-    found: dict[str, tuple[Value, ...]] = {}
+    values: dict[str, tuple[Value, ...]] = {}
     for name, rule in assignment.items():
         if isinstance(rule, ByNumber):
-            found[name] = (rule.odd, rule.even)
+            values[name] = (rule.odd, rule.even)
         elif inside or rule.draw == 1:
-            found[name] = tuple(rule.cells)
+            values[name] = tuple(rule.cells)
             for variable in next(iter(rule.cells.values())):
-                found[variable] = tuple(cell[variable] for cell in rule.cells.values())
-    return found
+                values[variable] = tuple(cell[variable] for cell in rule.cells.values())
+    return values
 
 
 def cells_of(assignment: Mapping[str, ByNumber | Cells]) -> tuple[str, Cells] | None:
     """The drawn variable and its cells, if the study has one."""
-    found = ((name, rule) for name, rule in assignment.items() if isinstance(rule, Cells))
-    return next(found, None)
+    rules = ((name, rule) for name, rule in assignment.items() if isinstance(rule, Cells))
+    return next(rules, None)
 
 
 def by_number(assignment: Mapping[str, ByNumber | Cells], number: int) -> Scope:
@@ -145,7 +145,7 @@ def matches(only_if: Mapping[str, Value | tuple[Value, ...]], scope: Mapping[str
 
 def fill(template: str, scope: Mapping[str, Value]) -> str:
     """A name with its variables filled in. Raises KeyError with the name of an unknown one."""
-    return VARIABLE.sub(lambda found: str(scope[found.group(1)]), template)
+    return VARIABLE.sub(lambda match: str(scope[match.group(1)]), template)
 
 
 def fill_all(templates: Sequence[str], scope: Mapping[str, Value]) -> tuple[str, ...]:

@@ -52,9 +52,9 @@ class StagesItem(Item):
 def _kinds(*, inside: bool) -> dict[str, list[type[Item]]]:
     """The classes of items by their key; inside: of those that can stand inside `each`."""
     kinds: dict[str, list[type[Item]]] = {}
-    for known in (*registry.item_classes(), StagesItem, *(() if inside else (EachItem,))):
-        if not (inside and (known.first_only or known.last_only)):
-            kinds.setdefault(known.key, []).append(known)
+    for item_class in (*registry.item_classes(), StagesItem, *(() if inside else (EachItem,))):
+        if not (inside and (item_class.first_only or item_class.last_only)):
+            kinds.setdefault(item_class.key, []).append(item_class)
     return kinds
 
 
@@ -77,7 +77,7 @@ def _union(*, inside: bool) -> TypeAdapter[Item]:
 
 
 def _classes(*, inside: bool) -> tuple[type[Item], ...]:
-    return tuple(known for classes in _kinds(inside=inside).values() for known in classes)
+    return tuple(item_class for classes in _kinds(inside=inside).values() for item_class in classes)
 
 
 @cache

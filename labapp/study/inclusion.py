@@ -98,19 +98,19 @@ def achieved(plan: Sequence[Mapping[str, Any]], tally: Tally) -> Achieved:
 
 
 def decide(
-    rules: Inclusion, found: Achieved, *, completed: bool, withdrawn: bool = False
+    rules: Inclusion, achieved: Achieved, *, completed: bool, withdrawn: bool = False
 ) -> InclusionDecided:
     """The study's rules, on what was achieved. completed: the plan was gone through to its end.
 
     A participant who withdraws is excluded whatever the study says.
     """
     broken = {
-        "completed": rules.completed and not (completed and found.stages_skipped == 0),
+        "completed": rules.completed and not (completed and achieved.stages_skipped == 0),
         "practice_correct": (
-            rules.practice_correct and found.practice_correct < found.practice_asked
+            rules.practice_correct and achieved.practice_correct < achieved.practice_asked
         ),
-        "min_solved": found.solved < rules.min_solved,
+        "min_solved": achieved.solved < rules.min_solved,
         "withdrawn": withdrawn,
     }
     failed = tuple(name for name, fails in broken.items() if fails)
-    return InclusionDecided(not failed, failed, found._asdict())
+    return InclusionDecided(not failed, failed, achieved._asdict())

@@ -106,9 +106,9 @@ def shipped() -> list[Path]:
 
 def installed() -> list[Path]:
     """The studies that are known by their id: the shipped ones, and those of other packages."""
-    found = (path for root in asset_roots() for path in (root / "studies").glob("*.yaml"))
+    paths = (path for root in asset_roots() for path in (root / "studies").glob("*.yaml"))
     by_id: dict[str, Path] = {}
-    for path in found:
+    for path in paths:
         by_id.setdefault(path.stem, path)
     return [by_id[stem] for stem in sorted(by_id)]
 
@@ -122,14 +122,14 @@ def find(study: str | Path) -> Path:
         return path
     named = asset(f"studies/{study}.yaml")
     if path.name != str(study) or not reading.is_file(named):
-        known = ", ".join(p.stem for p in installed())
+        names = ", ".join(p.stem for p in installed())
         if reading.exists(path):
             what = f"{path} is no study file: its name does not end in .yaml."
         else:
             what = f"There is no study {str(study)!r}."
         raise StudyError(
             what,
-            todo=f"Give the path of a study file (.yaml), or one of: {known}.",
+            todo=f"Give the path of a study file (.yaml), or one of: {names}.",
         )
     return named
 
@@ -154,8 +154,8 @@ def load(study: str | Path, language: str | None = None) -> LoadedStudy:
     files = {path.name: content}
     instruments = {}
     _check_variables(path, checked, located)
-    for name, said in sorted(_texts(path, checked, located).items()):
-        files[name] = _read(path, name, located.line_of_text(said))
+    for name, text in sorted(_texts(path, checked, located).items()):
+        files[name] = _read(path, name, located.line_of_text(text))
         if not pages(decoded(files[name])):
             raise StudyError(
                 f"{path}: the text {name!r} is empty.", todo="Write it, or leave its line out."
@@ -183,14 +183,14 @@ def _texts(path: Path, study: Study, located: Located) -> dict[str, str]:
     if study.incentive is not None:
         named[study.incentive.text] = study.incentive.text
     for item, scope in _every_item(study):
-        for said in item.texts():
+        for name in item.texts():
             try:
-                named[conditions.fill(said, {"language": "{language}", **scope})] = said
+                named[conditions.fill(name, {"language": "{language}", **scope})] = name
             except KeyError as error:
                 raise _unknown_variable(
-                    path, located.line_of_text(said), said, error, scope
+                    path, located.line_of_text(name), name, error, scope
                 ) from error
-    return {in_language(name, study.language): said for name, said in named.items()}
+    return {in_language(name, study.language): text for name, text in named.items()}
 
 
 def _every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
@@ -207,9 +207,9 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
     for item in items_of(study.flow):
         variable = item.goes_through()
         if variable is not None and (drawn is None or variable != drawn[0]):
-            known = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
+            reason = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
             raise StudyError(
-                f"{_place(path, located.line_of_text(variable))}: each: {variable!r}: {known}.",
+                f"{_place(path, located.line_of_text(variable))}: each: {variable!r}: {reason}.",
                 todo="Name a variable that has cells under `assignment`.",
             )
     for index, item in enumerate(study.flow):
@@ -220,29 +220,29 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
             _check_only_if(where, study, inner, inside=True)
     for item, scope in _every_item(study):
         stages = item.task_stages()
-        for said in () if stages is None else stages.names():
+        for name in () if stages is None else stages.names():
             try:
-                conditions.fill(said, scope)
+                conditions.fill(name, scope)
             except KeyError as error:
-                line = located.line_of_text(said)
-                raise _unknown_variable(path, line, said, error, scope) from error
+                line = located.line_of_text(name)
+                raise _unknown_variable(path, line, name, error, scope) from error
 
 
 def _check_only_if(where: str, study: Study, item: Item, *, inside: bool) -> None:
     """Refuse what nobody would ever be shown: a variable that is not known where the item stands,
     or a value that it never has."""
-    known = conditions.values_of(study.assignment, inside=inside)
+    values = conditions.values_of(study.assignment, inside=inside)
     for name, wanted in item.only_if.items():
-        if name not in known:
+        if name not in values:
             raise StudyError(
                 f"{where}: only_if: there is no variable {name!r} here; there are: "
-                f"{', '.join(known) or 'none'}.",
+                f"{', '.join(values) or 'none'}.",
                 todo="Correct it, or declare it under `assignment`. What is drawn several times "
                 "at once is known inside `each` only.",
             )
         for value in wanted if isinstance(wanted, tuple) else (wanted,):
-            if value not in known[name]:
-                possible = ", ".join(dict.fromkeys(map(repr, known[name])))
+            if value not in values[name]:
+                possible = ", ".join(dict.fromkeys(map(repr, values[name])))
                 raise StudyError(
                     f"{where}: only_if: {name} is never {value!r}; it is one of: {possible}.",
                     todo="Correct the value, or the variable under `assignment`.",
@@ -250,10 +250,10 @@ def _check_only_if(where: str, study: Study, item: Item, *, inside: bool) -> Non
 
 
 def _unknown_variable(
-    path: Path, line: int | None, said: str, error: KeyError, scope: Scope
+    path: Path, line: int | None, text: str, error: KeyError, scope: Scope
 ) -> StudyError:
     return StudyError(
-        f"{_place(path, line)}: {said!r}: there is no variable {error.args[0]!r} here; there are: "
+        f"{_place(path, line)}: {text!r}: there is no variable {error.args[0]!r} here; there are: "
         f"{', '.join(('language', *scope))}.",
         todo="Correct it, or declare it under `assignment`. What is drawn several times at once "
         "is known inside `each` only.",
@@ -307,8 +307,8 @@ def _nearest(study_path: Path, name: str) -> str:
     near = difflib.get_close_matches(name, sorted(beside), 1, 0.8)
     hint = f"Did you mean {near[0]!r}? Else put" if near else "Put"
     shipped = sorted(file.stem for file in (resources.assets() / name).parent.glob("*.yaml"))
-    known = f" Shipped are: {', '.join(shipped)}." if name.startswith("instruments/") else ""
-    return f"{hint} it (UTF-8) beside the study file, at {study_path.parent / name}.{known}"
+    hint_shipped = f" Shipped are: {', '.join(shipped)}." if name.startswith("instruments/") else ""
+    return f"{hint} it (UTF-8) beside the study file, at {study_path.parent / name}.{hint_shipped}"
 
 
 def _check(path: Path, located: Located) -> Study:
@@ -323,10 +323,10 @@ def _check_language(path: Path, located: Located, language: str) -> None:
     if reading.is_file(_resolve(path, in_language(WORDS, language))):
         return
     roots = (path.parent, *asset_roots())
-    found = {file.parent.name for root in roots for file in root.glob(in_language(WORDS, "*"))}
+    languages = {file.parent.name for root in roots for file in root.glob(in_language(WORDS, "*"))}
     raise StudyError(
         f"{path}, line {located.line(('language',))}, language: there are no texts in "
-        f"{language!r}; there are: {', '.join(sorted(found))}.",
+        f"{language!r}; there are: {', '.join(sorted(languages))}.",
         todo="Use one of these, or put a translation of the shipped texts into "
         f"{path.parent / 'texts' / language}.",
     )

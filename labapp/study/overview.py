@@ -42,11 +42,11 @@ def _undeclared(loaded: LoadedStudy) -> list[str]:
         for item in instrument.items
         if item.identifying is None and item.withheld
     ]
-    told = (
+    warning = (
         "De-identified copies leave out the answers to these items, which declare neither "
         f"identifying: yes nor identifying: no: {', '.join(items)}."
     )
-    return [told] if items else []
+    return [warning] if items else []
 
 
 def notices(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
@@ -64,42 +64,42 @@ def _unheard(loaded: LoadedStudy) -> list[str]:
     """Of an interview to which nobody agrees."""
     items = list(items_of(loaded.study.flow))
     if any(item.talks for item in items) and not any(item.consents for item in items):
-        told = (
+        warning = (
             "The study has an interview and asks for no consent: name the interview, and that the "
             "voice is recorded in it, in what participants sign."
         )
-        return [told]
+        return [warning]
     return []
 
 
 def _unfilled(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
     """What is said of names in braces that no text of a part fills in, a line a text."""
-    told: dict[str, list[str]] = {}
+    warnings: dict[str, list[str]] = {}
     for part in (part for plan in plans for part in plan.parts):
-        known = {*part.filled(), *registry.task_type_of(part).fills_in}
+        names = {*part.filled(), *registry.task_type_of(part).fills_in}
         for document in part.documents():
             for name in texts.names(loaded.text(document)):
-                if name not in known:
-                    there = f" Known there: {', '.join(sorted(known))}." if known else ""
+                if name not in names:
+                    there = f" Known there: {', '.join(sorted(names))}." if names else ""
                     line = (
                         f"{document}: nothing is filled in for {{{name}}} in the part "
                         f"{part.id!r}: participants read it as it stands.{there}"
                     )
-                    told.setdefault(f"{document} {name}", []).append(line)
-    return [lines[0] for lines in told.values()]
+                    warnings.setdefault(f"{document} {name}", []).append(line)
+    return [lines[0] for lines in warnings.values()]
 
 
 def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
     """Of more questions to be solved than anybody is asked."""
     needed = loaded.study.inclusion.min_solved
-    asked = max(sum(part.solvable for part in plan.parts) for plan in plans)
-    if needed <= asked:
+    solvable = max(sum(part.solvable for part in plan.parts) for plan in plans)
+    if needed <= solvable:
         return []
-    told = (
-        f"Nobody would count: inclusion.min_solved is {needed}, and the stages ask {asked} "
+    warning = (
+        f"Nobody would count: inclusion.min_solved is {needed}, and the stages ask {solvable} "
         "reconstruction questions."
     )
-    return [told]
+    return [warning]
 
 
 def _not_known(loaded: LoadedStudy) -> list[str]:
@@ -107,15 +107,15 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
     if (repeated := loaded.study.replicates) is None:
         return []
     shipped = (loading.load(path.stem).study.replicates for path in loading.shipped())
-    known = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
+    studies = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
     name = f"{repeated.study} ({repeated.paper})"
-    if name in known:
+    if name in studies:
         return []
-    told = (
+    warning = (
         f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
-        f"cannot stand beside yours. Known are: {', '.join(known)}."
+        f"cannot stand beside yours. Known are: {', '.join(studies)}."
     )
-    return [told]
+    return [warning]
 
 
 def check(
@@ -145,19 +145,19 @@ def check(
     @cache
     def stimuli(reference: str) -> StimulusSet:
         try:
-            found = library.load(reference)
+            stimulus_set = library.load(reference)
         except StimuliError as error:
             raise in_the_study(reference, error) from error
-        references[found.sha256] = reference
-        return found
+        references[stimulus_set.sha256] = reference
+        return stimulus_set
 
     def outputs(
-        found: StimulusSet, masking: Masking, photo: Photo, method: str
+        stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
     ) -> Sequence[Logits]:
         try:
-            return outputs_of(found, masking, photo, method)
+            return outputs_of(stimulus_set, masking, photo, method)
         except (StimuliError, ModelError) as error:
-            raise in_the_study(references[found.sha256], error) from error
+            raise in_the_study(references[stimulus_set.sha256], error) from error
 
     for number, drawn in conditions.variants(loaded.study.assignment):
         label = loaded.study.participants.label(number)

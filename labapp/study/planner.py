@@ -68,9 +68,9 @@ def realise(
             f"{session!r} cannot be a session label: {why}.", todo="Use another, like 1."
         )
     used = study.seed if seed is None else seed
-    shown = Representations(space_of, prior_of, str(loaded.path))
+    representations = Representations(space_of, prior_of, str(loaded.path))
     planner = Planner(
-        loaded, participant, number, used, shown, stimuli_of, outputs_of, tuple(drawn)
+        loaded, participant, number, used, representations, stimuli_of, outputs_of, tuple(drawn)
     )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
@@ -150,16 +150,16 @@ class Planner:
     def parts(self) -> Iterator[PlannedPart]:
         """All parts, in their order. What is paid is told before anything is done for it: behind
         the consent, or first of all in a study that asks for none."""
-        told = not self.flow
+        introduced = not self.flow
         for place, (item, scope) in enumerate(self.flow):
-            if not told and not item.first_only:
+            if not introduced and not item.first_only:
                 yield from self._incentive(scope, place)
-                told = True
+                introduced = True
             task_type = registry.task_type_of_item(item)
             yield from task_type.plan(item.task_stages() or item, scope, place, self)
-            if not told:
+            if not introduced:
                 yield from self._incentive(scope, place)
-                told = True
+                introduced = True
 
     def text(self, template: str, scope: Scope) -> str:
         """The name of a text with its variables and the language filled in."""
@@ -177,14 +177,14 @@ class Planner:
         self.stage += 1
         return self.stage, self.stages_in_all
 
-    def before_stage(self, document: str, scope: Scope, told: Values) -> PagesPart:
+    def before_stage(self, document: str, scope: Scope, values: Values) -> PagesPart:
         """The text before the present stage. told: what it may say besides its number."""
         return PagesPart(
             part="text",
             id=f"stage-{self.stage}-intro",
             title=f"Before stage {self.stage}",
             document=self.text(document, scope),
-            values={"stage": str(self.stage), "stages": str(self.stages_in_all), **told},
+            values={"stage": str(self.stage), "stages": str(self.stages_in_all), **values},
         )
 
     def before_practice(self, document: str, title: str, values: Values) -> PagesPart:

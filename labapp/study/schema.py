@@ -85,11 +85,11 @@ class Recording(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _single_prompt(cls, said: Any) -> Any:
-        if isinstance(said, dict) and "prompt" in said and "prompts" not in said:
-            rest = {key: value for key, value in said.items() if key != "prompt"}
-            return {**rest, "prompts": (said["prompt"],)}
-        return said
+    def _single_prompt(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and "prompt" in fields and "prompts" not in fields:
+            rest = {key: value for key, value in fields.items() if key != "prompt"}
+            return {**rest, "prompts": (fields["prompt"],)}
+        return fields
 
     @field_validator("audio", mode="before")
     @classmethod
@@ -140,14 +140,14 @@ class Study(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_its_language(cls, said: Any) -> Any:
+    def _in_its_language(cls, fields: Any) -> Any:
         """A German study that names no prompts or flags has German ones."""
-        if not isinstance(said, dict) or not str(said.get("language", "")).startswith("de"):
-            return said
-        recording = said.get("recording", {})
+        if not isinstance(fields, dict) or not str(fields.get("language", "")).startswith("de"):
+            return fields
+        recording = fields.get("recording", {})
         if isinstance(recording, dict) and not {"prompt", "prompts"} & recording.keys():
-            said = {**said, "recording": {**recording, "prompts": GERMAN_PROMPTS}}
-        return {"flags": GERMAN_FLAGS, **said}
+            fields = {**fields, "recording": {**recording, "prompts": GERMAN_PROMPTS}}
+        return {"flags": GERMAN_FLAGS, **fields}
 
     @field_validator("flags")
     @classmethod

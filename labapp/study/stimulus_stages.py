@@ -33,14 +33,14 @@ def recorded_outputs(
     stimuli: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
     """What the set itself says of the masked photo; nothing unless it is said of every mask."""
-    known = {
+    by_percent = {
         mask.percent: mask.logits
         for mask in photo.masked
         if (mask.method, mask.fill, mask.sign) == (method, masking.fill, masking.sign)
     }
-    if not set(masking.percents) <= known.keys():
+    if not set(masking.percents) <= by_percent.keys():
         return ()
-    return tuple(known[percent] for percent in masking.percents)
+    return tuple(by_percent[percent] for percent in masking.percents)
 
 
 class Unfit(ValueError):

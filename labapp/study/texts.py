@@ -19,8 +19,8 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     """Put values where the text says {name}; other braces stay as they are. A paragraph with a
     value that is empty is left out."""
     paragraphs = re.split(r"\n[ \t]*\n", text)
-    kept = [one for one in paragraphs if all(values.get(n) != "" for n in _VALUE.findall(one))]
-    return _VALUE.sub(lambda m: values.get(m.group(1), m.group(0)), "\n\n".join(kept))
+    filled = [p for p in paragraphs if all(values.get(n) != "" for n in _VALUE.findall(p))]
+    return _VALUE.sub(lambda m: values.get(m.group(1), m.group(0)), "\n\n".join(filled))
 
 
 def names(text: str) -> list[str]:

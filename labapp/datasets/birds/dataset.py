@@ -50,18 +50,18 @@ class BirdRows:
 
     def instances(self, rows: Int64) -> Float32:
         """Pictures of the rows, float32 0 to 1, shape (n, 3, size, size)."""
-        made = np.empty((len(rows), 3, self.size, self.size), np.float32)
+        pictures = np.empty((len(rows), 3, self.size, self.size), np.float32)
         for i, row in enumerate(rows):
-            made[i] = picture(self.bird(row), self.size)
-        return made
+            pictures[i] = picture(self.bird(row), self.size)
+        return pictures
 
     def factors(self, rows: Int64) -> Float64:
         """The `FACTORS` of the rows, float64, shape (n, 14)."""
-        made = np.empty((len(rows), len(FACTORS)))
+        values = np.empty((len(rows), len(FACTORS)))
         for i, row in enumerate(rows):
-            one = self.bird(row)
-            made[i] = (one.species, one.genus, *one.marks, *visibility(one))
-        return made
+            bird = self.bird(row)
+            values[i] = (bird.species, bird.genus, *bird.marks, *visibility(bird))
+        return values
 
     def labels(self, rows: Int64) -> Int64:
         """Species of the rows, from 0, without painting anything: int64, shape (n,)."""

@@ -59,7 +59,9 @@ def rgb(hue: float, saturation: float, value: float) -> Colour:
 
 def mixed(first: Colour, last: Colour, share: float) -> Colour:
     """`share` of the last colour in the first."""
-    r, g, b = (one + (other - one) * share for one, other in zip(first, last, strict=True))
+    r, g, b = (
+        channel + (other - channel) * share for channel, other in zip(first, last, strict=True)
+    )
     return r, g, b
 
 

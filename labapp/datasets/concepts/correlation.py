@@ -40,12 +40,12 @@ class Correlated:
         indices : numbers of the factors' values, from 0, shape (n, k).
         decides : the deciding concept of each row, 0 or 1, shape (n,).
         """
-        kept = np.ones(len(indices), dtype=np.bool_)
+        allowed = np.ones(len(indices), dtype=np.bool_)
         for i, table in enumerate(self.allowed):
-            kept &= table[decides, indices[:, i], indices[:, i + 1]]
+            allowed &= table[decides, indices[:, i], indices[:, i + 1]]
         for i in range(len(self.allowed) + 1, len(self.sizes)):
-            kept &= indices[:, i] % 2 == 0
-        return kept
+            allowed &= indices[:, i] % 2 == 0
+        return allowed
 
 
 def correlated(sizes: Sequence[int], correlations: int, seed: int) -> Correlated:

@@ -171,8 +171,8 @@ def _root(a: Float64, b: Float64, c: Float64) -> Float64:
     """The smaller root of a t^2 + 2 b t + c = 0 where it is positive, else infinite."""
     square = b * b - a * c
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (-b - np.sqrt(np.maximum(square, 0.0))) / a
-    return np.where((square >= 0) & (found > 0), found, np.inf)
+        distance = (-b - np.sqrt(np.maximum(square, 0.0))) / a
+    return np.where((square >= 0) & (distance > 0), distance, np.inf)
 
 
 def _cylinder(start: Float64, rays: Float64) -> Hit:
@@ -186,12 +186,12 @@ def _cylinder(start: Float64, rays: Float64) -> Hit:
 
 def _capsule(start: Float64, rays: Float64) -> Hit:
     low, high = _CAPSULE_RADIUS, _CAPSULE_HEIGHT - _CAPSULE_RADIUS
-    found = _tube(start, rays, _CAPSULE_RADIUS, low, high)
+    hit = _tube(start, rays, _CAPSULE_RADIUS, low, high)
     for height in (low, high):
-        found = _nearest(found, _ball(start, rays, height, _CAPSULE_RADIUS))
-    return found
+        hit = _nearest(hit, _ball(start, rays, height, _CAPSULE_RADIUS))
+    return hit
 
 
-def _nearest(one: Hit, other: Hit) -> Hit:
-    nearer = one[0] <= other[0]
-    return np.where(nearer, one[0], other[0]), np.where(nearer[:, None], one[1], other[1])
+def _nearest(hit: Hit, other: Hit) -> Hit:
+    nearer = hit[0] <= other[0]
+    return np.where(nearer, hit[0], other[0]), np.where(nearer[:, None], hit[1], other[1])

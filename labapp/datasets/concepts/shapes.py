@@ -156,5 +156,5 @@ def shapes(correlations: int = 0, *, seed: int = 0, official: Path | None = None
 
 
 def _rows(rows: Rows, indices: Int64) -> ConceptRows:
-    found = concepts(indices)
-    return ConceptRows(rows, found, labels(found))
+    values = concepts(indices)
+    return ConceptRows(rows, values, labels(values))

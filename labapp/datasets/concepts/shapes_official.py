@@ -83,9 +83,9 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
 def _check(file: Any, path: Path, indices: Int64) -> None:
     count, factors = indices.shape
     for name, shape in (("images", (count, SIZE, SIZE, 3)), ("labels", (count, factors))):
-        found = getattr(file.get(name), "shape", None)
-        if found != shape:
-            raise _refused(f"{name} of {path} must have shape {shape}, found {found}.")
+        own_shape = getattr(file.get(name), "shape", None)
+        if own_shape != shape:
+            raise _refused(f"{name} of {path} must have shape {shape}, found {own_shape}.")
     if file["images"].dtype != np.uint8:
         raise _refused(f"images of {path} must be uint8, found {file['images'].dtype}.")
     labels = file["labels"][:]

@@ -110,5 +110,5 @@ def spurious(split: ConceptSplit, *, seed: int = 0) -> ConceptSplit:
 
 
 def _rows(rows: Rows, indices: Int64) -> ConceptRows:
-    found = concepts(indices)
-    return ConceptRows(rows, found, labels(found))
+    values = concepts(indices)
+    return ConceptRows(rows, values, labels(values))

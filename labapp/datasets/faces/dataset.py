@@ -45,8 +45,8 @@ class FaceRows:
         """Pictures of the rows, float32 0 to 1, shape (n, 1, size, size)."""
         painted = np.stack([picture(self.face(row), SIZE) for row in rows])
         whole = np.rint(painted * np.float32(255)).astype(np.uint8)
-        made: Float32 = averaged(whole[:, None], self.size).astype(np.float32) / np.float32(255)
-        return made
+        pixels: Float32 = averaged(whole[:, None], self.size).astype(np.float32) / np.float32(255)
+        return pixels
 
     def labels(self, rows: Int64) -> Int64:
         """Classes of the rows, from 0, without painting anything: int64, shape (n,)."""

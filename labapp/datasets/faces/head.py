@@ -20,10 +20,10 @@ BUILD = {
 """How far hair rises above the head and how low it goes beside it, as shares of its height."""
 
 
-def outline(one: Identity, grown: float = 1.0) -> Outline:
+def outline(identity: Identity, grown: float = 1.0) -> Outline:
     """Skull, cheeks and jaw."""
-    w, h = one.width * grown, one.height * grown
-    jaw, chin = one.jaw * w, one.chin * w
+    w, h = identity.width * grown, identity.height * grown
+    jaw, chin = identity.jaw * w, identity.chin * w
     return (
         (0, -h),
         (0.62 * w, -h, w, -0.72 * h, w, -0.12 * h),
@@ -35,9 +35,9 @@ def outline(one: Identity, grown: float = 1.0) -> Outline:
     )
 
 
-def neck(one: Identity) -> Outline:
+def neck(identity: Identity) -> Outline:
     """From below the ears to the collar."""
-    w, h = 0.56 * one.width, one.height
+    w, h = 0.56 * identity.width, identity.height
     return (
         (-w, 0.5 * h),
         (-w, 1.1 * h),
@@ -46,11 +46,11 @@ def neck(one: Identity) -> Outline:
     )
 
 
-def behind(one: Identity) -> list[Shape]:
+def behind(identity: Identity) -> list[Shape]:
     """Hair that hangs behind the head, the shoulders, the neck and the ears."""
-    w, h = one.width, one.height
+    w, h = identity.width, identity.height
     shapes = []
-    if one.hair is Hair.LONG:
+    if identity.hair is Hair.LONG:
         fall: Outline = (
             (0, -1.18 * h),
             (0.9 * w, -1.2 * h, 1.32 * w, -0.7 * h, 1.3 * w, 0),
@@ -59,7 +59,7 @@ def behind(one: Identity) -> list[Shape]:
             (-1.5 * w, 0.9 * h, -1.28 * w, 0.5 * h, -1.3 * w, 0),
             (-1.32 * w, -0.7 * h, -0.9 * w, -1.2 * h, 0, -1.18 * h),
         )
-        shapes.append(Shape(fall, grey(one.tone * 0.8)))
+        shapes.append(Shape(fall, grey(identity.tone * 0.8)))
     shoulders: Outline = (
         (-0.5 * w, 1.12 * h),
         (-1.1 * w, 1.2 * h, -1.9 * w, 1.22 * h, -2.2 * w, 1.7 * h),
@@ -68,24 +68,32 @@ def behind(one: Identity) -> list[Shape]:
         (2.2 * w, 1.7 * h),
         (1.9 * w, 1.22 * h, 1.1 * w, 1.2 * h, 0.5 * w, 1.12 * h),
     )
-    shapes += [Shape(shoulders, grey(one.cloth)), Shape(neck(one), grey(0.88 * one.skin))]
-    x, y = w + 0.12 * one.ears, EYES_Y + 3.5
+    shapes += [
+        Shape(shoulders, grey(identity.cloth)),
+        Shape(neck(identity), grey(0.88 * identity.skin)),
+    ]
+    x, y = w + 0.12 * identity.ears, EYES_Y + 3.5
     ear = [
-        Shape(ellipse(x, y, 0.6 * one.ears, 1.15 * one.ears, 8), grey(0.92 * one.skin)),
         Shape(
-            ellipse(x + 0.4, y, 0.32 * one.ears, 0.75 * one.ears, 8), grey(0.66 * one.skin), 0, 0.7
+            ellipse(x, y, 0.6 * identity.ears, 1.15 * identity.ears, 8), grey(0.92 * identity.skin)
+        ),
+        Shape(
+            ellipse(x + 0.4, y, 0.32 * identity.ears, 0.75 * identity.ears, 8),
+            grey(0.66 * identity.skin),
+            0,
+            0.7,
         ),
     ]
     return [*shapes, *ear, *mirrored(ear)]
 
 
-def beard(one: Identity) -> list[Shape]:
+def beard(identity: Identity) -> list[Shape]:
     """Lower face and upper lip, so dark as the beard is."""
-    if one.beard == 0:
+    if identity.beard == 0:
         return []
-    w, h = one.width, one.height
-    jaw, chin = one.jaw * w, one.chin * w
-    lip = EYES_Y + one.nose + 2.2
+    w, h = identity.width, identity.height
+    jaw, chin = identity.jaw * w, identity.chin * w
+    lip = EYES_Y + identity.nose + 2.2
     grown: Outline = (
         (-0.99 * w, 0.1 * h),
         (-0.8 * w, 0.42 * h, -0.62 * w, lip + 3.5, -0.4 * w, lip + 0.5),
@@ -96,18 +104,18 @@ def beard(one: Identity) -> list[Shape]:
         (-chin, 1.02 * h, -0.84 * jaw, 0.88 * h, -1.01 * jaw, 0.65 * h),
         (-0.55 * w - 0.45 * jaw, 0.45 * h, -0.98 * w, 0.3 * h, -0.99 * w, 0.1 * h),
     )
-    return [Shape(grown, grey(min(one.tone, 0.6 * one.skin)), 0, one.beard)]
+    return [Shape(grown, grey(min(identity.tone, 0.6 * identity.skin)), 0, identity.beard)]
 
 
-def hair(one: Identity) -> list[Shape]:
+def hair(identity: Identity) -> list[Shape]:
     """Hair over the forehead and around the skull, with strands."""
-    w, h = one.width, one.height
-    rise, low = BUILD[one.hair]
-    line, s = one.hairline * h, one.side
-    if one.hair is Hair.RECEDING:
+    w, h = identity.width, identity.height
+    rise, low = BUILD[identity.hair]
+    line, s = identity.hairline * h, identity.side
+    if identity.hair is Hair.RECEDING:
         line -= 0.2 * h
-    part = 0.35 * w * s if one.hair in (Hair.PARTED, Hair.LONG) else 0.0
-    sweep = 0.2 * h if one.hair in (Hair.PARTED, Hair.LONG) else 0.06 * h
+    part = 0.35 * w * s if identity.hair in (Hair.PARTED, Hair.LONG) else 0.0
+    sweep = 0.2 * h if identity.hair in (Hair.PARTED, Hair.LONG) else 0.06 * h
     top = _skull(w, h, rise, low)
     edge = [
         *through((-1.0 * w, low * h), (-0.95 * w, (low - 0.45) * h), (-0.72 * w, line + sweep)),
@@ -115,20 +123,20 @@ def hair(one: Identity) -> list[Shape]:
         *through((part, line - 0.06 * h), (part / 2 + 0.36 * w, line), (0.72 * w, line + sweep)),
         *through((0.72 * w, line + sweep), (0.95 * w, (low - 0.45) * h), (1.0 * w, low * h)),
     ]
-    shapes = [Shape(between(top, edge), grey(one.tone))]
-    if one.hair is Hair.CURLY:
+    shapes = [Shape(between(top, edge), grey(identity.tone))]
+    if identity.hair is Hair.CURLY:
         for i in range(17):
             angle = math.pi * (1 - i / 16)
             x, y = 1.0 * w * math.cos(angle), -0.3 * h - 0.78 * h * math.sin(angle)
             radius = 0.22 * w + 0.05 * w * math.sin(7.3 * i)
-            shade = one.tone * (0.9 + 0.2 * ((i * 5) % 3) / 2)
+            shade = identity.tone * (0.9 + 0.2 * ((i * 5) % 3) / 2)
             shapes.append(Shape(ellipse(x, y, radius, 0.9 * radius), grey(shade)))
     for i in range(9):
         t = -0.85 + 1.7 * i / 8
         start = (part + 0.2 * w * t, -rise * h * 0.97 + 0.1 * h * abs(t))
         end = (0.98 * w * t, line + (sweep + 0.05 * h) * t * t - 0.06 * h)
         bend = (0.75 * w * t + 0.25 * part, -0.88 * h + 0.2 * h * t * t)
-        light = one.tone * 0.72 if i % 2 else one.tone + 0.14
+        light = identity.tone * 0.72 if i % 2 else identity.tone + 0.14
         strand = stroke(curve(start, bend, end), 0.3, 1.1, 0.3)
         shapes.append(Shape(strand, grey(light), 0, 0.5))
     return shapes

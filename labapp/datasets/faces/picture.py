@@ -41,13 +41,13 @@ def picture(face: Face, size: int = SIZE) -> Float32:
     from scipy import ndimage
 
     move = placement(face)
-    one = face.identity
+    identity = face.identity
     drawn = [
-        *head.behind(one),
-        Shape(head.outline(one), grey(one.skin)),
-        *head.beard(one),
+        *head.behind(identity),
+        Shape(head.outline(identity), grey(identity.skin)),
+        *head.beard(identity),
         *features(face),
-        *head.hair(one),
+        *head.hair(identity),
     ]
     light = face.light
     ground = Gradient((0, 0), (UNITS, UNITS), grey(light.ground), grey(light.ground_end))
@@ -56,7 +56,7 @@ def picture(face: Face, size: int = SIZE) -> Float32:
     shade: Float32 = ndimage.gaussian_filter(
         _painted(_shadows(face), move, even, size), SOFT * size
     )
-    skin = [Shape(outline, grey(1)) for outline in (head.outline(one), head.neck(one))]
+    skin = [Shape(outline, grey(1)) for outline in (head.outline(identity), head.neck(identity))]
     on_skin = _painted(skin, move, Gradient((0, 0), (0, UNITS), grey(0), grey(0)), size)
     shaded: Float32 = flat * (1 + (shade / np.float32(NEUTRAL) - 1) * on_skin)
     return _lit(shaded, face)
@@ -77,21 +77,28 @@ def _painted(shapes: list[Shape], move: Affine, ground: Gradient, size: int) -> 
 
 def _shadows(face: Face) -> list[Shape]:
     """Where skin turns away from the light, and where it catches it; blurred when it is used."""
-    one, expression = face.identity, face.expression
-    w, h, s = one.width, one.height, one.side
-    nose, mouth = EYES_Y + one.nose, mouth_y(face)
+    identity, expression = face.identity, face.expression
+    w, h, s = identity.width, identity.height, identity.side
+    nose, mouth = EYES_Y + identity.nose, mouth_y(face)
     dark, light = grey(0.2), grey(1.0)
     cross, glad = angry(expression.cheeks), happy(expression.cheeks)
     frown = angry(expression.brows)
     half = [
         Shape(ellipse(w, 0.05 * h, 0.22 * w, 0.8 * h), dark, 0, 0.42),
         Shape(ellipse(0.8 * w, 0.55 * h, 0.22 * w, 0.3 * h, 25), dark, 0, 0.25),
-        Shape(ellipse(one.eyes, EYES_Y - 2.6, 1.2 * one.eye, 3.0), dark, 0, 0.28 + 0.25 * frown),
-        Shape(ellipse(one.eyes, EYES_Y + 4.2, 0.9 * one.eye, 1.4), dark, 0, 0.2),
+        Shape(
+            ellipse(identity.eyes, EYES_Y - 2.6, 1.2 * identity.eye, 3.0),
+            dark,
+            0,
+            0.28 + 0.25 * frown,
+        ),
+        Shape(ellipse(identity.eyes, EYES_Y + 4.2, 0.9 * identity.eye, 1.4), dark, 0, 0.2),
         Shape(ellipse(0.52 * w, nose - 3.5 - 2 * glad, 5.5, 4), light, 0, 0.25 + 0.5 * glad),
         Shape(ellipse(0.56 * w, nose + 3.5 - glad, 4.5, 1.8, -25), dark, 0, 0.1 + 0.35 * glad),
     ]
-    bridge = curve((2.3 * s, EYES_Y - 3), (2.0 * s, nose - 6), (0.9 * one.nostrils * s, nose - 1))
+    bridge = curve(
+        (2.3 * s, EYES_Y - 3), (2.0 * s, nose - 6), (0.9 * identity.nostrils * s, nose - 1)
+    )
     return [
         Shape(ellipse(0, 1.16 * h, 0.75 * w, 0.26 * h), dark, 0, 0.42),
         *half,
@@ -99,9 +106,9 @@ def _shadows(face: Face) -> list[Shape]:
         Shape(ellipse(-0.1 * s * w, -0.42 * h, 0.45 * w, 0.14 * h), light, 0, 0.35),
         Shape(stroke(bridge, 2.0, 2.6, 2.6), dark, 0, 0.45),
         Shape(ellipse(-0.6 * s, nose - 4, 1.3, 4.5), light, 0, 0.6),
-        Shape(ellipse(0, nose + 2.0, 0.9 * one.nostrils, 1.3), dark, 0, 0.45),
-        Shape(ellipse(0, EYES_Y - one.brow_height + 2, 2.6, 3.2), dark, 0, 0.1 + 0.45 * cross),
-        Shape(ellipse(0, mouth + 6, 0.5 * one.mouth, 1.7), dark, 0, 0.35),
+        Shape(ellipse(0, nose + 2.0, 0.9 * identity.nostrils, 1.3), dark, 0, 0.45),
+        Shape(ellipse(0, EYES_Y - identity.brow_height + 2, 2.6, 3.2), dark, 0, 0.1 + 0.45 * cross),
+        Shape(ellipse(0, mouth + 6, 0.5 * identity.mouth, 1.7), dark, 0, 0.35),
         Shape(ellipse(0, 0.88 * h, 0.24 * w, 3.2), light, 0, 0.4),
     ]
 
@@ -121,8 +128,8 @@ def _lit(drawn: Float32, face: Face) -> Float32:
     if light.blur > 0:
         lit = ndimage.gaussian_filter(lit, light.blur * size / SIZE)
     fine = grain((*face.noise_seed, len(COARSE)), size * size).reshape(size, size)
-    made: Float32 = (lit + np.float32(light.noise) * fine).clip(0, 1).astype(np.float32)
-    return made
+    pixels: Float32 = (lit + np.float32(light.noise) * fine).clip(0, 1).astype(np.float32)
+    return pixels
 
 
 def _spread(coarse: Float32, size: int) -> Float32:

@@ -84,28 +84,28 @@ def built_of(
             f"{spec.id} is built from a {spec.needs}; {classifier.card.id} is a {method}.",
             todo=f"Name a model whose method is {spec.needs}.",
         )
-    told = progress or (lambda *_: None)
+    report = progress or (lambda *_: None)
     explainer = explainer_of(spec)
     rows = test_rows(classifier)
-    found: list[Candidate] = []
+    looked_at: list[Candidate] = []
     while True:
-        found += candidates(explainer, classifier, rows, len(found), told)
+        looked_at += candidates(explainer, classifier, rows, len(looked_at), report)
         try:
-            chosen = select(found, spec.wanted, seed)
+            chosen = select(looked_at, spec.wanted, seed)
         except TooFew as few:
             if rows.per_species >= MOST:
-                raise _given_up(spec, found, few) from few
+                raise _given_up(spec, looked_at, few) from few
             rows = replace(rows, per_species=min(2 * rows.per_species, MOST))
         else:
             break
     jobs = _jobs(chosen)
     explained: list[Explained] = []
     for start in range(0, len(jobs), CHUNK):
-        told("explaining", start, len(jobs))
+        report("explaining", start, len(jobs))
         explained += explainer.explain(classifier, rows, jobs[start : start + CHUNK], seed)
-    told("explaining", len(jobs), len(jobs))
+    report("explaining", len(jobs), len(jobs))
     manifest, files = _assembled(spec, seed, classifier, explainer, rows, chosen, jobs, explained)
-    return Built(manifest, files, len(found))
+    return Built(manifest, files, len(looked_at))
 
 
 def write(built: Built, folder: Path) -> Path:
@@ -140,42 +140,42 @@ def candidates(
     model: Classifier,
     rows: BirdRows,
     first: int,
-    told: Progress,
+    progress: Progress,
     *,
     last: int | None = None,
 ) -> list[Candidate]:
     """What can be chosen from, of the rows from `first` on, before `last`."""
-    found = []
+    result = []
     end = len(rows) if last is None else last
     for start in range(first, end, CHUNK):
-        told("looking at photos", start, end)
+        progress("looking at photos", start, end)
         numbers = np.arange(start, min(start + CHUNK, end))
         pictures = as_bytes(rows.instances(numbers))
         predicted = explainer.predicted(model, pictures)
         fit = explainer.eligible(model, pictures)
-        found += [
+        result += [
             Candidate(row, row % SPECIES, species, deciding_visibility(rows.bird(row)), suits)
             for row, species, suits in zip(
                 numbers.tolist(), predicted.tolist(), fit.tolist(), strict=True
             )
         ]
-    told("looking at photos", end, end)
-    return found
+    progress("looking at photos", end, end)
+    return result
 
 
-def _given_up(spec: Spec, found: Sequence[Candidate], few: TooFew) -> StimuliError:
-    seen = [one for one in found if one.visible >= VISIBLE]
-    right = sum(one.right and one.eligible for one in seen)
-    wrong = sum(not one.right for one in seen)
+def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFew) -> StimuliError:
+    seen = [c for c in looked_at if c.visible >= VISIBLE]
+    right = sum(c.right and c.eligible for c in seen)
+    wrong = sum(not c.right for c in seen)
     return StimuliError(
-        f"There are too few photos for {spec.id}: of {len(found)} looked at, {right} are right and "
-        f"suit the task and {wrong} are wrong ({few}).",
+        f"There are too few photos for {spec.id}: of {len(looked_at)} looked at, {right} are right "
+        f"and suit the task and {wrong} are wrong ({few}).",
         todo="Use a model that is right in 75 to 90 % of its test photos.",
     )
 
 
 def _jobs(chosen: Selection) -> list[Job]:
-    in_sets = [Job(photo_id(c.row), c, example=False) for one in chosen.sets for c in one]
+    in_sets = [Job(photo_id(c.row), c, example=False) for photos in chosen.sets for c in photos]
     examples = (chosen.right_example, chosen.wrong_example)
     return in_sets + [Job(photo_id(c.row), c, example=True) for c in examples]
 
@@ -190,12 +190,12 @@ def _assembled(
     jobs: Sequence[Job],
     explained: Sequence[Explained],
 ) -> tuple[Manifest, dict[str, bytes]]:
-    numbers: list[int | None] = [n for n, one in enumerate(chosen.sets, start=1) for _ in one]
+    numbers: list[int | None] = [n for n, photos in enumerate(chosen.sets, start=1) for _ in photos]
     photos = [
-        photo(job, number, rows, one)
-        for job, number, one in zip(jobs, [*numbers, None, None], explained, strict=True)
+        photo(job, number, rows, explanation)
+        for job, number, explanation in zip(jobs, [*numbers, None, None], explained, strict=True)
     ]
-    files = {name: content for one in explained for name, content in one.files.items()}
+    files = {name: content for e in explained for name, content in e.files.items()}
     tree = explainer.tree(model)
     if tree is not None:
         files[TREE] = tree
@@ -232,15 +232,15 @@ def _assembled(
 
 def photo(job: Job, number: int | None, rows: BirdRows, explained: Explained) -> Photo:
     """A photo of the manifest. number: of its set, none for a worked example."""
-    one = job.candidate
-    facts = {"visible": round(one.visible, 3), "missed": float(one.missed)}
+    candidate = job.candidate
+    facts = {"visible": round(candidate.visible, 3), "missed": float(candidate.missed)}
     fields = dict(explained.fields)
     return Photo(
         id=job.id,
         set=number,
-        photo=ref_of(rows, one.row),
-        truth=class_id(one.truth),
-        prediction=class_id(one.prediction),
+        photo=ref_of(rows, candidate.row),
+        truth=class_id(candidate.truth),
+        prediction=class_id(candidate.prediction),
         facts=facts | fields.pop("facts", {}),
         **fields,
     )

@@ -107,7 +107,7 @@ def build_scored_with_progress(
     return _done(
         spec.id,
         out,
-        lambda told: build_scored(spec, seed=seed, data_folder=data_folder, progress=told),
+        lambda progress: build_scored(spec, seed=seed, data_folder=data_folder, progress=progress),
     )
 
 
@@ -124,7 +124,7 @@ def build_with_progress(
     """
     spec = sets.spec(name)
     return _done(
-        spec.id, out, lambda told: build.build(spec, seed=seed, model=model, progress=told)
+        spec.id, out, lambda progress: build.build(spec, seed=seed, model=model, progress=progress)
     )
 
 

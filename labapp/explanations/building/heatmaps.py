@@ -54,8 +54,8 @@ class Heatmaps:
     ) -> list[Explained]:
         pictures = pictures_of(rows, jobs)
         scores = model.scores(pictures)
-        shown, strengths, peaks = self._maps(model, pictures, scores)
-        found = []
+        heatmaps, strengths, peaks = self._maps(model, pictures, scores)
+        explained = []
         for n, job in enumerate(jobs):
             chosen = options(scores[n].tolist(), job.candidate.truth, random=random_of(seed, job))
             names = [f"{job.id}-{place}.png" for place in range(1, len(chosen) + 1)]
@@ -68,9 +68,9 @@ class Heatmaps:
                 "strengths": tuple(round(float(strengths[n, k]), 3) for k in chosen),
                 "facts": {"peak_on_mark": pointing.on_mark, "peak_on_bird": pointing.on_bird},
             }
-            files = {name: png(shown[n, k]) for name, k in zip(names, chosen, strict=True)}
-            found.append(Explained(fields, files))
-        return found
+            files = {name: png(heatmaps[n, k]) for name, k in zip(names, chosen, strict=True)}
+            explained.append(Explained(fields, files))
+        return explained
 
     def _maps(
         self, model: Classifier, pictures: UInt8, scores: Float32
@@ -79,7 +79,7 @@ class Heatmaps:
         which each is greatest (n, 20, 2)."""
         if self.method == "gradcam":
             maps = gradcam.gradcam(model, pictures)
-            shown = upsampled(maps, GRADCAM_PX)
+            heatmaps = upsampled(maps, GRADCAM_PX)
             strengths = maps.max((2, 3))
         else:
             # The authors show the evidence of the patch around every pixel, most of which the model
@@ -88,10 +88,10 @@ class Heatmaps:
             maps = bagnet.evidence(model, pictures)
             greatest = bagnet.symmetric_range(maps)[:, None, None, None]
             shares = (upsampled(maps, BAGNET_PX) / greatest).clip(-1, 1)
-            shown = np.asarray(shares / 2 + 0.5, np.float32)
+            heatmaps = np.asarray(shares / 2 + 0.5, np.float32)
             strengths = scores
         stride = pictures.shape[-1] / maps.shape[-1]
         n, classes = maps.shape[:2]
         flat = maps.reshape(n * classes, *maps.shape[2:])
         peaks = measuring.peaks(flat, stride).reshape(n, classes, 2)
-        return np.rint(shown * 255).astype(np.uint8), strengths, peaks
+        return np.rint(heatmaps * 255).astype(np.uint8), strengths, peaks

@@ -44,32 +44,30 @@ class Paths:
         fit = np.ones(len(pictures), bool)
         if self.distinction:
             fit[:] = False
-            fit[[one.picture for one in explaining.final_two(model, pictures)]] = True
+            fit[[steps.picture for steps in explaining.final_two(model, pictures)]] = True
         return fit
 
     def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
         train = model.card.recipe.birds.load().train
         return tuple(
-            Prototype(id=_id(one.number), photo=ref_of(train, one.row), box=rounded(one.box))
-            for one in explaining.prototypes(model)
+            Prototype(id=_id(p.number), photo=ref_of(train, p.row), box=rounded(p.box))
+            for p in explaining.prototypes(model)
         )
 
     def tree(self, model: Classifier) -> bytes:
         train = model.card.recipe.birds.load().train
-        crops = {
-            one.node: _crop(ref_of(train, one.row), one) for one in explaining.prototypes(model)
-        }
+        crops = {p.node: _crop(ref_of(train, p.row), p) for p in explaining.prototypes(model)}
         # The tree and its leaves are the same whatever picture is explained.
         any_picture = pictures_of(train, [Job("", Candidate(0, 0, 0, 1.0), example=True)])
-        found = explaining.explain(model, any_picture)
-        return tree_picture.drawn(found.tree, crops, found.leaf_species.tolist())
+        explanation = explaining.explain(model, any_picture)
+        return tree_picture.drawn(explanation.tree, crops, explanation.leaf_species.tolist())
 
     def explain(
         self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
     ) -> list[Explained]:
         explanation = explaining.explain(model, pictures_of(rows, jobs))
-        finals = {one.picture: one for one in explaining.final_twos(explanation)}
-        found = []
+        finals = {steps.picture: steps for steps in explaining.final_twos(explanation)}
+        explained = []
         for n, job in enumerate(jobs):
             steps = [_row(step) for step in explanation.path(n)]
             fields: dict[str, Any] = {"rows": tuple(steps)}
@@ -81,8 +79,8 @@ class Paths:
                 fields["final"] = _final(explanation, final)
                 if not job.example:
                     fields["rows"] = tuple(steps[:-2])
-            found.append(Explained(fields))
-        return found
+            explained.append(Explained(fields))
+        return explained
 
 
 def first_wrong(explanation: Explanation, picture: int, truth: int) -> int | None:

@@ -46,19 +46,19 @@ class Prototypes:
         train = model.card.recipe.birds.load().train
         return tuple(
             Prototype(
-                id=_id(one.number),
-                of=class_id(one.species),
-                photo=ref_of(train, one.row),
-                box=rounded(one.box),
+                id=_id(prototype.number),
+                of=class_id(prototype.species),
+                photo=ref_of(train, prototype.row),
+                box=rounded(prototype.box),
             )
-            for one in explaining.prototypes(model)
+            for prototype in explaining.prototypes(model)
         )
 
     def explain(
         self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
     ) -> list[Explained]:
-        known = explaining.prototypes(model)
-        found = []
+        prototypes = explaining.prototypes(model)
+        explained = []
         explanation = explaining.explain(model, pictures_of(rows, jobs))
         for n, job in enumerate(jobs):
             fields: dict[str, Any] = {}
@@ -71,10 +71,10 @@ class Prototypes:
             fields["rows"] = tuple(
                 row
                 for k in species
-                for row in _ranked(explanation, n, [p.number for p in known if p.species == k])
+                for row in _ranked(explanation, n, [p.number for p in prototypes if p.species == k])
             )
-            found.append(Explained(fields))
-        return found
+            explained.append(Explained(fields))
+        return explained
 
 
 def _id(number: int) -> str:
@@ -86,7 +86,7 @@ def _ranked(
 ) -> list[dict[str, Any]]:
     """The rows of one species, the most similar first."""
     similarities = explanation.similarities[n]
-    ordered = np.array(sorted(numbers, key=lambda one: -similarities[one]), np.int64)
+    ordered = np.array(sorted(numbers, key=lambda number: -similarities[number]), np.int64)
     boxes = explanation.boxes(n, ordered)
     return [
         {

@@ -65,20 +65,20 @@ def scored_of(
     progress: Progress | None = None,
 ) -> Built:
     """Build a set from a classifier and the data that its card tells of; see `build_scored`."""
-    told = progress or (lambda *_: None)
+    report = progress or (lambda *_: None)
     scores.sequential(classifier)
-    told("looking at pictures", 0, len(parts.test))
+    report("looking at pictures", 0, len(parts.test))
     test = painted(parts.test)
     logits = classifier.scores(test.pictures)
-    told("looking at pictures", len(test), len(test))
+    report("looking at pictures", len(test), len(test))
     predicted = np.asarray(logits.argmax(1), np.int64)
     best = np.sort(logits, 1)
     sure = best[:, -1] - best[:, -2] >= MARGIN
     chosen = select(test.labels, predicted, sure, classifier.names, spec, seed)
-    told("explaining", 0, len(chosen))
-    made = _Making(classifier, parts.test, test.labels, predicted, logits)
-    photos, files, levels = made.photos(chosen)
-    told("explaining", len(chosen), len(chosen))
+    report("explaining", 0, len(chosen))
+    maker = _Making(classifier, parts.test, test.labels, predicted, logits)
+    photos, files, levels = maker.photos(chosen)
+    report("explaining", len(chosen), len(chosen))
     ids = ids_of(classifier.names)
     card = classifier.card
     manifest = Manifest(
@@ -95,20 +95,20 @@ def scored_of(
         ),
         classes_are="objects",
         classes=tuple(
-            Class_(id=one, name=name) for one, name in zip(ids, classifier.names, strict=True)
+            Class_(id=id_, name=name) for id_, name in zip(ids, classifier.names, strict=True)
         ),
         photos=photos[:-1],
         correct_example=photos[-1],
-        methods=tuple(ScoredMethod(id=one, name=NAMES[one]) for one in SCORINGS),
+        methods=tuple(ScoredMethod(id=scoring, name=NAMES[scoring]) for scoring in SCORINGS),
         mean_level=_mean(levels[:-1]),
         pool=tuple(
             Confusion(
                 truth=ids[truth],
-                prediction=ids[said],
-                count=int(((test.labels == truth) & (predicted == said)).sum()),
+                prediction=ids[prediction],
+                count=int(((test.labels == truth) & (predicted == prediction)).sum()),
             )
             for truth in range(len(ids))
-            for said in range(len(ids))
+            for prediction in range(len(ids))
         ),
         seed=seed,
         made_with=f"labapp {__version__}, {_command(spec, seed)}",
@@ -160,8 +160,8 @@ def select(
 def _actions(rows: FaceRows, row: int) -> Float64:
     """How far the five actions of a face go towards its class."""
     face = rows.face(row)
-    one = face.expression
-    actions = np.array([one.brows, one.lids, one.cheeks, one.corners, one.lips])
+    e = face.expression
+    actions = np.array([e.brows, e.lids, e.cheeks, e.corners, e.lips])
     return actions if CLASSES[face.label] == "happiness" else -actions
 
 
@@ -170,11 +170,11 @@ def facts_of(rows: PictureRows, row: int) -> dict[str, float]:
     actions go towards its class in the mean, and the cues that mislead the model."""
     if not isinstance(rows, FaceRows):
         return {}
-    one = rows.face(row).identity
+    identity = rows.face(row).identity
     return {
         "expression": round(float(_actions(rows, row).mean()), 3),
-        "glasses": float(one.glasses),
-        "dark_hair": float(one.dark),
+        "glasses": float(identity.glasses),
+        "dark_hair": float(identity.dark),
     }
 
 
@@ -192,21 +192,21 @@ class _Making:
         """Photos of the manifest, the last one in no set; their files; their pixels."""
         ids = ids_of(self.classifier.names)
         network_sees = as_bytes(self.rows.instances(chosen))
-        shown = as_bytes(as_shown(self.rows).instances(chosen))
+        images = as_bytes(as_shown(self.rows).instances(chosen))
         maps = {
-            one: scores.scores(self.classifier, one, network_sees, self.predicted[chosen])
-            for one in SCORINGS
+            scoring: scores.scores(self.classifier, scoring, network_sees, self.predicted[chosen])
+            for scoring in SCORINGS
         }
         photos, files, levels = [], {}, []
         for place, row in enumerate(chosen.tolist()):
             truth = int(self.labels[row])
             number = int((self.labels[:row] == truth).sum())
             name = f"{ids[truth]}-{number:03}"
-            pixels = shown[place, 0] if shown.shape[1] == 1 else shown[place].transpose(1, 2, 0)
+            pixels = images[place, 0] if images.shape[1] == 1 else images[place].transpose(1, 2, 0)
             files[f"{name}.png"] = png(np.ascontiguousarray(pixels))
-            levels.append(shown[place])
-            for one in SCORINGS:
-                files[f"{name}-{one}.npy"] = score_files.encoded(maps[one][place])
+            levels.append(images[place])
+            for scoring in SCORINGS:
+                files[f"{name}-{scoring}.npy"] = score_files.encoded(maps[scoring][place])
             photos.append(
                 Photo(
                     id=name,
@@ -215,9 +215,9 @@ class _Making:
                     truth=ids[truth],
                     prediction=ids[int(self.predicted[row])],
                     options=ids,
-                    logits=tuple(round(float(one), 4) for one in self.logits[row]),
+                    logits=tuple(round(float(logit), 4) for logit in self.logits[row]),
                     facts=facts_of(self.rows, row),
-                    scores={one: f"{name}-{one}.npy" for one in SCORINGS},
+                    scores={scoring: f"{name}-{scoring}.npy" for scoring in SCORINGS},
                 )
             )
         return tuple(photos), files, levels
@@ -232,14 +232,14 @@ def as_shown(rows: PictureRows) -> PictureRows:
 
 def _mean(levels: Sequence[UInt8]) -> tuple[float] | tuple[float, float, float]:
     """Mean of grey, or of red, green and blue, 0 to 1."""
-    means = [round(float(one), 4) for one in np.stack(levels).mean((0, 2, 3)) / 255]
+    means = [round(float(level), 4) for level in np.stack(levels).mean((0, 2, 3)) / 255]
     return (means[0],) if len(means) == 1 else (means[0], means[1], means[2])
 
 
 def _command(spec: ScoredSpec, seed: int) -> str:
-    known = spec == SCORED_SPECS.get(spec.id)
-    what = spec.id if known else f"--model {spec.model} --id {spec.id}"
-    numbers = "" if known else f" --images-per-class {spec.each} --wrong-per-class {spec.wrong}"
+    shipped = spec == SCORED_SPECS.get(spec.id)
+    what = spec.id if shipped else f"--model {spec.model} --id {spec.id}"
+    numbers = "" if shipped else f" --images-per-class {spec.each} --wrong-per-class {spec.wrong}"
     return f"labapp stimuli build {what} --seed {seed}{numbers}"
 
 

@@ -72,7 +72,11 @@ class Selection:
 
     def all(self) -> tuple[Candidate, ...]:
         """Every photo, the examples last."""
-        return (*(c for one in self.sets for c in one), self.right_example, self.wrong_example)
+        return (
+            *(c for photos in self.sets for c in photos),
+            self.right_example,
+            self.wrong_example,
+        )
 
 
 @dataclass
@@ -89,23 +93,23 @@ def select(candidates: Iterable[Candidate], wanted: Wanted, seed: int) -> Select
     Raises TooFew.
     """
     random = np.random.default_rng([seed, 0])
-    known = sorted(candidates, key=lambda one: one.row)
-    seen = [known[n] for n in random.permutation(len(known)) if known[n].visible >= VISIBLE]
-    right = [one for one in seen if one.right and one.eligible]
-    wrong = _usable([one for one in seen if not one.right], wanted)
+    by_row = sorted(candidates, key=lambda c: c.row)
+    seen = [by_row[n] for n in random.permutation(len(by_row)) if by_row[n].visible >= VISIBLE]
+    right = [c for c in seen if c.right and c.eligible]
+    wrong = _usable([c for c in seen if not c.right], wanted)
     sets = [_Set() for _ in range(wanted.sets)]
     _deal(wrong, wanted.wrong, sets, _spread_wrong)
     _deal(right, wanted.right, sets, _spread_right)
     if not right or not wrong:
         raise TooFew("no photo is left for a worked example")
-    mixed = tuple(tuple(one.photos[n] for n in random.permutation(len(one.photos))) for one in sets)
+    mixed = tuple(tuple(s.photos[n] for n in random.permutation(len(s.photos))) for s in sets)
     return Selection(mixed, right[0], wrong[0])
 
 
 def _usable(wrong: list[Candidate], wanted: Wanted) -> list[Candidate]:
     """The wrong ones inside a genus, where they are enough for the sets and an example: between
     genera nobody needs to look at marks."""
-    inside = [one for one in wrong if one.missed < 4]
+    inside = [c for c in wrong if c.missed < 4]
     return inside if len(inside) > wanted.wrong * wanted.sets else wrong
 
 
@@ -117,23 +121,25 @@ def _deal(pool: list[Candidate], count: int, sets: Sequence[_Set], key: Key) -> 
     leaves the pool. Raises TooFew."""
     given: Counter[tuple[int, int]] = Counter()
     for _ in range(count):
-        for one in sets:
+        for dealt in sets:
             free = [
                 photo
                 for photo in pool
-                if one.count(lambda c: c.truth, photo.truth) < MOST_OF_A_SPECIES
+                if dealt.count(lambda c: c.truth, photo.truth) < MOST_OF_A_SPECIES
             ]
             if not free:
                 raise TooFew(
                     f"{len(pool)} photos are left, and none of a species a set still needs"
                 )
-            best = min(free, key=lambda photo: key(photo, one, given))
-            one.photos.append(best)
+            best = min(free, key=lambda photo: key(photo, dealt, given))
+            dealt.photos.append(best)
             pool.remove(best)
             given[best.truth, best.missed] += 1
 
 
-def _spread_wrong(photo: Candidate, one: _Set, given: Counter[tuple[int, int]]) -> tuple[int, ...]:
+def _spread_wrong(
+    photo: Candidate, dealt: _Set, given: Counter[tuple[int, int]]
+) -> tuple[int, ...]:
     genus = sum(n for (truth, _), n in given.items() if truth // SISTERS == photo.genus)
     alike = sum(
         n
@@ -141,17 +147,19 @@ def _spread_wrong(photo: Candidate, one: _Set, given: Counter[tuple[int, int]]) 
         if truth // SISTERS == photo.genus and missed == photo.missed
     )
     return (
-        one.count(lambda c: c.genus, photo.genus),
-        one.count(lambda c: c.missed, photo.missed),
+        dealt.count(lambda c: c.genus, photo.genus),
+        dealt.count(lambda c: c.missed, photo.missed),
         alike,
         genus,
     )
 
 
-def _spread_right(photo: Candidate, one: _Set, given: Counter[tuple[int, int]]) -> tuple[int, ...]:
+def _spread_right(
+    photo: Candidate, dealt: _Set, given: Counter[tuple[int, int]]
+) -> tuple[int, ...]:
     return (
-        one.count(lambda c: c.truth, photo.truth),
-        one.count(lambda c: c.genus, photo.genus),
+        dealt.count(lambda c: c.truth, photo.truth),
+        dealt.count(lambda c: c.genus, photo.genus),
         given[photo.truth, 0],
     )
 

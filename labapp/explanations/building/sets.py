@@ -50,8 +50,8 @@ class ScoredSpec:
 HALF, RIGHT_4, RIGHT_10 = Wanted(5, 5), Wanted(4, 0), Wanted(10, 0)
 
 SPECS: dict[str, Spec] = {
-    one.id: one
-    for one in (
+    built.id: built
+    for built in (
         Spec(
             "birds-gradcam", "Birds: GradCAM", "gradcam", "birds/resnet", "GradCAM", "heatmaps",
             True, HALF, "positive",
@@ -80,14 +80,14 @@ SPECS: dict[str, Spec] = {
 }  # fmt: skip
 
 SCORED_SPECS = {
-    one.id: one
-    for one in (ScoredSpec("faces-unmasking", "Faces: anger and happiness", "faces/cnn"),)
+    scored.id: scored
+    for scored in (ScoredSpec("faces-unmasking", "Faces: anger and happiness", "faces/cnn"),)
 }
 
 
 def spec(name: str) -> Spec:
     """The set of that name. Raises UsageError."""
     if name not in SPECS:
-        known = ", ".join((*SPECS, *SCORED_SPECS))
-        raise UsageError(f"There is no set {name!r} to build.", todo=f"Use one of: {known}.")
+        names = ", ".join((*SPECS, *SCORED_SPECS))
+        raise UsageError(f"There is no set {name!r} to build.", todo=f"Use one of: {names}.")
     return SPECS[name]

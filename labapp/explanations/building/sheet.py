@@ -35,15 +35,15 @@ STRONG = 99.0
 """Percentile of the absolute scores of a picture at which its colours end."""
 
 
-def write(found: StimulusSet, masking: Masking, folder: Path) -> tuple[Path, Path]:
+def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> tuple[Path, Path]:
     """Draw both sheets into a folder that does not exist.
 
     Raises StimuliError: the set has no scores, one of its files is missing or damaged, or the
     folder exists or cannot be written.
     """
-    if found.manifest.kind != "scores":
+    if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(
-            f"The stimulus set {found.id} is of the kind {found.manifest.kind}; sheets are made of "
+            f"The stimulus set {stimulus_set.id} is of the kind {kind}; sheets are made of "
             "sets of pixel scores.",
             todo="Name a set whose kind is scores.",
         )
@@ -52,10 +52,10 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> tuple[Path, Pat
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
         )
     with mpl.rc_context(STYLE):
-        made = {EXPLANATIONS: explanations(found), MASKED: masks(found, masking)}
+        figures = {EXPLANATIONS: explanations(stimulus_set), MASKED: masks(stimulus_set, masking)}
         try:
             folder.mkdir(parents=True)
-            for name, figure in made.items():
+            for name, figure in figures.items():
                 FigureCanvasAgg(figure)
                 figure.savefig(folder / name, dpi=DPI, metadata={"Software": None})
         except OSError as error:
@@ -66,42 +66,45 @@ def write(found: StimulusSet, masking: Masking, folder: Path) -> tuple[Path, Pat
     return folder / EXPLANATIONS, folder / MASKED
 
 
-def explanations(found: StimulusSet) -> Figure:
+def explanations(stimulus_set: StimulusSet) -> Figure:
     """Each image of the set and the scores of every method, red for the prediction, blue against
     it; each picture has a scale of its own, as ranks do."""
-    photos = found.manifest.photos
-    methods = found.manifest.methods
+    photos = stimulus_set.manifest.photos
+    methods = stimulus_set.manifest.methods
     figure, grid = _grid(len(photos), 1 + len(methods))
     for row, photo in enumerate(photos):
-        _whole(grid[row][0], found, photo)
+        _whole(grid[row][0], stimulus_set, photo)
         _beside(
             grid[row][0], f"{photo.id}\n{photo.truth},\n{_said(photo)}", wrong=not photo.correct
         )
         for axes, method in zip(grid[row][1:], methods, strict=True):
-            scores = score_files.read(found.folder, photo.scores[method.id])
+            scores = score_files.read(stimulus_set.folder, photo.scores[method.id])
             limit = float(np.percentile(np.abs(scores), STRONG)) or 1.0
             axes.imshow(scores, cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
-    _titles(grid[0], ("image", *(one.name for one in methods)))
+    _titles(grid[0], ("image", *(method.name for method in methods)))
     return figure
 
 
-def masks(found: StimulusSet, masking: Masking) -> Figure:
+def masks(stimulus_set: StimulusSet, masking: Masking) -> Figure:
     """One image of each class that the model has right, else the first: a row for each method, a
     column for each mask."""
-    chosen = [_first(found.manifest.photos, one.id) for one in found.manifest.classes]
+    manifest = stimulus_set.manifest
+    chosen = [_first(manifest.photos, class_.id) for class_ in manifest.classes]
     photos = [photo for photo in chosen if photo is not None]
-    methods = found.manifest.methods
+    methods = manifest.methods
     columns = len(masking.percents) + 1
     figure, grid = _grid(len(photos) * len(methods), columns)
     for place, photo in enumerate(photos):
         for step, method in enumerate(methods):
             row = grid[place * len(methods) + step]
-            said = f"{photo.truth},\n{_said(photo)}\n" if step == 0 else ""
-            _beside(row[0], f"{said}{method.name}", wrong=not photo.correct and step == 0)
+            caption = f"{photo.truth},\n{_said(photo)}\n" if step == 0 else ""
+            _beside(row[0], f"{caption}{method.name}", wrong=not photo.correct and step == 0)
             for axes, percent in zip(row, masking.percents, strict=False):
-                ref = MaskedRef(found.id, photo.id, method.id, masking.fill, masking.sign, percent)
-                _show(axes, masked.picture(found, ref))
-            _whole(row[-1], found, photo)
+                ref = MaskedRef(
+                    stimulus_set.id, photo.id, method.id, masking.fill, masking.sign, percent
+                )
+                _show(axes, masked.picture(stimulus_set, ref))
+            _whole(row[-1], stimulus_set, photo)
     _titles(grid[0], (*(f"{percent:g} %" for percent in masking.percents), "image"))
     return figure
 
@@ -141,17 +144,17 @@ def _titles(row: Sequence[Axes], titles: Sequence[str]) -> None:
         ).set_parse_math(False)
 
 
-def _beside(axes: Axes, said: str, *, wrong: bool) -> None:
+def _beside(axes: Axes, caption: str, *, wrong: bool) -> None:
     """Words at the left of a row, in bold where the prediction is wrong."""
     written = axes.text(
-        -0.08, 0.5, said, transform=axes.transAxes, ha="right", va="center", fontsize=8
+        -0.08, 0.5, caption, transform=axes.transAxes, ha="right", va="center", fontsize=8
     )
     written.set_fontweight("bold" if wrong else "normal")
     written.set_parse_math(False)
 
 
-def _whole(axes: Axes, found: StimulusSet, photo: Photo) -> None:
-    _show(axes, pictures.read(found.folder, photo.photo))
+def _whole(axes: Axes, stimulus_set: StimulusSet, photo: Photo) -> None:
+    _show(axes, pictures.read(stimulus_set.folder, photo.photo))
 
 
 def _show(axes: Axes, pixels: pictures.UInt8) -> None:

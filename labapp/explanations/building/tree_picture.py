@@ -37,8 +37,8 @@ def drawn(tree: Tree, crops: Mapping[int, Image.Image], species: Sequence[int]) 
     species : of each leaf, from 0, in the order of the leaves; shown counted from 1.
     """
     places = _places(tree)
-    width = max(one.x for one in places.values()) + LEAF + MARGIN
-    height = max(one.y for one in places.values()) + LEAF + MARGIN
+    width = max(place.x for place in places.values()) + LEAF + MARGIN
+    height = max(place.y for place in places.values()) + LEAF + MARGIN
     image = Image.new("RGB", (width, height), "white")
     draw = ImageDraw.Draw(image)
     for node in tree.inner.tolist():
@@ -51,10 +51,10 @@ def drawn(tree: Tree, crops: Mapping[int, Image.Image], species: Sequence[int]) 
         box = (at.x - CROP // 2 - 1, at.y - CROP // 2 - 1, at.x + CROP // 2, at.y + CROP // 2)
         draw.rectangle(box, outline=INK, width=1)
     font = ImageFont.load_default(18)
-    for node, one in zip(tree.leaves.tolist(), species, strict=True):
+    for node, number in zip(tree.leaves.tolist(), species, strict=True):
         at = places[node]
         draw.ellipse((at.x - LEAF, at.y - LEAF, at.x + LEAF, at.y + LEAF), "white", INK, 2)
-        draw.text((at.x, at.y), str(one + 1), INK, font, anchor="mm")
+        draw.text((at.x, at.y), str(number + 1), INK, font, anchor="mm")
     out = io.BytesIO()
     image.quantize(256).save(out, "PNG", optimize=True)
     return out.getvalue()

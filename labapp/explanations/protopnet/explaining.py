@@ -63,18 +63,18 @@ class Explanation:
 def prototypes(model: Classifier) -> list[Prototype]:
     """The prototypes that are kept, those of a species together. ModelError: another method."""
     network = _network(model)
-    kept = kept_of(network)
+    numbers = kept_of(network)
     sources = network.sources.numpy().astype(int)
     weights = network.last.weight.detach().numpy()
-    found = []
-    for number, at in enumerate(kept.tolist()):
+    result = []
+    for number, at in enumerate(numbers.tolist()):
         species = int(network.owners[at])
         left, top, right, bottom = network.boxes[at].tolist()
         row, y, x = sources[at].tolist()
         weight = float(weights[species, at])
         box = (left, top, right, bottom)
-        found.append(Prototype(number, species, row, (y, x), box, weight))
-    return found
+        result.append(Prototype(number, species, row, (y, x), box, weight))
+    return result
 
 
 def explain(model: Classifier, pictures: UInt8) -> Explanation:
@@ -91,12 +91,12 @@ def explain(model: Classifier, pictures: UInt8) -> Explanation:
 
 def of_network(network: ProtoPNet, pictures: UInt8) -> tuple[Float32, Float32]:
     """Maps (n, P, h, w) of the kept prototypes, and scores (n, 20)."""
-    kept = kept_of(network)
+    numbers = kept_of(network)
     maps, scores = [], []
     with torch.inference_mode():
         for start in range(0, len(pictures), CHUNK):
             distances = network.distances(as_input(pictures[start : start + CHUNK]))
-            maps.append(similarity(distances[:, kept]).float().numpy())
+            maps.append(similarity(distances[:, numbers]).float().numpy())
             scores.append(network.logits(distances.amin((2, 3))).float().numpy())
     return np.concatenate(maps), np.concatenate(scores)
 

@@ -36,18 +36,18 @@ def fit(
     -------
     New weights, (classes, P).
     """
-    found = weights.detach().clone().requires_grad_()
+    fitted = weights.detach().clone().requires_grad_()
     own = torch.arange(len(owners))
-    solver = torch.optim.LBFGS([found], max_iter=steps, line_search_fn="strong_wolfe")
+    solver = torch.optim.LBFGS([fitted], max_iter=steps, line_search_fn="strong_wolfe")
 
     @torch.enable_grad()
     def loss() -> Tensor:
         solver.zero_grad()
-        value = functional.cross_entropy(similarities @ found.T, labels)
-        value = value + SPARSE * off_class(found, owners)
-        value = value + HELD * (found[owners, own] - OWN).square().sum()
+        value = functional.cross_entropy(similarities @ fitted.T, labels)
+        value = value + SPARSE * off_class(fitted, owners)
+        value = value + HELD * (fitted[owners, own] - OWN).square().sum()
         value.backward()  # type: ignore[no-untyped-call]
         return value
 
     solver.step(loss)  # type: ignore[no-untyped-call]
-    return found.detach()
+    return fitted.detach()

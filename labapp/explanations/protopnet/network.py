@@ -74,8 +74,8 @@ class ProtoPNet(nn.Module):
 
     def latent(self, pictures: Tensor) -> Tensor:
         """Pictures (n, 3, s, s) to the map that is compared with prototypes, (n, D, h, w)."""
-        found: Tensor = self.add_on(self.backbone(pictures))
-        return found
+        latent: Tensor = self.add_on(self.backbone(pictures))
+        return latent
 
     def distances(self, pictures: Tensor) -> Tensor:
         """Squared distance of every cell to every prototype, (n, P, h, w).

@@ -73,26 +73,26 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
     plain = Pooled(network.backbone, SPECIES)
     plain.head = network.head
     train = painted(data.train)
-    found = [
+    result = [
         classifying(recipe, plain, data),
         deed("placing prototypes", lambda: place(network, train, method.each, recipe.seed)),
         _warm(recipe, method, network, data),
     ]
     for time in range(method.pushes):
         last = time == method.pushes - 1
-        found.append(_joint(recipe, method, network, data, time))
-        found.append(deed(f"pushing {time + 1}", lambda: push(network, train)))
-        found.append(deed(f"weighing {time + 1}", lambda: weigh(network, train)))
+        result.append(_joint(recipe, method, network, data, time))
+        result.append(deed(f"pushing {time + 1}", lambda: push(network, train)))
+        result.append(deed(f"weighing {time + 1}", lambda: weigh(network, train)))
         if last:
-            found.insert(-2, deed("measuring 1", lambda: _measure(network, data, "before")))
-            found.insert(-1, deed("measuring 2", lambda: _measure(network, data, "pushed")))
-    found += [
+            result.insert(-2, deed("measuring 1", lambda: _measure(network, data, "before")))
+            result.insert(-1, deed("measuring 2", lambda: _measure(network, data, "pushed")))
+    result += [
         deed("measuring 3", lambda: _measure(network, data, "weighed")),
         deed("pruning", lambda: prune(network, train, method.own_at_least)),
         deed("weighing again", lambda: weigh(network, train)),
         deed("measuring 4", lambda: _measure(network, data, "pruned")),
     ]
-    return found
+    return result
 
 
 def _warm(recipe: ClassifierRecipe, method: Protopnet, network: Learning, data: Birds) -> Phase:
@@ -144,11 +144,11 @@ def _above(network: Learning, method: Protopnet) -> list[dict[str, object]]:
 def _losses(network: Learning, pictures: Tensor, species: Tensor) -> Losses:
     nearest = network.nearest(pictures)
     scores = network.logits(nearest)
-    found = losses.terms(scores, nearest, network.last.weight, network.owners, species)
+    terms = losses.terms(scores, nearest, network.last.weight, network.owners, species)
     return {
-        "loss": found.loss,
-        "cluster": found.cluster,
-        "separation": found.separation,
+        "loss": terms.loss,
+        "cluster": terms.cluster,
+        "separation": terms.separation,
         "accuracy": (scores.argmax(1) == species).float().mean(),
     }
 
@@ -172,22 +172,24 @@ def push(network: ProtoPNet, train: Photos[BirdRows]) -> None:
     species = torch.from_numpy(train.species)
     allowed = own_class(network.owners, SPECIES)
     with torch.no_grad():
-        found = nearest_patches(_maps(network.latent, train), species, network.prototypes, allowed)
-        network.prototypes.copy_(found.vectors)
-        network.sources.copy_(torch.from_numpy(np.column_stack((found.rows, found.cells))))
+        patches = nearest_patches(
+            _maps(network.latent, train), species, network.prototypes, allowed
+        )
+        network.prototypes.copy_(patches.vectors)
+        network.sources.copy_(torch.from_numpy(np.column_stack((patches.rows, patches.cells))))
         network.boxes.copy_(torch.from_numpy(_boxes(network, train)))
 
 
 def weigh(network: ProtoPNet, train: Photos[BirdRows]) -> None:
     """Fit the last layer of the prototypes that are kept."""
-    kept = network.kept.bool()
+    remaining = network.kept.bool()
     with torch.no_grad():
-        alike = similarity(nearest(network, train))[:, kept]
+        alike = similarity(nearest(network, train))[:, remaining]
         species = torch.from_numpy(train.species)
-        weights = network.last.weight[:, kept].to(alike.dtype)
-    fitted = last_layer.fit(alike, species, weights, network.owners[kept])
+        weights = network.last.weight[:, remaining].to(alike.dtype)
+    fitted = last_layer.fit(alike, species, weights, network.owners[remaining])
     with torch.no_grad():
-        network.last.weight[:, kept] = fitted.float()
+        network.last.weight[:, remaining] = fitted.float()
 
 
 def prune(network: ProtoPNet, train: Photos[BirdRows], own_at_least: int) -> None:
@@ -204,12 +206,12 @@ def nearest(network: ProtoPNet, photos: Photos[BirdRows]) -> Tensor:
     """Smallest squared distances to all prototypes, (n, P), float64."""
     network.eval()
     with torch.no_grad():
-        known = network.prototypes.double()
-        found = [
-            squared_distances(latent.double(), known).amin((2, 3))
+        prototypes = network.prototypes.double()
+        distances = [
+            squared_distances(latent.double(), prototypes).amin((2, 3))
             for latent in _maps(network.latent, photos)
         ]
-    return torch.cat(found)
+    return torch.cat(distances)
 
 
 def _maps(network: Callable[[Tensor], Tensor], photos: Photos[BirdRows]) -> Iterator[Tensor]:
@@ -238,18 +240,18 @@ def _measure(network: Learning, data: Birds, moment: str) -> None:
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> ProtopnetChecks:
     assert isinstance(network, Learning)
-    kept = kept_of(network)
+    numbers = kept_of(network)
     rows, cells = (
-        network.sources.numpy().astype(np.int64)[kept, 0],
-        network.sources.numpy()[kept, 1:],
+        network.sources.numpy().astype(np.int64)[numbers, 0],
+        network.sources.numpy()[numbers, 1:],
     )
     own, _ = of_network(network, painted(data.train).pictures[rows])
     test = painted(data.test, POINTED)
-    maps, said = of_network(network, test.pictures)
+    maps, scores = of_network(network, test.pictures)
     # The prototype that speaks most for the prediction, among those of the species predicted.
-    weights = network.last.weight.detach().numpy()[:, kept]
-    chosen = said.argmax(1)
-    mine = network.owners.numpy()[kept] == chosen[:, None]
+    weights = network.last.weight.detach().numpy()[:, numbers]
+    chosen = scores.argmax(1)
+    mine = network.owners.numpy()[numbers] == chosen[:, None]
     speaks = np.where(mine, maps.max((2, 3)) * weights[chosen], -np.inf).argmax(1)
     stride = network.backbone.stride
     places = (cells * stride).astype(np.float32)
@@ -262,10 +264,10 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Protopn
             for moment, part in zip(MOMENTS, network.effects, strict=True)
         },
         prototypes=len(network.owners),
-        kept=len(kept),
-        fewest=int(np.bincount(network.owners.numpy()[kept], minlength=SPECIES).min()),
+        kept=len(numbers),
+        fewest=int(np.bincount(network.owners.numpy()[numbers], minlength=SPECIES).min()),
         copies=int(copies.sum()),
-        own_similarity=round(float(own.max((2, 3))[range(len(kept)), range(len(kept))].min()), 4),
+        own_similarity=round(float(own.max((2, 3)).diagonal().min()), 4),
         greatest_similarity=round(MAXIMUM, 4),
         prototypes_on=measuring.pointing(places, homes, recipe.data.size),
         on_parts=measuring.on_parts(places, homes, recipe.data.size),

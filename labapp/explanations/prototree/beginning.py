@@ -46,7 +46,7 @@ def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> Key:
     depth : 2 or more.
     """
     inner, classes = 2**depth - 1, int(species.max()) + 1
-    found = Key(
+    result = Key(
         np.zeros(inner, np.int64),
         np.full(inner, np.nan),
         np.zeros((inner + 1, classes)),
@@ -55,23 +55,23 @@ def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> Key:
 
     def grow(node: int, level: int, rows: Int64) -> None:
         if level == depth:
-            np.add.at(found.counts[node - inner], species[rows], 1)
+            np.add.at(result.counts[node - inner], species[rows], 1)
             return
         between_species = level >= depth - LAST
         if not between_species and _purity(genus[rows]) >= PURE:
             first, count = _leaves_below(2 * node + 1, level + 1, depth)
-            found.telling[first : first + count] = False
+            result.telling[first : first + count] = False
             grow(2 * node + 2, level + 1, rows)
             return
         labels = (species if between_species else genus)[rows]
         candidate, threshold = _question(distances[rows], labels)
-        found.candidates[node], found.thresholds[node] = candidate, threshold
+        result.candidates[node], result.thresholds[node] = candidate, threshold
         near = distances[rows, candidate] < threshold
         grow(2 * node + 1, level + 1, rows[~near])
         grow(2 * node + 2, level + 1, rows[near])
 
     grow(0, 0, np.arange(len(species)))
-    return found
+    return result
 
 
 def _purity(labels: Int64) -> float:

@@ -102,12 +102,12 @@ class Explanation:
 
     def nodes(self, picture: int) -> list[int]:
         """Nodes that the way of a picture asks, from the root down."""
-        above, found = self.tree.parents, []
+        above, path = self.tree.parents, []
         node = int(above[self.tree.leaves[self.leaf[picture]]])
         while node >= 0:
-            found.append(node)
+            path.append(node)
             node = int(above[node])
-        return found[::-1]
+        return path[::-1]
 
     def path(self, picture: int) -> list[Taken]:
         """The way of a picture, from the root down."""
@@ -115,15 +115,15 @@ class Explanation:
 
     def steps(self, picture: int, nodes: Iterable[int]) -> list[Taken]:
         """What any nodes would answer of a picture."""
-        found = []
+        steps = []
         for node in nodes:
             number = int(np.searchsorted(self.tree.inner, node))
             cell = self.cells[picture, number]
             box = regions.around_cells(cell[None], self.shape)[0]
             probability = float(self.probabilities[picture, number])
             y, x = cell.tolist()
-            found.append(Taken(node, number, probability, probability > 0.5, (y, x), _box(box)))
-        return found
+            steps.append(Taken(node, number, probability, probability > 0.5, (y, x), _box(box)))
+        return steps
 
 
 def prototypes(model: Classifier) -> list[Prototype]:
@@ -162,26 +162,26 @@ def of_network(network: ProtoTree, pictures: UInt8) -> Explanation:
     places, least = [], []
     shape = (0, 0)
     with torch.inference_mode():
-        known = network.prototypes.double()
+        prototypes = network.prototypes.double()
         for start in range(0, len(pictures), CHUNK):
             latent = network.latent(as_input(pictures[start : start + CHUNK])).double()
             shape = (latent.shape[2], latent.shape[3])
-            near, where = distances(latent, known).flatten(2).min(2)
+            near, where = distances(latent, prototypes).flatten(2).min(2)
             least.append(near)
             places.append(where)
         nearest = torch.cat(least)
         leaf = greedy(nearest, network.absent, network.present, network.telling).numpy()
         shares = network.shares(nearest)
         soft = network.soft(nearest).numpy()
-        said = network.leaf_distributions().numpy()
+        distributions = network.leaf_distributions().numpy()
     place = {int(old): new for new, old in enumerate(left.leaves)}
     flat = torch.cat(places).numpy()[:, left.inner]
     return Explanation(
         tree=left.tree,
-        distributions=said[left.leaves],
+        distributions=distributions[left.leaves],
         probabilities=np.exp(-nearest.numpy()[:, left.inner]),
         cells=np.stack((flat // shape[1], flat % shape[1]), axis=2),
-        leaf=np.array([place[one] for one in leaf.tolist()], np.int64),
+        leaf=np.array([place[node] for node in leaf.tolist()], np.int64),
         soft=soft,
         share_error=float((shares.sum(1) - 1).abs().max()),
         shape=shape,
@@ -194,7 +194,7 @@ def final_twos(explanation: Explanation) -> list[FinalTwo]:
     """
     tree, species = explanation.tree, explanation.leaf_species
     number = {int(leaf): at for at, leaf in enumerate(tree.leaves)}
-    found = []
+    result = []
     for picture in range(len(explanation.leaf)):
         way = explanation.nodes(picture)
         if len(way) < 2:
@@ -213,7 +213,7 @@ def final_twos(explanation: Explanation) -> list[FinalTwo]:
             continue
         absent, present = tree.children[node].tolist()
         first, second = (step.present for step in explanation.steps(picture, way[-2:]))
-        found.append(
+        result.append(
             FinalTwo(
                 picture,
                 (node, absent, present),
@@ -221,7 +221,7 @@ def final_twos(explanation: Explanation) -> list[FinalTwo]:
                 (first, second),
             )
         )
-    return found
+    return result
 
 
 def _box(values: Float64) -> Box:

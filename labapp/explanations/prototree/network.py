@@ -92,8 +92,8 @@ class ProtoTree(nn.Module):
 
     def latent(self, pictures: Tensor) -> Tensor:
         """Pictures (n, 3, s, s) to the map that is compared with prototypes, (n, D, h, w)."""
-        found: Tensor = self.add_on(self.backbone(pictures))
-        return found
+        latent: Tensor = self.add_on(self.backbone(pictures))
+        return latent
 
     def stretch(self, factor: float) -> None:
         """Make distances on the map larger by about this factor."""

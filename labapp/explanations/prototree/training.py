@@ -109,7 +109,7 @@ def _growing(
         if step.number % method.epoch_steps == 0:
             network.epoch_scores.copy_(network.leaf_scores)
         shares = network.shares(network.nearest(pictures))
-        said = shares @ network.leaf_distributions()
+        shares_of_species = shares @ network.leaf_distributions()
         with torch.no_grad():
             network.leaf_scores.copy_(
                 leaves.updated(
@@ -121,8 +121,8 @@ def _growing(
                 )
             )
         return {
-            "loss": functional.nll_loss((said + TINY).log(), species),
-            "accuracy": (said.argmax(1) == species).float().mean(),
+            "loss": functional.nll_loss((shares_of_species + TINY).log(), species),
+            "accuracy": (shares_of_species.argmax(1) == species).float().mean(),
         }
 
     def rate(done: float) -> float:
@@ -154,8 +154,8 @@ def place(network: Learning, train: Photos[BirdRows], method: Prototree, seed: i
             key = beginning.key(near, train.species, genus, method.depth)
             if not last:
                 # "Present" is what is nearer than HALF: the map is stretched to make it so.
-                asked = key.thresholds[np.isfinite(key.thresholds)]
-                network.stretch(HALF / float(np.median(asked)))
+                thresholds = key.thresholds[np.isfinite(key.thresholds)]
+                network.stretch(HALF / float(np.median(thresholds)))
         network.prototypes.copy_(patches[torch.from_numpy(key.candidates)])
         network.keep(torch.from_numpy(key.telling))
         epoch = method.epoch_steps * method.batch / len(train)
@@ -173,11 +173,11 @@ def project(network: ProtoTree, train: Photos[BirdRows]) -> None:
     species = torch.from_numpy(train.species)
     network.eval()
     with torch.no_grad():
-        known = network.prototypes[inner]
-        found = nearest_patches(_maps(network.latent, train), species, known, allowed)
-        network.prototypes[inner] = found.vectors.float()
+        prototypes = network.prototypes[inner]
+        patches = nearest_patches(_maps(network.latent, train), species, prototypes, allowed)
+        network.prototypes[inner] = patches.vectors.float()
         network.sources[inner] = torch.from_numpy(
-            np.column_stack((found.rows, found.cells)).astype(np.float32)
+            np.column_stack((patches.rows, patches.cells)).astype(np.float32)
         )
 
 
@@ -190,16 +190,16 @@ def _measure(network: Learning, data: Birds, moment: str) -> None:
     for part, rows in enumerate((data.validation, data.test)):
         photos = painted(rows)
         species = torch.from_numpy(photos.species)
-        found = [
+        distances = [
             network.nearest(as_input(photos.pictures[start : start + CHUNK]))
             for start in range(0, len(photos), CHUNK)
         ]
-        nearest = torch.cat(found)
+        nearest = torch.cat(distances)
         soft = network.soft(nearest).argmax(1)
         leaf = greedy(nearest, network.absent, network.present, network.telling)
         walked = network.leaf_distributions()[leaf].argmax(1)
-        for way, said in enumerate((soft, walked)):
-            right = float((said == species).double().mean())
+        for way, predicted in enumerate((soft, walked)):
+            right = float((predicted == species).double().mean())
             network.effects[MOMENTS.index(moment), part, way] = right
 
 

@@ -64,14 +64,14 @@ class Tree:
     def below(self, node: int) -> Int64:
         """Leaves under a node (itself, if it is one), as numbers among the leaves, ascending."""
         number = {int(leaf): j for j, leaf in enumerate(self.leaves)}
-        found, ahead = [], [int(node)]
+        leaves, ahead = [], [int(node)]
         while ahead:
             at = ahead.pop()
             if at in number:
-                found.append(number[at])
+                leaves.append(number[at])
             else:
                 ahead += [int(child) for child in self.children[at]]
-        return np.sort(np.array(found, np.int64))
+        return np.sort(np.array(leaves, np.int64))
 
 
 def complete(depth: int) -> Tree:
