@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 from labapp.audio import portaudio
 from labapp.audio.devices import Device
 from labapp.errors import AudioError
+from labapp.messages import Message
 
 SAMPLE_BYTES = 2
 LATENCY_S = 0.2
@@ -142,7 +143,7 @@ class PortAudioInput:
                 continue
             return
         raise AudioError(
-            f"The microphone {device.label!r} could not be opened: {problem}.",
+            Message("microphone_not_opened", name=repr(device.label), problem=str(problem)),
             safe="Nothing was recorded from it.",
             todo="Close other programs that use it and check its permission, or choose another.",
         ) from problem

@@ -20,6 +20,7 @@ from labapp.audio.process import open_input
 from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level, level_of
 from labapp.audio.track import mono
 from labapp.errors import AudioError, DeviceGone
+from labapp.messages import Message
 
 TONE_HZ = 1000.0
 TONE_DBFS = -20.0
@@ -89,9 +90,8 @@ class MicrophoneProbe:
                 idle_s = 0.0 if heard else idle_s + TICK_S
                 limit = STALL_S if self._hearing.started_ns is not None else FIRST_PACKET_S
                 if stream.finished or idle_s > limit:
-                    self._level = replace(
-                        self._level, state="lost", problem=f"{self.device.label} gives no sound"
-                    )
+                    problem = Message("microphone_dead", device=self.device.label)
+                    self._level = replace(self._level, state="lost", problem=problem)
                     return
         finally:
             stream.close()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from labapp.audio import portaudio, sources
 from labapp.errors import AudioError, NoMicrophone
+from labapp.messages import Message
 
 DEFAULT = "default"
 
@@ -62,7 +63,7 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
             default = next((index for index in defaults if index >= 0), -1)
     except sounddevice.PortAudioError as error:
         raise AudioError(
-            f"The sound devices could not be listed: {error}.",
+            Message("sound_devices", error=str(error)),
             safe="Everything but sound works.",
             todo="Run `labapp doctor`, or record without sound (--audio off).",
         ) from error

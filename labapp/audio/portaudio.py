@@ -7,6 +7,7 @@ import threading
 from types import ModuleType
 
 from labapp.errors import AudioError
+from labapp.messages import Message
 
 _lock = threading.RLock()
 
@@ -23,7 +24,7 @@ def load() -> ModuleType:
             return importlib.import_module("sounddevice")
         except (OSError, ImportError) as error:
             raise AudioError(
-                f"The sound library PortAudio could not be loaded: {error}.",
+                Message("sound_library", error=str(error)),
                 safe="Everything but sound works.",
                 todo="Install it (Debian, Ubuntu: sudo apt-get install libportaudio2), "
                 "or record without sound (--audio off).",
@@ -43,7 +44,7 @@ def refresh() -> None:
             sounddevice._initialize()
         except sounddevice.PortAudioError as error:
             raise AudioError(
-                f"The sound system could not be started: {error}.",
+                Message("sound_system", error=str(error)),
                 safe="Everything but sound works.",
                 todo="Run `labapp doctor`, or record without sound (--audio off).",
             ) from error

@@ -33,6 +33,7 @@ from typing import IO, Any
 from labapp.audio.capture import Packet, PortAudioInput
 from labapp.audio.devices import Device, list_devices
 from labapp.errors import AudioError, DeviceGone
+from labapp.messages import Message, coded, decoded
 
 _HEADER = struct.Struct("<qdd?II")
 _OPEN_TIMEOUT_S = 10.0
@@ -75,7 +76,9 @@ class ProcessInput:
         if "rate" not in answer:
             self.close()
             raise AudioError(
-                answer.get("what", f"The microphone {device.label!r} did not answer."),
+                decoded(str(answer["what"]), answer.get("message"))
+                if "what" in answer
+                else Message("microphone_no_answer", name=repr(device.label)),
                 safe=answer.get("safe", "Nothing was recorded from it."),
                 todo=answer.get("todo", "Check the system's sound settings, or choose another."),
             )
@@ -146,7 +149,8 @@ def main(description: str) -> None:
     try:
         stream = _open(Device(**json.loads(description)))
     except AudioError as error:
-        out.write(json.dumps({"what": error.what, "safe": error.safe, "todo": error.todo}).encode())
+        told = {"what": error.what, "message": coded(error.what)}
+        out.write(json.dumps(told | {"safe": error.safe, "todo": error.todo}).encode())
         out.flush()
         return
     parent_gone = threading.Event()

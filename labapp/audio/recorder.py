@@ -22,6 +22,7 @@ from labapp.audio.sources import NoWatcher, PulseWatcher, SourceWatcher
 from labapp.audio.track import Emit, Outbox, Track
 from labapp.errors import AudioError
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioStarted
+from labapp.messages import Message, coded
 
 TICK_S = 0.1
 RETRY_S = 1.0
@@ -238,7 +239,7 @@ class Recorder:
             return "the device ended the recording"
         limit = STALL_S if self._track.capturing else FIRST_PACKET_S
         if self._idle_s > limit:
-            return f"no sound arrived for {limit:g} s"
+            return Message("microphone_stalled", seconds=limit)
         return self._watcher.gone() or ""
 
     def _lose(self, stream: InputStream, reason: str) -> None:
@@ -246,8 +247,8 @@ class Recorder:
         self._stream = None
         self._next_try = time.monotonic() + RETRY_S
         if not self._problem:
-            self._track.emit(AudioDeviceLost(self.device.label, reason))
-        self._problem = f"Microphone lost: {reason}"
+            self._track.emit(AudioDeviceLost(self.device.label, str(reason), coded(reason)))
+        self._problem = Message("microphone_lost", reason=reason)
         self._level = self._snapshot()
         stream.close()
         self._track.take(stream.take())
@@ -278,7 +279,7 @@ class Recorder:
         try:
             track = self._new_track(name, stream.rate)
         except OSError as error:
-            self._problem = f"Microphone lost: {error}"
+            self._problem = Message("microphone_lost", reason=str(error))
             return False
         # Silence to here: what is missing of the time before the new file is seen in the old one.
         before.fill_until(time.perf_counter_ns())

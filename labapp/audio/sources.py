@@ -15,6 +15,8 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from labapp.messages import Message
+
 _PACTL_TIMEOUT_S = 2.0
 
 
@@ -224,7 +226,7 @@ class PulseWatcher:
             ours = next((s for s in streams if s.index == self._stream), None)
             source = None if ours is None else names.get(ours.source)
             if ours is None or source is None:
-                self._gone = f"the recording from {self._source or 'the microphone'} ended"
+                self._gone = Message("microphone_ended", source=self._source or "the microphone")
                 return
             if self._source is None:
                 self._source = source
@@ -232,7 +234,7 @@ class PulseWatcher:
             if source == wanted:
                 return
             if wanted not in names.values():
-                self._gone = f"{wanted} is gone; the sound server moved the recording to {source}"
+                self._gone = Message("microphone_moved", source=wanted, other=source)
                 return
         pactl("move-source-output", str(ours.index), wanted)
 

@@ -22,6 +22,7 @@ from labapp.errors import LabappError
 from labapp.events import Body
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.events.voice import AudioBlock, AudioGap, AudioState, AudioStopped
+from labapp.messages import Message, coded
 
 SYNC_S = 1.0
 DISK_CHECK_S = 5.0
@@ -252,7 +253,8 @@ class Track:
         if self.write_problem:
             return
         self.write_problem = str(error)
-        self.emit(AlarmRaised(WRITE_FAILED, f"Sound cannot be written: {error}"))
+        detail = Message("sound_not_written", error=str(error))
+        self.emit(AlarmRaised(WRITE_FAILED, str(detail), coded(detail)))
 
     def _check_disk(self) -> None:
         try:
@@ -263,9 +265,8 @@ class Track:
         low = free < self._min_free_bytes
         if low and not self._disk_low:
             minutes = free / (self.rate * FRAME_BYTES * 60)
-            self.emit(
-                AlarmRaised(DISK_LOW, f"Only {free / 1e6:.0f} MB free: {minutes:.0f} min of sound")
-            )
+            detail = Message("sound_disk_low", size=round(free / 1e6), minutes=round(minutes))
+            self.emit(AlarmRaised(DISK_LOW, str(detail), coded(detail)))
         elif self._disk_low and not low:
             self.emit(AlarmCleared(DISK_LOW))
         self._disk_low = low

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from labapp.events.moderation import Prompt
-from labapp.events.registry import Body, kind, migration
+from labapp.events.registry import Body, Telling, kind, migration
 
 
 @kind("session.planned", durable=True)
@@ -189,11 +189,13 @@ class PromptGiven(Prompt):
 
 
 @kind("alarm.raised", durable=True)
-class AlarmRaised(Body):
-    """Something needs the moderator. code is stable, detail is for people."""
+class AlarmRaised(Telling):
+    """Something needs the moderator. code is stable, detail is for people; message: code and values
+    of the detail where it is one of the program's own sentences with values in it."""
 
     code: str
     detail: str
+    message: dict[str, Any] = field(default_factory=dict)
 
 
 @kind("alarm.cleared", durable=True)

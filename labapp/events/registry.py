@@ -50,6 +50,20 @@ class Body:
         return ""
 
 
+class Telling(Body):
+    """A body with a text for people; `message` is its code and values (see `labapp.messages`),
+    where the text is one of the program's own sentences with values in it."""
+
+    message: dict[str, Any]
+
+    def payload(self) -> dict[str, Any]:
+        """As of any body; without a message where the text has none."""
+        fields = super().payload()
+        if not self.message:
+            del fields["message"]
+        return fields
+
+
 B = TypeVar("B", bound=type[Body])
 _KINDS: dict[str, type[Body]] = {}
 _MIGRATIONS: dict[tuple[str, int], Migration] = {}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
-from labapp.events.registry import Body, kind, migration
+from labapp.events.registry import Body, Telling, kind, migration
 
 
 @kind("audio.started", durable=True)
@@ -21,12 +22,14 @@ class AudioStarted(Body):
 
 
 @kind("audio.off", durable=True)
-class AudioOff(Body):
+class AudioOff(Telling):
     """The session is recorded without sound, and why. planned: it is as it should be, for the study
-    asks for none or the participant did not agree to a recording."""
+    asks for none or the participant did not agree to a recording; message: code and values of the
+    reason where it is one of the program's own sentences with values in it."""
 
     reason: str
     planned: bool = False
+    message: dict[str, Any] = field(default_factory=dict)
 
 
 @kind("audio.block", version=2)
@@ -63,11 +66,13 @@ class AudioGap(Body):
 
 
 @kind("audio.device_lost", durable=True)
-class AudioDeviceLost(Body):
-    """The microphone vanished, or its stream was moved to another source."""
+class AudioDeviceLost(Telling):
+    """The microphone vanished, or its stream was moved to another source. message: code and values
+    of the detail where it is one of the program's own sentences with values in it."""
 
     device: str
     detail: str
+    message: dict[str, Any] = field(default_factory=dict)
 
 
 @kind("audio.device_back", durable=True)

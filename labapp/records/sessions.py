@@ -9,6 +9,7 @@ from typing import Any, Literal
 from labapp.clock import utc_text
 from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
+from labapp.messages import Message
 from labapp.reading import files
 from labapp.reading.values import json_value
 from labapp.records.comments import comment_problems, comments
@@ -204,9 +205,9 @@ def export_problems(study: Path) -> list[str]:
     try:
         lines = _exports(study)
     except OSError as error:
-        return [f"{path} cannot be read ({error.strerror or error}): exports are not known"]
+        return [Message("exports_unreadable", file=str(path), error=str(error.strerror or error))]
     return [
-        f"{path}, line {number}: damaged; what it says of an export is not known"
+        Message("exports_damaged", file=str(path), number=number)
         for number, entry in lines
         if entry is None
     ]

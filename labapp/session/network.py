@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path, PurePosixPath
 
+from labapp.messages import Message
+
 NETWORK = {
     "nfs": "NFS",
     "nfs4": "NFS",
@@ -105,6 +107,6 @@ def _windows_drive(folder: Path) -> str:
     return ""
 
 
-def network_warning(kind: str) -> str:
+def network_warning(kind: str) -> Message:
     """What is told of a data folder on such a drive."""
-    return f"On a network drive ({kind}): a session can be damaged there. Record on a local disk."
+    return Message("network_drive", kind=kind)

@@ -28,6 +28,7 @@ from labapp.events.moderation import BlindingSet
 from labapp.events.registry import kinds_of
 from labapp.events.stimuli import StimuliKept
 from labapp.events.voice import AudioBlock, AudioOff
+from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
 from labapp.session import (
@@ -168,8 +169,9 @@ class OpenSession:
             self._recording = False
             self.runner.recorder = None
             self.no_sound = error.what
-            self.runner.emit(AudioOff(error.what))
-            self.runner.emit(AlarmRaised("microphone_failed", error.what))
+            message = coded(error.what)
+            self.runner.emit(AudioOff(str(error.what), message=message))
+            self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
             if self.loaded.study.recording.audio == "required":
                 self._next_recorder = recorder.again()  # where the end is taken back
                 self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
@@ -441,9 +443,12 @@ def _assemble(
         opening.append(BlindingSet(around.blind))
     opening += [EnvironmentRecorded(record), *around.warmed, *stored, *tails]
     if kind := network_drive(home.path):
-        opening.append(AlarmRaised("network_drive", network_warning(kind)))
+        warning = network_warning(kind)
+        opening.append(AlarmRaised("network_drive", str(warning), coded(warning)))
     if runner.recorder is None:
-        opening.append(AudioOff(around.no_sound, loaded.study.recording.audio == "off"))
+        as_planned = loaded.study.recording.audio == "off"
+        no_sound = around.no_sound
+        opening.append(AudioOff(str(no_sound), as_planned, coded(no_sound)))
     return OpenSession(
         home,
         loaded,

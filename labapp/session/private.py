@@ -14,6 +14,7 @@ from pathlib import Path
 
 from labapp import access, leftovers
 from labapp.errors import DataFolderError
+from labapp.messages import Message
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS consent (
@@ -78,7 +79,7 @@ def check_private(private: Path, study: str) -> None:
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise DataFolderError(
-            f"Consent could not be stored in the private folder {private} ({why}).",
+            Message("consent_not_stored", folder=str(private), why=why),
             safe="No session was started; nothing was changed.",
             todo="Choose a folder for private records that you may write to (--private or "
             "$LABAPP_PRIVATE).",

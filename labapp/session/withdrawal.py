@@ -18,6 +18,7 @@ from labapp import durable
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
+from labapp.messages import Message
 from labapp.records.comments import forget_comments
 from labapp.records.journal import read_rows
 from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
@@ -46,19 +47,20 @@ class Withdrawn:
     def lines(self) -> list[str]:
         """The report for people."""
         left = self.withdrawal
-        done = [f"{left.folder}: withdrawn, its data are {'kept' if left.kept else 'deleted'}."]
+        code = "withdrawn_kept" if left.kept else "withdrawn_deleted"
+        done: list[str] = [Message(code, folder=left.folder)]
         if self.consents:
             done.append("The signed consent was deleted.")
         if left.cells:
-            done.append(f"Free again: {', '.join(left.cells)}.")
+            done.append(Message("withdrawn_cells", cells=", ".join(left.cells)))
         if self.cleared:
-            done.append(f"Removed what a killed export had left: {', '.join(self.cleared)}.")
+            done.append(Message("withdrawn_cleared", paths=", ".join(self.cleared)))
         if self.exported and not left.kept:
-            done.append(f"Bundles that still hold it: {', '.join(self.exported)}")
+            done.append(Message("withdrawn_bundles", paths=", ".join(self.exported)))
         if not left.kept:
             done += self.unknown
         if self.others:
-            done.append(f"Other sessions of the participant: {', '.join(self.others)}.")
+            done.append(Message("withdrawn_others", folders=", ".join(self.others)))
         return done
 
 

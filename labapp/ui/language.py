@@ -3,16 +3,16 @@
 An English sentence is its own key: `tr("Skip stage")` gives its translation from
 `assets/texts/<language>/moderator.yaml`, or the sentence itself. English needs no such file. The
 language is chosen once, when the application is made; words are looked up when they are shown,
-never when a module is loaded. Journals keep English whoever sits there: what is shown of them goes
-through `told`.
+never when a module is loaded. Journals keep English whoever sits there, with the code and values of
+a sentence beside it, from which `translate_message` says it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -20,12 +20,12 @@ from typing import Any
 from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import LabappError, SetupError
+from labapp.messages import Message
 from labapp.reading import files
 
 ENGLISH = "en"
 VARIABLE = "LABAPP_LANGUAGE"
 FILE = "moderator.yaml"
-_NUMBER = re.compile(r"[\d.,]*\d(\s\S+)?")
 
 
 class _Spoken:
@@ -124,20 +124,36 @@ def number(written: str) -> str:
     return written.translate({ord("."): tr("."), ord(","): tr(",")})
 
 
-def told(text: str, forms: Sequence[str]) -> str:
-    """What another layer told in English, translated where it has one of these forms (sentences
-    with {values}, which may have them too), else as it is, but for how numbers are written."""
+def translate_message(text: str) -> str:
+    """What another layer said in English: a message with its values, a sentence without any, or a
+    text that is shown as it came."""
+    if not isinstance(text, Message):
+        return tr(text)
+    return tr(text.form, **{name: _translated(value) for name, value in text.values.items()})
+
+
+def _translated(value: object) -> str:
+    if isinstance(value, float | int):
+        return number(f"{value:g}" if isinstance(value, float) else str(value))
+    return translate_message(str(value) if not isinstance(value, str) else value)
+
+
+Phrases = Mapping[str, tuple[str, Mapping[str, str]]]
+"""By English phrase its form and the words in it."""
+
+
+def phrases(forms: Iterable[str], **words: Iterable[object]) -> Phrases:
+    """Every phrase that can be made of forms with {names} and the words that may stand there."""
+    made: dict[str, tuple[str, Mapping[str, str]]] = {}
     for form in forms:
-        if found := _pattern(form).fullmatch(text):
-            values = found.groupdict()
-            return tr(form, **{name: told(value, forms) for name, value in values.items()})
-    return number(text) if _NUMBER.fullmatch(text) else text
+        names = sorted(fields(form))
+        for values in product(*(map(str, words[name]) for name in names)):
+            filled = dict(zip(names, values, strict=True))
+            made[form.format(**filled)] = (form, filled)
+    return made
 
 
-@cache
-def _pattern(form: str) -> re.Pattern[str]:
-    parts = Formatter().parse(form)
-    return re.compile(
-        "".join(re.escape(text) + (f"(?P<{name}>.+)" if name else "") for text, name, *_ in parts),
-        re.DOTALL,
-    )
+def translate_phrase(text: str, known: Phrases) -> str:
+    """A phrase in the language that is spoken; any other text as it is."""
+    form, words = known.get(text, (text, {}))
+    return tr(form, **{name: tr(word) for name, word in words.items()})

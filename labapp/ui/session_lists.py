@@ -20,10 +20,9 @@ from labapp.records.sessions import SessionSummary
 from labapp.session import resuming
 from labapp.session.withdrawal import withdraw
 from labapp.ui import mistakes
-from labapp.ui.language import tr
+from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.moderator.home import HomeView
-from labapp.ui.moderator.reports import reported
 from labapp.ui.outside import open_outside
 from labapp.ui.researcher.controller import Researcher
 
@@ -197,7 +196,7 @@ class SessionLists(QObject):
             return  # `close` tells it
         self._withdrawals.remove(done)
         with mistakes.caught(self._view.show_error, tr("The session could not be withdrawn.")):
-            self._view.sessions_page.say("\n".join(map(reported, done.result())))
+            self._view.sessions_page.say("\n".join(map(translate_message, done.result())))
         self.refresh()
 
     @Slot(object)

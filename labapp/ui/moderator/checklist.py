@@ -19,9 +19,8 @@ from labapp.study.label import LABEL
 from labapp.study.schema import Participants
 from labapp.study.texts import placeholders
 from labapp.ui import room
-from labapp.ui.language import N_, counted, number, tr
+from labapp.ui.language import N_, counted, number, tr, translate_message
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.reports import reported
 
 State = Literal["ok", "warn", "missing", "busy"]
 
@@ -151,14 +150,14 @@ def microphone_row(policy: Literal["required", "optional", "off"], found: Microp
         return Row(key, "busy", tr("Checking …"))
     required = policy == "required"
     if found.device is None:
-        problem = f"{reported(found.problem)} " if found.problem else ""
+        problem = f"{translate_message(found.problem)} " if found.problem else ""
         if required:
             text = tr("This study needs sound: plug in or choose a microphone.")
             return Row(key, "missing", f"{problem}{text}")
         text = tr("Will be recorded without sound.")
         return Row(key, "warn", f"{problem}{text}", required=False)
     if found.problem:
-        return Row(key, "missing", reported(found.problem))
+        return Row(key, "missing", translate_message(found.problem))
     # Once a voice came through, the microphone works: what it does now is worth a word, no more.
     if found.state == "zeros" and found.heard:
         text = tr("You were heard. Exact silence now: a noise gate between words, or just muted.")
@@ -296,7 +295,7 @@ def disk_row(
         text = tr("{size} free; a session needs {least}.", size=free, least=least)
         return Row("disk", "missing", text)
     if network:
-        return Row("disk", "warn", reported(network_warning(network)), required=False)
+        return Row("disk", "warn", translate_message(network_warning(network)), required=False)
     each = SESSION_BYTES_WITH_SOUND if sound else SESSION_BYTES_WITHOUT
     hours = max(1, (free_bytes - LOW_DISK_BYTES // 2) // each)
     text = counted(
@@ -336,7 +335,7 @@ def consent_row(text: str | None, problem: str = "") -> Row:
     if text is None:
         return Row("consent", "warn", tr("This study asks for no consent."), required=False)
     if problem:
-        return Row("consent", "missing", reported(problem))
+        return Row("consent", "missing", translate_message(problem))
     if not text.strip():
         return Row("consent", "missing", tr("The consent text is empty."))
     left = placeholders(text)

@@ -372,7 +372,7 @@ class ConsoleWindow(QMainWindow):
         if "notes" in changed:
             self.notes.show_notes(state.notes)
         if "deviations" in changed:
-            self.notes.show_deviations(state.deviations.found, state.work)
+            self.notes.show_deviations(state.deviations, state.work)
         if "notes" in changed or second:
             self.voice.prompts.show_last(state.notes, now_ns)
         self._show_voice(now_ns, facts=second or "sound" in changed, anew=dirty)

@@ -17,10 +17,10 @@ from labapp.events import Source
 from labapp.events.commands import Command, Pause, Reopen, Resume, TakeBackSkip
 from labapp.session.runner import Runner
 from labapp.ui import theme
-from labapp.ui.language import N_, tr
+from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.header_questions import Questions, Reasons, SkipLine
-from labapp.ui.moderator.reports import pause_reason, reported
+from labapp.ui.moderator.reports import pause_reason
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -247,7 +247,7 @@ class ConsoleHeader(QFrame):
                 return tr("■ complete, does not count: {why}", why=why), "warn"
             if how == "completed":
                 return tr("✓ complete"), "good"
-            return tr("■ ended: {reason}", reason=reported(how or "")), "warn"
+            return tr("■ ended: {reason}", reason=translate_message(how or "")), "warn"
         if self._runner.stalled:
             return tr("! waiting for the disk"), "alarm"
         if paused:

@@ -18,14 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.analysis.deviations import Deviation
 from labapp.clock import NS
 from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.correction import Correctable, Correction
-from labapp.ui.moderator.state.deviations import words_of
+from labapp.ui.moderator.state.deviations import DeviationLog
 from labapp.ui.moderator.state.notes import Note
 from labapp.ui.moderator.state.worktime import WorkTime
 from labapp.ui.moderator.timed_list import Line, TimedList
@@ -241,8 +240,9 @@ class NotesPanel(QFrame):
         if places:
             self.correct(places[-1])
 
-    def show_deviations(self, found: Sequence[Deviation], work: WorkTime) -> None:
+    def show_deviations(self, log: DeviationLog, work: WorkTime) -> None:
         """Newest first, and how many."""
+        found = log.found
         self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(found) or ''}".rstrip())
         at = [work.working_ns(round(one.session_s * NS)) for one in found]
         self._lines[DEVIATIONS][:] = [
@@ -257,7 +257,7 @@ class NotesPanel(QFrame):
             [
                 Line(
                     at_ns,
-                    words_of(one),
+                    log.words_of(one),
                     "accent" if one.kind in NOTED else "alarm",
                     one.kind == NOTED[1],
                 )

@@ -17,11 +17,10 @@ from PySide6.QtWidgets import (
 from labapp.audio.recorder import Level
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui import theme
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import N_, number, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.moderator.prompt_box import FIRST_KEY, PromptBox
-from labapp.ui.moderator.reports import reported
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.moderator.watch import SLOW_MS
 from labapp.ui.theme import Palette
@@ -59,17 +58,15 @@ def hearing_of(
     silence; not so in a pause, or while a text is read.
     """
     if sound.off is not None:
-        return Hearing(
-            tr("No sound"), tr("Recorded without sound: {why}", why=reported(sound.off)), "warn"
-        )
+        why = translate_message(sound.off)
+        return Hearing(tr("No sound"), tr("Recorded without sound: {why}", why=why), "warn")
     if level is None:
         # Without a device yet it is to come; with one it is over.
         coming = "" if sound.device else tr("Sound is recorded once consent is given.")
         return Hearing(tr("Not recording"), coming, "")
     if sound.lost or level.state == "lost":
-        return Hearing(
-            tr("Microphone gone"), reported(level.problem) or tr("Looking for it …"), "alarm"
-        )
+        problem = translate_message(level.problem)
+        return Hearing(tr("Microphone gone"), problem or tr("Looking for it …"), "alarm")
     match level.state:
         case "zeros" if sound.heard:
             return Hearing(tr("Exact zeros"), tr("A noise gate between words, or muted."), "warn")
@@ -80,9 +77,9 @@ def hearing_of(
         case "starting":
             return Hearing(tr("Listening …"), "", "")
         case "stopped":
-            return Hearing(tr("Stopped"), reported(level.problem), "")
+            return Hearing(tr("Stopped"), translate_message(level.problem), "")
     if level.problem:
-        return Hearing(tr("Sound is not written"), reported(level.problem), "alarm")
+        return Hearing(tr("Sound is not written"), translate_message(level.problem), "alarm")
     if level.silent_for_s >= prompt_after_s and talking:
         return Hearing(_silent(level), "", "warn", prompt=True)
     if level.silent_for_s >= 2.0:

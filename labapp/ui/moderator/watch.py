@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from labapp.events import Body
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised
+from labapp.messages import Message, coded
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui.moderator import wording
 
@@ -31,19 +32,20 @@ class Watch:
         (None: not known)."""
         out: list[Body] = []
         if free_bytes is not None and not self._sound:
-            detail = f"{wording.plain_size(free_bytes)} free"
+            size, unit = wording.plain_size(free_bytes).split()
+            detail = Message("disk_free", size=float(size), unit=unit)
             out += self._judge(
                 "disk_low", detail, free_bytes < LOW_DISK_BYTES, free_bytes > DISK_OK_BYTES
             )
         if p99_ms is not None:
-            detail = f"one in a hundred takes {p99_ms:.0f} ms or more"
+            detail = Message("pictures_slow", ms=round(p99_ms))
             out += self._judge("decoder_slow", detail, p99_ms > SLOW_MS, p99_ms < RECOVERED_MS)
         return out
 
-    def _judge(self, code: str, detail: str, bad: bool, good: bool) -> list[Body]:
+    def _judge(self, code: str, detail: Message, bad: bool, good: bool) -> list[Body]:
         if bad and code not in self._standing:
             self._standing.add(code)
-            return [AlarmRaised(code, detail)]
+            return [AlarmRaised(code, str(detail), coded(detail))]
         if good and code in self._standing:
             self._standing.remove(code)
             return [AlarmCleared(code)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cache
 
 from labapp.clock import NS
-from labapp.ui.language import N_, number, told, tr
+from labapp.ui.language import N_, Phrases, number, phrases, tr, translate_phrase
 
 OUTCOMES = {
     "completed": N_("done"),
@@ -65,7 +66,12 @@ PART_TITLES = (
 
 def part_title(title: str) -> str:
     """The title of a part of the plan, which the journal keeps in English."""
-    return told(title, PART_TITLES)
+    return translate_phrase(title, _titles())
+
+
+@cache
+def _titles() -> Phrases:
+    return phrases(PART_TITLES, number=range(1, 100), block=range(1, 25))
 
 
 def milliseconds(t_ns: int) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from labapp.ui.language import N_, told, tr
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from labapp.ui.language import N_, Phrases, phrases, tr, translate_phrase
 
 TITLES = {
     "completion_rate": N_("Completion rate"),
@@ -35,12 +38,6 @@ QUANTITIES = (
     N_("warm-up, prediction rightly judged"),
     N_("warm-up, first mistake found"),
     N_("first step disagreed with, {photos}: {error}"),
-    N_("all photos"),
-    N_("model wrong"),
-    N_("model right"),
-    N_("exact"),
-    N_("too early"),
-    N_("too late"),
     N_("similarity, chosen"),
     N_("similarity, others"),
     N_("rating at rank {rank}"),
@@ -49,9 +46,6 @@ QUANTITIES = (
     N_("photos among which the lot decided"),
     N_("least accuracy, {risk} risk, touched"),
     N_("least accuracy, {risk} risk"),
-    N_("low"),
-    N_("medium"),
-    N_("high"),
     N_("understanding after intro"),
     N_("understanding after task"),
     N_("understanding after results"),
@@ -61,34 +55,42 @@ QUANTITIES = (
     N_("duration"),
     N_("gender: {who}"),
     N_("race: {who}"),
-    N_("woman"),
-    N_("man"),
-    N_("non binary"),
-    N_("self described"),
-    N_("not reported"),
-    N_("white"),
-    N_("black"),
-    N_("asian"),
-    N_("american indian"),
-    N_("pacific islander"),
-    N_("hispanic"),
     N_("experience with ML"),
     N_("reaction time, wrong prediction of the {which} image: {answer}"),
     N_("reaction time"),
-    N_("whole"),
-    N_("masked"),
-    N_("agreed"),
-    N_("other label"),
-    N_("don't know"),
     N_("model's cross-entropy, masked images"),
     N_("rank by {whom}, 1 is best"),
-    N_("people"),
-    N_("model"),
 )
-"""Quantities that the analysis writes in words, of judged explanations and masked pictures, and
-what stands in their gaps."""
-GROUPS = (N_("reconstruction, {of}"), N_("single-dimension, {of}"))
-"""Groups of stages."""
+"""Quantities that the analysis writes in words, of judged explanations and masked pictures."""
+GAPS: Mapping[str, Sequence[str]] = {
+    "photos": (N_("all photos"), N_("model wrong"), N_("model right")),
+    "error": (N_("exact"), N_("too early"), N_("too late")),
+    "rank": tuple(map(str, range(1, 51))),
+    "risk": (N_("low"), N_("medium"), N_("high")),
+    "question": (N_("distinction"), N_("output prediction"), N_("agreement")),
+    "who": (
+        N_("woman"),
+        N_("man"),
+        N_("non binary"),
+        N_("self described"),
+        N_("not reported"),
+        N_("white"),
+        N_("black"),
+        N_("asian"),
+        N_("american indian"),
+        N_("pacific islander"),
+        N_("hispanic"),
+    ),
+    "which": (N_("whole"), N_("masked")),
+    "answer": (N_("agreed"), N_("other label"), N_("don't know")),
+    "whom": (N_("people"), N_("model")),
+}
+"""What stands in their gaps."""
+GROUPS = {
+    "reconstruction": N_("reconstruction, {of}"),
+    "single-dimension": N_("single-dimension, {of}"),
+}
+"""Groups of stages, by the task: what stands behind it are models and data sets."""
 UNITS = (
     N_("% of questions"),
     N_("s a question"),
@@ -105,7 +107,7 @@ UNITS = (
 
 def title(quantity: str) -> str:
     """What was measured, as a heading."""
-    said = tr(TITLES[quantity]) if quantity in TITLES else told(quantity, QUANTITIES)
+    said = tr(TITLES[quantity]) if quantity in TITLES else translate_phrase(quantity, _quantities())
     return said[:1].upper() + said[1:]
 
 
@@ -116,4 +118,10 @@ def unit_text(unit: str) -> str:
 
 def group_text(group: str) -> str:
     """Which stages were counted together."""
-    return told(group, GROUPS)
+    task, comma, models = group.partition(", ")
+    return tr(GROUPS[task], of=models) if comma and task in GROUPS else tr(group)
+
+
+@cache
+def _quantities() -> Phrases:
+    return phrases(QUANTITIES, **GAPS)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from labapp.events import Event
 from labapp.ui.language import N_, counted, tr
-from labapp.ui.moderator.reports import gap, reported
+from labapp.ui.moderator.reports import detail_of, gap
 
 Severity = Literal["alarm", "warn"]
 
@@ -123,9 +123,9 @@ class Alarms:
                     self._clear(key)
                 return bool(over)
             case "alarm.raised":
-                code, detail = str(p["code"]), str(p["detail"])
+                code = str(p["code"])
                 severity, text = raised(code)
-                return self._raise(event, code, severity, text, reported(detail), lasting=True)
+                return self._raise(event, code, severity, text, detail_of(p), lasting=True)
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
             case "audio.device_lost":
@@ -133,7 +133,7 @@ class Alarms:
                 text = tr("The microphone is gone")
                 detail = tr(
                     "{what}; when it is back, recording goes on by itself",
-                    what=reported(str(p["detail"] or p["device"])),
+                    what=detail_of(p) or str(p["device"]),
                 )
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
             case "audio.device_back" | "audio.started":

@@ -10,7 +10,7 @@ from labapp.clock import NS
 from labapp.events import Event, body_of
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.reports import gap, pause_reason, reported
+from labapp.ui.moderator.reports import detail_of, gap, pause_reason
 from labapp.ui.moderator.state.alarms import raised
 
 FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
@@ -41,6 +41,7 @@ WORDS = {
 }
 KEPT = {"keep": N_("the data are kept"), "delete": N_("the data are deleted")}
 SKIPPED = {"trial": N_("a question"), "part": N_("the rest of a part")}
+ADDED, REMOVED = N_("{screen} added"), N_("{screen} removed")
 WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")}
 
 
@@ -49,6 +50,7 @@ class DeviationLog:
 
     def __init__(self) -> None:
         self._fold = Deviations()
+        self._details: dict[int, str] = {}
 
     @property
     def found(self) -> list[Deviation]:
@@ -56,35 +58,61 @@ class DeviationLog:
 
     def apply(self, event: Event) -> bool:
         """Take in the next event; True when `found` changed."""
-        return event.kind not in FREQUENT and self._fold.apply(event, body_of(event))
+        if event.kind in FREQUENT or not self._fold.apply(event, body_of(event)):
+            return False
+        if detail := _detail(event):
+            self._details[event.seq] = detail
+        return True
+
+    def words_of(self, deviation: Deviation) -> str:
+        """One deviation on a line: what, the detail, how long."""
+        return _words(deviation, self._details.get(deviation.seq or 0))
 
 
-def words_of(one: Deviation) -> str:
-    """One deviation on a line: what, the detail, how long."""
-    text = tr(WORDS.get(one.kind, one.kind.replace("_", " ").capitalize()))
-    head, _, rest = one.detail.partition(": ")
-    detail = reported(one.detail)
-    match one.kind:
+def _detail(event: Event) -> str:
+    """The detail of a deviation that an event tells of, where it is a sentence with values."""
+    payload = event.payload
+    match event.kind:
+        case "segment.started":
+            return tr("segment {number} began", number=payload["segment"])
+        case "part.restarted":
+            return tr("attempt {number}", number=payload["attempt"])
+        case "screen.changed" if payload["change"] in ("added", "removed"):
+            form = ADDED if payload["change"] == "added" else REMOVED
+            return tr(form, screen=payload["screen"])
+        case "alarm.raised" | "audio.off":
+            return detail_of(payload)
+        case "audio.device_lost":
+            return f"{payload['device']}: {detail_of(payload)}"
+    return ""
+
+
+def _words(deviation: Deviation, told: str | None) -> str:
+    """told: the detail in the language of the console, where its event says it."""
+    kind = deviation.kind
+    text = tr(WORDS.get(kind, kind.replace("_", " ").capitalize()))
+    head, _, rest = deviation.detail.partition(": ")
+    match kind:
         case "noted" | "noted_taken_back":
-            detail = one.detail
+            detail = deviation.detail
         case "paused":
-            detail = pause_reason(one.detail)
+            detail = pause_reason(deviation.detail)
         case "alarm":
-            text, detail = raised(head)[1], reported(rest)
+            text, detail = raised(head)[1], rest if told is None else told
         case "withdrawn":
-            reason = "" if rest == wording.WITHDREW else reported(rest)
+            reason = "" if rest == wording.WITHDREW else tr(rest)
             detail = ": ".join(part for part in (tr(KEPT.get(head, head)), reason) if part)
-        case "microphone_lost":
-            detail = f"{head}: {reported(rest)}"
         case "sound_lost":
-            detail = gap(one.detail)
+            detail = gap(deviation.detail)
         case "skip_taken_back":
-            detail = tr(SKIPPED.get(one.detail, one.detail))
+            detail = tr(SKIPPED.get(deviation.detail, deviation.detail))
         case "close_requested":
-            detail = tr(WAYS.get(one.detail, one.detail))
-    said = ": ".join(part for part in (text, detail) if part)
-    if one.duration_s is None:
-        return said
-    if one.kind == "sound_lost":
-        return f"{said}, {number(f'{one.duration_s:.2g}')} s"
-    return f"{said}, {wording.short_time(round(one.duration_s * NS))}"
+            detail = tr(WAYS.get(deviation.detail, deviation.detail))
+        case _:
+            detail = tr(deviation.detail) if told is None else told
+    line = ": ".join(part for part in (text, detail) if part)
+    if deviation.duration_s is None:
+        return line
+    if kind == "sound_lost":
+        return f"{line}, {number(f'{deviation.duration_s:.2g}')} s"
+    return f"{line}, {wording.short_time(round(deviation.duration_s * NS))}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from labapp.events import Event
+from labapp.messages import decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Sound:
             case "audio.started":
                 return Sound(p["device"], p["host_api"], int(p["nominal_rate"]))
             case "audio.off":
-                return Sound(off=p["reason"])
+                return Sound(off=decoded(str(p["reason"]), p.get("message")))
             case "audio.gap":
                 return replace(self, lost_frames=self.lost_frames + int(p["frames"]))
             case "audio.device_lost":

@@ -16,7 +16,7 @@ from labapp.plugins.part import PlannedPart
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import every_mark, words_of
-from labapp.ui.moderator.reports import gap, pause_reason, reported
+from labapp.ui.moderator.reports import detail_of, gap, pause_reason
 from labapp.ui.moderator.state.notes import note_of
 from labapp.ui.moderator.state.worktime import WorkTime
 
@@ -104,7 +104,7 @@ class Timeline:
                 since = work.working_ns(int(p["since_ns"]))
                 self.hearing.append(Hearing(since, str(p["state"])))
             case "alarm.raised":
-                self.marks.append(Mark(at, "alarm", reported(str(p["detail"]))))
+                self.marks.append(Mark(at, "alarm", detail_of(p)))
             case "audio.device_lost":
                 self.marks.append(Mark(at, "alarm", tr("The microphone was gone")))
             case "screen.changed" if p["change"] == "removed":
