@@ -25,7 +25,7 @@ from labapp.records.layout import SOURCEDATA, STUDY, study_files_of
 from labapp.records.record import Record
 from labapp.study.instruments import Instrument
 
-TABLE_FORMAT = 1
+TABLE_FORMAT = 2
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 BIDS_VERSION = "1.10.1"
 README = "README"

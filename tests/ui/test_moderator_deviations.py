@@ -13,7 +13,7 @@ from labapp.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
 from labapp.ui.moderator.notes_panel import DEVIATIONS
-from labapp.ui.moderator.state.deviations import WORDS, words_of
+from labapp.ui.moderator.state.deviations import WORDS, DeviationLog
 from labapp.ui.moderator.timed_list import LINE_ROLE, TimedList
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
@@ -76,7 +76,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
 
 def test_a_withdrawal_without_another_reason_is_said_once() -> None:
     told = Deviation("withdrawn", 0, "delete: the participant withdrew")
-    assert words_of(told) == "Withdrew: the data are deleted"
+    assert DeviationLog().words_of(told) == "Withdrew: the data are deleted"
 
 
 def test_a_deviation_is_written_down_with_the_moment_its_typing_began(
