@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord
 from labapp.analysis.scores import ScoreRecord
+from labapp.analysis.walk import Parts
 
 Row = dict[str, Any]
 
@@ -16,7 +16,7 @@ def _about(part_id: str, parts: Parts) -> Row:
     """The stage that a questionnaire asks about, and its representation."""
     part = parts.questionnaires.get(part_id)
     about = None if part is None else part.about
-    stage = parts.represented.get(about) if about is not None else None
+    stage = parts.with_trials.get(about) if about is not None else None
     return {"about": about, "model": None if stage is None else stage.model}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from labapp.analysis.attempt import Key
+from labapp.analysis.task_records import Key
 from labapp.clock import NS
 from labapp.events import Body, Event, Source
 from labapp.events.durations import Pauses

@@ -10,25 +10,24 @@ from math import fsum
 from typing import Any
 
 from labapp.analysis.answer_rows import answer_row, score_row
-from labapp.analysis.attempt import INTERRUPTED, Attempt, Key
 from labapp.analysis.columns import table_columns
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.inclusion import Standing, conditions, fold_standing
 from labapp.analysis.keyboard import trials_away
 from labapp.analysis.notes import fold_notes, note_rows
-from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord, fold_answers
 from labapp.analysis.scores import fold_scores
 from labapp.analysis.taking_back import Place, fold_taken_back
-from labapp.analysis.task_records import Ran, RecordedPart, Row, TaskRecords, Traced
-from labapp.analysis.walk import walk
+from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, TaskRecords, Traced
+from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
 from labapp.errors import SessionError
 from labapp.events import Body, Event
 from labapp.events.durations import WorkingTime
 from labapp.events.pointer import PointerMoved
 from labapp.events.registry import frequent_kinds
+from labapp.plugins.part import TrialsPart
 from labapp.study.consent import USES
 
 SEQ = "seq"
@@ -69,7 +68,7 @@ class SessionRecords:
         """
         course = fold_course(events)
         parts = Parts.of(course.planned.plan)
-        tasks = walk(events, parts, course.planned.plan)
+        tasks = walk(events, parts)
         attempts = [attempt for task in tasks for attempt in task.attempts]
         # All other folds look past these anyway.
         frequent = frequent_kinds()
@@ -160,18 +159,18 @@ class SessionRecords:
 
     def _stages(
         self,
-    ) -> Iterator[tuple[RecordedPart, TaskRecords[Any, Any], list[Attempt]]]:
+    ) -> Iterator[tuple[TrialsPart, TaskRecords[Any, Any], list[Attempt]]]:
         """Every stage and practice in the order of the plan, with its task and its attempts."""
         of: dict[str, list[Attempt]] = {}
         for task in self.tasks:
             for attempt in task.attempts:
                 of.setdefault(attempt.part.id, []).append(attempt)
         task_of = {part_id: task for task in self.tasks for part_id in task.parts}
-        for part in self.parts.represented.values():
+        for part in self.parts.with_trials.values():
             yield part, task_of[part.id], of.get(part.id, [])
 
     def _trial_rows(
-        self, part: RecordedPart, task: TaskRecords[Any, Any], attempts: Iterable[Attempt]
+        self, part: TrialsPart, task: TaskRecords[Any, Any], attempts: Iterable[Attempt]
     ) -> Iterator[Row]:
         for attempt in attempts:
             yield {
@@ -191,7 +190,7 @@ class SessionRecords:
             }
 
     def _stage_row(
-        self, part: RecordedPart, task: TaskRecords[Any, Any], attempts: Sequence[Attempt]
+        self, part: TrialsPart, task: TaskRecords[Any, Any], attempts: Sequence[Attempt]
     ) -> Row:
         span = self.course.spans[part.id]
         return {
@@ -228,7 +227,7 @@ class SessionRecords:
             for kind in ("paused", "interrupted", "focus_lost")
         }
         stages = sorted(
-            (part for part in self.parts.represented.values() if part.role == "stage"),
+            (part for part in self.parts.with_trials.values() if part.role == "stage"),
             key=lambda part: part.number,
         )
         # A stage of several blocks has one.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labapp.analysis.parts import Parts
 from labapp.analysis.questionnaires import AnswerRecord
+from labapp.analysis.walk import Parts
 from labapp.study.instruments.scoring import RANGES, SCORINGS, Range, Scores, weighted_tlx
 
 RATINGS, WEIGHTS = "nasa-tlx", "nasa-tlx-weights"

@@ -1,4 +1,5 @@
-"""What one task leaves in one session: a fold over the events of its parts, and its rows of tables.
+"""What one task leaves in one session: a fold over the events of its parts, its attempts at
+questions, and its rows of tables.
 
 A task type names its class of records (`TaskType.records`). The walk over the events and all that
 is the same in every task are in `labapp.analysis.rows`.
@@ -13,11 +14,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from labapp import discovery
-from labapp.analysis.attempt import Attempt, Key, supersede
 from labapp.analysis.column import Column
+from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartRestarted
+from labapp.plugins.part import TrialsPart
 
 if TYPE_CHECKING:
     from labapp.plugins.task_type import TaskType
@@ -27,32 +29,88 @@ Row = dict[str, Any]
 Columns = tuple[Column, ...]
 
 
-class RecordedPart(Protocol):
-    """A stage or practice as the tables need it, read from a row of the session's plan.
+Key = tuple[str, int, int]
+"""Stage, number of the question, attempt."""
 
-    number: of the stage, from 1; model: what it asks about; task: what the tables call it; trials:
-    how many were planned.
+INTERRUPTED = "interrupted"
+"""The outcome of an attempt whose end was never recorded, or was broken off by a pause."""
+BEGAN_AGAIN = "its stage began again"
+REPEATED = "repeated in a later attempt"
+
+
+class Attempt:
+    """One attempt, while its events come in and after.
+
+    Times are in ns, working time but for those that say session; None where the thing did not
+    happen. superseded: why another attempt counts instead.
     """
 
+    part: TrialsPart
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.trial, self.attempt = key[1:]
+        self.started_session_ns: int | None = None
+        self.started_ns: int | None = None
+        self.outcome: str | None = None
+        self.superseded: str | None = None
+
+    def take(self, event: Event, body: Body, working: int) -> None:
+        """Take in an event of this attempt at working time `working` in ns."""
+
     @property
-    def id(self) -> str: ...
+    def complete(self) -> bool:
+        """Whether all was said that makes it count, whatever ended it."""
+        return False
+
     @property
-    def role(self) -> str: ...
+    def excluded_because(self) -> str | None:
+        """Why it does not count in the stage's metrics."""
+        if self.superseded is not None:
+            return self.superseded
+        if self.started_ns is None:
+            return "never shown"
+        if self.complete:
+            return None
+        if self.outcome in (None, INTERRUPTED):
+            return "interrupted before its end"
+        if self.outcome == "stage_skipped":
+            return "cut off when the moderator skipped the stage"
+        return None
+
     @property
-    def number(self) -> int: ...
+    def started_session_s(self) -> float | None:
+        """Session time of its appearance."""
+        return None if self.started_session_ns is None else self.started_session_ns / NS
+
     @property
-    def model(self) -> str: ...
-    @property
-    def task(self) -> str: ...
-    @property
-    def trials(self) -> int: ...
+    def planned_session_s(self) -> float | None:
+        """Session time at which it appeared, or was to appear; None where nobody knows."""
+        return self.started_session_s
+
+    def since_start(self, working: int | None) -> float | None:
+        """Seconds from its appearance."""
+        if working is None or self.started_ns is None:
+            return None
+        return (working - self.started_ns) / NS
+
+
+def supersede(attempts: Mapping[Key, Attempt], counts: Mapping[str | None, int]) -> None:
+    """Mark the attempts instead of which a later one counts; counts: stage -> the first attempt
+    that counts, where the stage began again."""
+    latest = {(stage, trial): number for stage, trial, number in attempts}
+    for (stage, trial, number), attempt in attempts.items():
+        if number < counts.get(stage, 1):
+            attempt.superseded = BEGAN_AGAIN
+        elif number != latest[stage, trial]:
+            attempt.superseded = REPEATED
 
 
 class Traced(Protocol):
     """An attempt with snapshots, for the table of these."""
 
     @property
-    def part(self) -> RecordedPart: ...
+    def part(self) -> TrialsPart: ...
     @property
     def trial(self) -> int: ...
     @property
@@ -90,7 +148,7 @@ class Ran:
     keyboard_away: Set[Key]
 
 
-P = TypeVar("P", bound=RecordedPart)
+P = TypeVar("P", bound=TrialsPart)
 A = TypeVar("A", bound=Attempt)
 
 
@@ -101,8 +159,6 @@ class TaskRecords(ABC, Generic[P, A]):
     ----------
     parts : dict
         Its stages and practices by id, in the plan's order.
-    plan : sequence of dict
-        The rows of the whole plan.
     """
 
     tables: ClassVar[TaskTables] = TaskTables()
@@ -114,17 +170,10 @@ class TaskRecords(ABC, Generic[P, A]):
     of_session: ClassVar[frozenset[str]] = frozenset()
     """The kinds of events of no part that it takes."""
 
-    def __init__(self, parts: Mapping[str, P], plan: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, parts: Mapping[str, P]) -> None:
         self.parts = parts
-        self.plan = plan
         self.by_key: dict[Key, A] = {}
         self._counts: dict[str | None, int] = {}  # the attempt that counts where a stage began anew
-
-    @classmethod
-    @abstractmethod
-    def part(cls, row: Mapping[str, Any]) -> P | None:
-        """A part from its row in the plan; None where it is neither stage nor practice. Raises
-        KeyError, ValueError or TypeError where the row lacks something."""
 
     @abstractmethod
     def begin(self, part: P, key: Key, event: Event, body: Any) -> A:

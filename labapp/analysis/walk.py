@@ -1,4 +1,5 @@
-"""One walk over the events of a session, which hands each to the task that it belongs to.
+"""The parts of a session's plan, and one walk over its events, which hands each to the task that it
+belongs to.
 
 Nothing that happened in a part is passed over: an event that the task of its part does not know, or
 that belongs to no part, is an error.
@@ -7,10 +8,12 @@ that belongs to no part, is an error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
-from labapp.analysis.parts import Parts
+from pydantic import ValidationError
+
 from labapp.analysis.task_records import TaskRecords, records_class
 from labapp.errors import RecordError
 from labapp.events import Body, Event
@@ -18,7 +21,9 @@ from labapp.events.durations import KINDS as PAUSES
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.plugins.task_type import TaskType
+from labapp.study.parts import QuestionnairePart
 
 SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind})
 """Kinds of events that every part has, whoever takes them besides."""
@@ -26,30 +31,94 @@ VOCABULARY = "labapp.events."
 """Kinds that are defined here and that no task claims are of any part."""
 
 
-def walk(
-    events: Iterable[tuple[Event, Body]], parts: Parts, plan: Sequence[Mapping[str, Any]]
-) -> tuple[TaskRecords[Any, Any], ...]:
-    """What each task of a plan found in a session, in the order of the task types.
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a plan by their ids, in the plan's order."""
+
+    planned: Mapping[str, PlannedPart]
+
+    @classmethod
+    def of(cls, plan: Sequence[Mapping[str, Any]]) -> Parts:
+        """From the rows of `session.planned`.
+
+        Raises RecordError for a row that does not fit, SessionError for a kind of part that nobody
+        knows.
+        """
+        planned = {}
+        for index, row in enumerate(plan, start=1):
+            try:
+                part = registry.planned_part(row)
+            except ValueError as error:
+                raise RecordError(
+                    f"Part {index} of this session's plan cannot be read: {_why(error)}.",
+                    safe="The session is untouched.",
+                    todo="Analyse it with the version of labapp that recorded it.",
+                ) from error
+            planned[part.id] = part
+        return cls(planned)
+
+    @cached_property
+    def with_trials(self) -> Mapping[str, TrialsPart]:
+        """The stages and practices of every task."""
+        return {
+            part_id: part for part_id, part in self.planned.items() if isinstance(part, TrialsPart)
+        }
+
+    @cached_property
+    def questionnaires(self) -> Mapping[str, QuestionnairePart]:
+        return {
+            part_id: part
+            for part_id, part in self.planned.items()
+            if isinstance(part, QuestionnairePart)
+        }
+
+
+def _why(error: ValueError) -> str:
+    """What is wrong with a row of a plan, in a line."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first, *others = error.errors(include_url=False)
+    where = ".".join(map(str, first["loc"]))
+    more = f" (and {len(others)} more)" if others else ""
+    return f"{where}: {first['msg']}{more}" if where else f"{first['msg']}{more}"
+
+
+def walk(events: Iterable[tuple[Event, Body]], parts: Parts) -> tuple[TaskRecords[Any, Any], ...]:
+    """What each task of a plan left in a session, in the order of the task types.
 
     Raises RecordError for an event that no task of its part knows.
     """
-    tasks = _records(parts, plan)
-    task_of = {part_id: task for task in tasks for part_id in task.parts}
-    follow(events, task_of, parts)
-    return tasks
+    tasks = []
+    for task_type in registry.task_types():
+        own = {
+            part_id: part
+            for part_id, part in parts.with_trials.items()
+            if registry.task_type_of(part) is task_type
+        }
+        if own:
+            tasks.append(_records(task_type)(own))
+    follow(events, tasks, parts)
+    return tuple(tasks)
+
+
+def _records(task_type: TaskType[Any]) -> type[TaskRecords[Any, Any]]:
+    if (records := records_class(task_type)) is None:
+        raise RecordError(
+            f"The task type {task_type.name!r} has trials and does not say where its records are.",
+            safe="The session is untouched; nothing was left out without a word.",
+            todo="Tell the authors of the package that brings the task: it lacks `records`.",
+        )
+    return records
 
 
 def follow(
-    events: Iterable[tuple[Event, Body]],
-    task_of: Mapping[str, TaskRecords[Any, Any]],
-    parts: Parts,
+    events: Iterable[tuple[Event, Body]], tasks: Sequence[TaskRecords[Any, Any]], parts: Parts
 ) -> None:
-    """Hand every event to the records of its part, by the part's id."""
-    tasks = list(dict.fromkeys(task_of.values()))
+    """Hand every event to the records of its part."""
     claimed = _claimed(registry.task_types())
     told = {kind for known in registry.task_types() for kind in known.told_elsewhere}
     of_session = {kind for task in tasks for kind in task.of_session}
-    taking = {part_id: (task, _taken(type(task))) for part_id, task in task_of.items()}
+    taking = {part_id: (task, _taken(type(task))) for task in tasks for part_id in task.parts}
     none: tuple[None, frozenset[str]] = (None, frozenset())
     pauses = Pauses()
     last_ns = 0
@@ -69,19 +138,6 @@ def follow(
             _check(event, parts, claimed.get(kind, frozenset()), kind in told)
     for task in tasks:
         task.end(pauses.working_ns(last_ns))
-
-
-def _records(parts: Parts, plan: Sequence[Mapping[str, Any]]) -> tuple[TaskRecords[Any, Any], ...]:
-    made = []
-    for task_type in registry.task_types():
-        own = {
-            part_id: part
-            for part_id, part in parts.represented.items()
-            if parts.task_types[part_id] is task_type
-        }
-        if own and (records := records_class(task_type)) is not None:
-            made.append(records(own, plan))
-    return tuple(made)
 
 
 @lru_cache(maxsize=64)
@@ -114,11 +170,12 @@ def _check(event: Event, parts: Parts, names: frozenset[str], told: bool) -> Non
     names: of the task types that such an event is of; told: tables of all tasks tell of it, in
     whatever part it stands.
     """
-    task_type = parts.task_types.get(event.stage or "")
-    if task_type is not None and event.stage is not None:
-        if told or task_type.name in names:
+    part = parts.planned.get(event.stage or "")
+    if part is not None:
+        task = registry.task_type_of(part).name
+        if told or task in names:
             return
-        where = f"in the part {event.stage!r}, whose task {task_type.name!r} knows no such events"
+        where = f"in the part {event.stage!r}, whose task {task!r} knows no such events"
     elif event.stage is not None:
         where = f"in the part {event.stage!r}, which the plan does not have"
     else:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from labapp.analysis.parts import Parts
-from labapp.analysis.walk import walk
+from labapp.analysis.walk import Parts, walk
 from labapp.bundle.tasks import tasks_of
 from labapp.errors import RecordError, SessionError
 from labapp.plugins.bids import TaskFiles
@@ -17,9 +16,8 @@ from labapp.records.tree import Tree
 
 def check_known(record: Record) -> list[str]:
     """What of a session would be in no table: parts and events that no task knows."""
-    plan = record.planned.plan
     try:
-        walk(record.bodies(), Parts.of(plan), plan)
+        walk(record.bodies(), Parts.of(record.planned.plan))
     except (RecordError, SessionError) as error:
         return [error.what]
     return []

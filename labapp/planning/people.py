@@ -132,7 +132,7 @@ def people(
     from labapp.analysis.columns import table_columns
     from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
     from labapp.analysis.tables import Tables, frames
-    from labapp.tasks.reconstruction.recorded import TASK
+    from labapp.tasks.reconstruction.plan import TASK
 
     every = frames({name: rows.get(name, ()) for name in table_columns()})
     tables = Tables.of(every, every[SNAPSHOTS])

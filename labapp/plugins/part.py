@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+from pydantic import field_validator
 
 from labapp.documents import Strict
+from labapp.representations.space import LatentSpace
 
 
 class StimuliRef(NamedTuple):
@@ -76,6 +80,11 @@ class PlannedPart(Strict):
     """Whether the participant is recorded talking with the moderator."""
     asks_model: ClassVar[bool] = False
     """Whether a model is asked about its pictures when it is planned, which can take a while."""
+
+    @classmethod
+    def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A row of a plan as this version writes it; row: perhaps as an older version wrote it."""
+        return row
 
     def signed_document(self) -> str | None:
         """SHA-256 of the text that the participant signs here by a name or a drawing, which are
@@ -156,6 +165,14 @@ class TrialsPart(PlannedPart):
             """Of a stage: its number, from 1. The blocks of a stage share it."""
 
         @property
+        def task(self) -> str:
+            """What the tables call what is done in it."""
+
+        @property
+        def model(self) -> str:
+            """Id of what it asks about: a model, or a stimulus set."""
+
+        @property
         def trials(self) -> int:
             """How many trials it has."""
 
@@ -175,12 +192,28 @@ class TrialsPart(PlannedPart):
 class RepresentationPart(TrialsPart):
     """A stage, or a practice, that asks about a representation.
 
-    number, of: the stage's number, from 1, among how many; model: id of the model.
+    number, of: the stage's number, from 1, among how many; model: id of the model; dimensions: its
+    latent space as `LatentSpace.to_json` rows, so that a journal can be read without the model.
     """
 
     number: int
     of: int
     model: str
+    dimensions: tuple[dict[str, Any], ...]
+
+    @field_validator("dimensions")
+    @classmethod
+    def _make_space(cls, dimensions: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+        try:
+            LatentSpace.from_json(dimensions)
+        except (KeyError, TypeError, OverflowError) as error:
+            raise ValueError(f"these are no dials: {error!r}") from error
+        return dimensions
+
+    @cached_property
+    def space(self) -> LatentSpace:
+        """The latent space of the model."""
+        return LatentSpace.from_json(self.dimensions)
 
     def models(self) -> Iterator[str]:
         yield self.model

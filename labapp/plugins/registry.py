@@ -142,6 +142,15 @@ def part_class(kind: str) -> type[PlannedPart]:
     return _of_kind(kind)[1]
 
 
+def planned_part(row: Mapping[str, Any]) -> PlannedPart:
+    """A part from its row in the plan of a session, of whatever version.
+
+    Raises SessionError for a kind that nobody knows, ValueError where the row does not fit.
+    """
+    known = part_class(str(row.get("part")))
+    return known.model_validate(known.migrated(row))
+
+
 def task_type_of(part: PlannedPart) -> TaskType[Any]:
     """The task type that a part is of. Raises SessionError where nobody knows its kind."""
     return _of_kind(part.part)[0]

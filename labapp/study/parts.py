@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import ClassVar, Literal
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -49,6 +49,12 @@ class QuestionnairePart(PlannedPart):
     scoring: str | None = None
     above: str | None = None
     values: dict[str, str] = Field(default_factory=dict)
+
+    @classmethod
+    def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A plan that says nothing of scoring is older: the one instrument that had a score was
+        named like its function."""
+        return {"scoring": row.get("instrument"), **row}
 
     def belongs_to(self) -> str | None:
         return self.about

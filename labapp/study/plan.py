@@ -37,9 +37,7 @@ def to_rows(parts: Sequence[PlannedPart]) -> tuple[dict[str, Any], ...]:
 def parts_of(planned: SessionPlanned) -> tuple[PlannedPart, ...]:
     """The parts back from the first event. Raises SessionError when they do not fit."""
     try:
-        return tuple(
-            registry.part_class(str(row.get("part"))).model_validate(row) for row in planned.plan
-        )
+        return tuple(map(registry.planned_part, planned.plan))
     except ValidationError as error:
         raise SessionError(
             f"The plan of this session cannot be read: {error.error_count()} fields do not fit.",

@@ -11,7 +11,7 @@ from labapp.events import Body, Event, body_of
 from labapp.events.trials import TrialEnded
 from labapp.tasks.reconstruction.attempts import TrialRecord
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
-from labapp.tasks.reconstruction.recorded import StagePart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import ReconstructionRecords
 from tests.helpers.journals import SessionBuilder, stamp
 
@@ -53,8 +53,8 @@ def stage_row(stage: str = "stage-1", **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def stage_part(**changes: Any) -> StagePart:
-    return StagePart.of(stage_row(**changes))
+def stage_part(**changes: Any) -> ReconstructionPart:
+    return ReconstructionPart.model_validate(stage_row(**changes))
 
 
 def paired(builder: SessionBuilder) -> Stamped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.analysis.attempt import BEGAN_AGAIN, REPEATED, Attempt, Key, supersede
+from labapp.analysis.task_records import BEGAN_AGAIN, REPEATED, Attempt, Key, supersede
 
 
 class Done(Attempt):

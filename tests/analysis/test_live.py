@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.analysis.parts import Parts
-from labapp.analysis.walk import walk
+from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
 from labapp.events import Draft, Source, body_of
 from labapp.events.commands import Begin, Command, Next, Tick
@@ -85,7 +84,7 @@ class Live:
     def recorded(self) -> TrialRecord:
         plan = [self.part.model_dump(mode="json")]
         events = [(event, body_of(event)) for event in stamp(self.rows)]
-        (task,) = walk(events, Parts.of(plan), plan)
+        (task,) = walk(events, Parts.of(plan))
         assert isinstance(task, ReconstructionRecords)
         (trial,) = task.trials
         return trial

@@ -5,12 +5,24 @@ from __future__ import annotations
 import pytest
 
 from labapp.clock import NS
-from labapp.representations.space import Continuous, LatentSpace
 from labapp.tasks.single_dimension.events import AnswerGiven, QuestionDrawn
-from labapp.tasks.single_dimension.records import QuestionRecord, SinglePart, first_to_last
+from labapp.tasks.single_dimension.plan import SingleDimensionPart
+from labapp.tasks.single_dimension.records import QuestionRecord, first_to_last
 
-PART = SinglePart(
-    "stage-1", "stage", 1, "m/x", 5, "traversals", LatentSpace((Continuous("z1", 0.0, 1.0),))
+PART = SingleDimensionPart(
+    id="stage-1",
+    title="Stage 1",
+    role="stage",
+    number=1,
+    of=1,
+    model="m/x",
+    display="binary_image",
+    dimensions=({"type": "continuous", "name": "z1", "low": 0.0, "high": 1.0, "step": 0.01},),
+    visualisation="traversals",
+    asked=(0, 0, 0, 0, 0),
+    sampling="held_out",
+    time_limit_s=None,
+    think_aloud=False,
 )
 
 

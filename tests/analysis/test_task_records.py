@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 import pytest
 
 from labapp import discovery
-from labapp.analysis.attempt import Attempt, Key
 from labapp.analysis.column import INCLUDED, TRIAL, WHO, text, whole, yes
 from labapp.analysis.columns import table_columns
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, load, tables_of
-from labapp.analysis.task_records import Ran, Row, TaskRecords, TaskTables, records_class
+from labapp.analysis.task_records import (
+    Attempt,
+    Key,
+    Ran,
+    Row,
+    TaskRecords,
+    TaskTables,
+    records_class,
+)
 from labapp.analysis.writing import write
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
@@ -27,7 +33,7 @@ from labapp.events import registry as kinds
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.trials import TrialEnded
 from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.plugins.task_type import TaskType
 from labapp.study.loading import files_digest
 from labapp.tasks.questionnaire.events import ResponseChanged
@@ -46,8 +52,13 @@ PLAN = {
 }
 
 
-class CountingPart(PlannedPart):
+class CountingPart(TrialsPart):
     part: Literal["counting"] = "counting"
+    role: Literal["stage"] = "stage"
+    number: int
+    model: str
+    trials: int = 2
+    task: ClassVar[str] = "counting"
 
 
 class Counting(TaskType[CountingPart]):
@@ -63,18 +74,8 @@ class Counting(TaskType[CountingPart]):
     machine = screen = plan
 
 
-@dataclass(frozen=True)
-class Recorded:
-    id: str
-    role: str
-    number: int
-    model: str
-    task: str = "counting"
-    trials: int = 2
-
-
 class Count(Attempt):
-    def __init__(self, part: Recorded, key: Key) -> None:
+    def __init__(self, part: CountingPart, key: Key) -> None:
         super().__init__(key)
         self.part = part
         self.said: int | None = None
@@ -88,7 +89,7 @@ class Count(Attempt):
             self.started_session_ns, self.started_ns = event.t_ns, working
 
 
-class CountingRecords(TaskRecords[Recorded, Count]):
+class CountingRecords(TaskRecords[CountingPart, Count]):
     tables = TaskTables(
         own={"counts": (*WHO, text("stage", "part"), *TRIAL, whole("dots", "said"), INCLUDED)},
         added={
@@ -99,17 +100,13 @@ class CountingRecords(TaskRecords[Recorded, Count]):
     begins = "dots.drawn"
     kinds = frozenset({"dots.shown", "dots.said", TrialEnded.kind})
 
-    @classmethod
-    def part(cls, row: Mapping[str, Any]) -> Recorded:
-        return Recorded(row["id"], row["role"], row["number"], row["model"])
-
-    def begin(self, part: Recorded, key: Key, event: Event, body: Any) -> Count:
+    def begin(self, part: CountingPart, key: Key, event: Event, body: Any) -> Count:
         return Count(part, key)
 
     def trial_row(self, attempt: Count) -> Row:
         return {"dots": attempt.said}
 
-    def stage_row(self, part: Recorded, attempts: Sequence[Count], ran: Ran) -> Row:
+    def stage_row(self, part: CountingPart, attempts: Sequence[Count], ran: Ran) -> Row:
         said = [count.said for count in attempts if count.said is not None]
         return {"most_dots": max(said), "n_answered": len(said)}
 

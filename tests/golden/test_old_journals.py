@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.analysis.parts import Parts
-from labapp.analysis.walk import walk
+from labapp.analysis.walk import Parts, walk
 from labapp.events.lifecycle import SessionPlanned
 from labapp.records.integrity import check_rows
 from labapp.records.outline import outline
@@ -46,7 +45,7 @@ def test_an_old_journal_means_what_it_meant(path: Path) -> None:
     events = list(bodies(rows))
     planned = events[0][1]
     assert isinstance(planned, SessionPlanned)
-    (task,) = walk(events, Parts.of(planned.plan), planned.plan)
+    (task,) = walk(events, Parts.of(planned.plan))
     assert isinstance(task, ReconstructionRecords)
     found = [trial for trial in task.trials if trial.part.role == "stage"]
     assert [(t.part.id, t.trial, t.outcome) for t in found] == [row[:3] for row in BY_HAND]

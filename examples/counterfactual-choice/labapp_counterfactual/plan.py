@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from labapp.errors import StudyError
 from labapp.plugins.part import RepresentationPart
@@ -22,8 +22,6 @@ class CounterfactualPart(RepresentationPart):
 
     Attributes
     ----------
-    dimensions : tuple of dict
-        The latent space, as rows of `LatentSpace.to_json`.
     asked : tuple of int
         The dimension, from 0, that each question is about.
     candidates : int
@@ -33,12 +31,15 @@ class CounterfactualPart(RepresentationPart):
     part: Literal["counterfactual_choice"] = "counterfactual_choice"
     role: Literal["stage", "practice"] = "stage"
     display: Display
-    dimensions: tuple[dict[str, Any], ...]
     asked: tuple[int, ...]
     candidates: int
     sampling: BaseSampling
     time_limit_s: float | None
     think_aloud: bool
+
+    @property
+    def task(self) -> str:
+        return "counterfactual-choice"
 
     @property
     def trials(self) -> int:

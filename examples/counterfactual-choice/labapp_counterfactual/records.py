@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
-from labapp.analysis.attempt import Attempt, Key
-from labapp.analysis.task_records import Ran, Row, TaskRecords
+from labapp.analysis.task_records import Attempt, Key, Ran, Row, TaskRecords
 from labapp.events import Body, Event
 from labapp.events.trials import TrialEnded
-from labapp.representations.space import LatentSpace
 from labapp_counterfactual.events import (
     CandidateChosen,
     ConfidenceRated,
@@ -19,28 +15,16 @@ from labapp_counterfactual.events import (
     CounterfactualDrawn,
     CounterfactualShown,
 )
+from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.tables import TABLES
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A stage as the tables need it."""
-
-    id: str
-    role: str
-    number: int
-    model: str
-    trials: int
-    space: LatentSpace
-    task: str = "counterfactual-choice"
 
 
 class Question(Attempt):
     """One attempt at a question."""
 
-    part: Stage
+    part: CounterfactualPart
 
-    def __init__(self, part: Stage, key: Key, drawn: CounterfactualDrawn) -> None:
+    def __init__(self, part: CounterfactualPart, key: Key, drawn: CounterfactualDrawn) -> None:
         super().__init__(key)
         self.part = part
         self.drawn = drawn
@@ -72,7 +56,7 @@ class Question(Attempt):
         return self.since_start(self.answered_ns)
 
 
-class CounterfactualRecords(TaskRecords[Stage, Question]):
+class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
     """Every attempt at every question."""
 
     tables = TABLES
@@ -88,24 +72,15 @@ class CounterfactualRecords(TaskRecords[Stage, Question]):
         )
     )
 
-    @classmethod
-    def part(cls, row: Mapping[str, Any]) -> Stage:
-        return Stage(
-            id=str(row["id"]),
-            role=str(row["role"]),
-            number=int(row["number"]),
-            model=str(row["model"]),
-            trials=len(row["asked"]),
-            space=LatentSpace.from_json(row["dimensions"]),
-        )
-
-    def begin(self, part: Stage, key: Key, event: Event, body: CounterfactualDrawn) -> Question:
+    def begin(
+        self, part: CounterfactualPart, key: Key, event: Event, body: CounterfactualDrawn
+    ) -> Question:
         return Question(part, key, body)
 
     def trial_row(self, attempt: Question) -> Row:
         return {"duration_s": attempt.since_start(attempt.last_ns)}
 
-    def stage_row(self, part: Stage, attempts: Sequence[Question], ran: Ran) -> Row:
+    def stage_row(self, part: CounterfactualPart, attempts: Sequence[Question], ran: Ran) -> Row:
         answered = [one for one in attempts if one.excluded_because is None and one.answer]
         answers = [one.answer for one in answered if one.answer is not None]
         times = [one.response_s for one in answered if one.response_s is not None]

@@ -10,7 +10,6 @@ from labapp.plugins.pictures import PictureContext
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.stage import limit_words
 from labapp.plugins.task_type import MachineContext, TaskType
-from labapp.representations.space import LatentSpace
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_models
@@ -53,7 +52,7 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
         return CounterfactualMachine(
             part,
             index,
-            LatentSpace.from_json(part.dimensions),
+            part.space,
             None if decoder is None else decoder.latents,
             context.planned.seed,
             context.planned.participant,

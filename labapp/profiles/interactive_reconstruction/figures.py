@@ -24,7 +24,7 @@ from labapp.profiles.interactive_reconstruction.figures_ratings import ratings
 from labapp.profiles.interactive_reconstruction.panels import blocks_of
 from labapp.profiles.interactive_reconstruction.results import Found
 from labapp.report.plate import Plate
-from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 
 RATED = tuple(one for one in SCORE_METRICS if one.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily

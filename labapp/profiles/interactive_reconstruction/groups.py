@@ -17,7 +17,7 @@ from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metr
 from labapp.analysis.scores import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction.results import Group
-from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 
 TRAVERSALS, EXEMPLARS = "single-dimension-traversals", "single-dimension-exemplars"
 TASKS = (RECONSTRUCTION, EXEMPLARS, TRAVERSALS)

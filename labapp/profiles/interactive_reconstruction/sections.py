@@ -17,7 +17,7 @@ from labapp.profiles.interactive_reconstruction.tables_checks import checks
 from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
 from labapp.report.page import Html, heading, paragraph, table, text, two_lines
-from labapp.tasks.reconstruction.recorded import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 
 IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
 FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}

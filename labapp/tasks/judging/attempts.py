@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from labapp.analysis.attempt import Attempt, Key
+from labapp.analysis.task_records import Attempt, Key
 from labapp.events import Body, Event
 from labapp.events.trials import TrialEnded
 from labapp.tasks.judging.descriptions import METHOD, TREE
@@ -17,7 +17,9 @@ from labapp.tasks.judging.events import (
     PhotoShown,
     SpeciesOpened,
 )
-from labapp.tasks.judging.recorded import JudgedPart
+from labapp.tasks.judging.plan import Exercise, JudgingPart, PlannedPhoto, WarmUpPart
+
+JudgedPart = JudgingPart | WarmUpPart
 
 
 @dataclass(slots=True)
@@ -38,7 +40,7 @@ class PhotoRecord(Attempt):
     def __init__(self, part: JudgedPart, key: Key, drawn: PhotoDrawn) -> None:
         super().__init__(key)
         self.part = part
-        self.photo = part.photos[drawn.photo]
+        self.photo: PlannedPhoto | Exercise = part.judged[drawn.photo]
         self.judged_session_ns: int | None = None
         self.judged_ns: int | None = None
         self.last_ns: int | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from labapp.analysis.attempt import Key
+from labapp.analysis.task_records import Key
 from labapp.events import Body
 from labapp.events.lifecycle import PartEnded, PartRestarted
 from labapp.events.trials import TrialEnded

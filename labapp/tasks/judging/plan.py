@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import ClassVar, Literal, Self, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from labapp.documents import Strict
 from labapp.plugins.part import PlannedPart, StimuliRef, TrialsPart
@@ -25,6 +26,9 @@ JudgingTask = Literal[
     "path-agreement",
     "path-first-step",
 ]
+TASKS: tuple[JudgingTask, ...] = get_args(JudgingTask)
+WARM_UP = "warm-up"
+"""The task of a warm-up in the tables, and what they have for its model."""
 
 Rows = Literal["sorted", "shuffled"]
 
@@ -100,6 +104,21 @@ class PlannedPhoto(Strict):
     def correct(self) -> bool:
         """Whether the model is right."""
         return self.truth == self.prediction
+
+    @property
+    def picture(self) -> str:
+        """Name of the photo's picture."""
+        return self.photo
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Classes of the four ends of the last two steps of a tree, absent-absent first."""
+        return () if self.final is None else self.final.classes
+
+    @property
+    def wrong_at(self) -> int | None:
+        """The first wrong step, from 1; None where none is."""
+        return self.first_wrong
 
     def pictures(self) -> Iterator[str]:
         """The pictures that are shown with it, itself first."""
@@ -198,6 +217,33 @@ class JudgingPart(TrialsPart):
         """Photos of the stage."""
         return len(self.photos)
 
+    @property
+    def model(self) -> str:
+        """Id of the classifier, else of the stimulus set."""
+        return self.explained.classifier or self.explained.stimuli
+
+    @property
+    def method(self) -> str:
+        return self.explained.method
+
+    @property
+    def invented(self) -> bool:
+        return self.explained.invented
+
+    @property
+    def accuracy(self) -> float:
+        """In percent, as the participant was told."""
+        return self.explained.accuracy
+
+    @cached_property
+    def judged(self) -> Mapping[str, PlannedPhoto]:
+        """The photos by their ids."""
+        return {photo.id: photo for photo in self.photos}
+
+    def steps_of(self, photo: str) -> int | None:
+        """How many steps of a path were shown as decided; None where there is no path."""
+        return len(self.judged[photo].rows) if self.explained.kind == "path" else None
+
     def documents(self) -> Iterator[str]:
         yield self.description
 
@@ -212,7 +258,13 @@ class Exercise(Strict):
     """An exercise of the warm-up with the fruit decision tree: `picture` names the drawing, steps
     the model's answers on the way, each `attribute_answer`; prediction and truth are fruits;
     first_wrong: the first wrong step from 1, none where the model is right. attributes: among which
-    the first mistake is asked for; empty for those of the steps."""
+    the first mistake is asked for; empty for those of the steps. In the tables an exercise is a
+    photo without rows."""
+
+    options: ClassVar[tuple[str, ...]] = ()
+    rows: ClassVar[tuple[PlannedRow, ...]] = ()
+    ends: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[Mapping[str, float]] = {}
 
     id: str
     picture: str
@@ -234,6 +286,24 @@ class Exercise(Strict):
             return len(self.asked) + 1
         return self.asked.index(attribute_of(self.steps[self.first_wrong - 1])) + 1
 
+    @property
+    def wrong_at(self) -> int | None:
+        """`mistake`; None where the model is right."""
+        return None if self.first_wrong is None else self.mistake
+
+    @property
+    def correct(self) -> bool:
+        """Whether the model is right."""
+        return self.truth == self.prediction
+
+    @model_validator(mode="after")
+    def _name_its_mistake(self) -> Self:
+        try:
+            _ = self.mistake
+        except (IndexError, ValueError) as error:
+            raise ValueError("its first wrong step is none that is asked about") from error
+        return self
+
 
 def attribute_of(step: str) -> str:
     """What a step asks about: `colour` of `colour_green`."""
@@ -254,6 +324,33 @@ class WarmUpPart(TrialsPart):
     def trials(self) -> int:
         """Exercises to do."""
         return len(self.exercises)
+
+    @property
+    def number(self) -> int:
+        return 1
+
+    @property
+    def task(self) -> str:
+        return WARM_UP
+
+    @property
+    def model(self) -> str:
+        return WARM_UP
+
+    method: ClassVar[str] = "decision tree"
+    labels: ClassVar[bool] = False
+    invented: ClassVar[bool] = False
+    accuracy: ClassVar[None] = None
+    set: ClassVar[int] = 0
+
+    @cached_property
+    def judged(self) -> Mapping[str, Exercise]:
+        """The exercises by their ids."""
+        return {exercise.id: exercise for exercise in self.exercises}
+
+    def steps_of(self, exercise: str) -> int:
+        """How many attributes there are to choose the first mistake from."""
+        return len(self.judged[exercise].asked)
 
     @property
     def time_limit_s(self) -> None:

@@ -7,16 +7,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
-from typing import Any
 
-from labapp.analysis.attempt import INTERRUPTED, Key
-from labapp.analysis.task_records import Ran, Row, TaskRecords, key_of
+from labapp.analysis.task_records import INTERRUPTED, Key, Ran, Row, TaskRecords, key_of
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import TrialEnded
-from labapp.tasks.judging.attempts import PhotoRecord
+from labapp.tasks.judging.attempts import JudgedPart, PhotoRecord
 from labapp.tasks.judging.descriptions import METHOD, TREE, OverPhotos
 from labapp.tasks.judging.events import (
     DescriptionClosed,
@@ -42,7 +40,6 @@ from labapp.tasks.judging.plan import (
     SIMILARITY,
     VERDICT,
 )
-from labapp.tasks.judging.recorded import PART, WARM_UP_PART, JudgedPart
 from labapp.tasks.judging.tables import ANSWERS_TO, TABLES
 
 BELIEVED = 3
@@ -56,7 +53,7 @@ def chosen(record: PhotoRecord) -> str | None:
     if DISTINCTION in answers:
         return _named(record, photo.options, answers[DISTINCTION])
     end = _end(record)
-    return None if end is None else _named(record, photo.classes, end + 1)
+    return None if end is None else _named(record, photo.ends, end + 1)
 
 
 def _named(record: PhotoRecord, among: Sequence[str], number: int) -> str:
@@ -77,7 +74,7 @@ def _end(record: PhotoRecord) -> int | None:
     answers = record.answers
     first = answers.get(FIRST)
     second = answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
-    if first is None or second is None or not record.photo.classes:
+    if first is None or second is None or not record.photo.ends:
         return None
     return 2 * (first - 1) + second - 1
 
@@ -90,7 +87,7 @@ def believed_correct(record: PhotoRecord) -> bool | None:
 
 def _none_wrong(record: PhotoRecord) -> int:
     """The answer that says: no step is wrong."""
-    return (record.photo.steps or 0) + 1
+    return (record.part.steps_of(record.photo.id) or 0) + 1
 
 
 def _against_first_wrong(record: PhotoRecord, question: str) -> int | None:
@@ -98,7 +95,7 @@ def _against_first_wrong(record: PhotoRecord, question: str) -> int | None:
     said = record.answers.get(question)
     if said is None:
         return None
-    wrong = record.photo.first_wrong
+    wrong = record.photo.wrong_at
     return said - (_none_wrong(record) if wrong is None else wrong)
 
 
@@ -112,7 +109,7 @@ def rights(record: PhotoRecord) -> Row:
     if DISTINCTION in answers:
         distinction = chosen(record) == photo.truth
     elif end is not None:
-        distinction = photo.classes.index(photo.truth) == end
+        distinction = photo.ends.index(photo.truth) == end
     step = _against_first_wrong(record, FIRST_STEP)
     mistake = _against_first_wrong(record, MISTAKE)
     verdict = answers.get(VERDICT)
@@ -167,9 +164,9 @@ def judgement_row(record: PhotoRecord) -> Row:
         **_where(record),
         "picture": photo.picture,
         # At the last two steps of a tree, whatever classes the set lists besides.
-        "options": ";".join(photo.classes or photo.options) or None,
-        "first_wrong": photo.first_wrong,
-        "n_steps": photo.steps,
+        "options": ";".join(photo.ends or photo.options) or None,
+        "first_wrong": photo.wrong_at,
+        "n_steps": record.part.steps_of(photo.id),
         "outcome": record.outcome or INTERRUPTED,
         "judged": record.judged,
         **{name: answers.get(name) for name in QUESTIONS},
@@ -247,17 +244,13 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
         )
     )
 
-    def __init__(self, parts: Mapping[str, JudgedPart], plan: Sequence[Mapping[str, Any]]) -> None:
-        super().__init__(parts, plan)
+    def __init__(self, parts: Mapping[str, JudgedPart]) -> None:
+        super().__init__(parts)
         self.performances: dict[str, PerformanceComputed] = {}
         self._descriptions = OverPhotos()
 
-    @classmethod
-    def part(cls, row: Mapping[str, Any]) -> JudgedPart | None:
-        return JudgedPart.of(row) if row["part"] in (PART, WARM_UP_PART) else None
-
     def begin(self, part: JudgedPart, key: Key, event: Event, body: PhotoDrawn) -> PhotoRecord:
-        if body.photo not in part.photos:
+        if body.photo not in part.judged:
             raise RecordError(
                 f"Event {event.seq} of this session begins the photo {body.photo!r}, which its "
                 "plan does not have.",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from labapp.analysis.attempt import INTERRUPTED, Attempt, Key
+from labapp.analysis.task_records import INTERRUPTED, Attempt, Key
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.trials import TrialEnded
@@ -24,7 +24,7 @@ from labapp.tasks.reconstruction.events import (
     TrialStarted,
 )
 from labapp.tasks.reconstruction.movement import Movement
-from labapp.tasks.reconstruction.recorded import StagePart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.snapshots import Snapshot, SnapshotFold
 
 
@@ -36,7 +36,7 @@ class TrialRecord:
     snapshots: t_ns counts from `trial.started` too.
     """
 
-    part: StagePart
+    part: ReconstructionPart
     trial: int
     attempt: int
     outcome: str
@@ -79,7 +79,7 @@ def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
     return total_sum, total_mean
 
 
-def active_as_published_ns(snapshots: Sequence[Snapshot], part: StagePart) -> int:
+def active_as_published_ns(snapshots: Sequence[Snapshot], part: ReconstructionPart) -> int:
     """Active time as the published application counts it: the gaps between snapshots that are
     shorter than the part's inactivity limit."""
     limit = round(part.inactivity_s * NS)
@@ -92,9 +92,9 @@ def active_as_published_ns(snapshots: Sequence[Snapshot], part: StagePart) -> in
 class Question(Attempt):
     """One attempt at a question while its events come in."""
 
-    part: StagePart
+    part: ReconstructionPart
 
-    def __init__(self, part: StagePart, key: Key, drawn: TrialDrawn) -> None:
+    def __init__(self, part: ReconstructionPart, key: Key, drawn: TrialDrawn) -> None:
         super().__init__(key)
         self.part = part
         self.drawn = drawn

@@ -8,7 +8,7 @@ from math import fsum
 from statistics import fmean
 
 from labapp.tasks.reconstruction.attempts import TrialRecord
-from labapp.tasks.reconstruction.recorded import StagePart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Change:
 class StageRecord:
     """A stage that was begun."""
 
-    part: StagePart
+    part: ReconstructionPart
     completion_rate: float | None
     measures: Measures
     change: Change
@@ -63,7 +63,7 @@ def measure(trials: Sequence[TrialRecord]) -> Measures:
 
 
 def stage_record(
-    part: StagePart, outcome: str | None, trials: Sequence[TrialRecord]
+    part: ReconstructionPart, outcome: str | None, trials: Sequence[TrialRecord]
 ) -> StageRecord:
     """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
 
@@ -77,7 +77,7 @@ def stage_record(
     done = outcome in ("completed", "time_expired")
     asked = part.trials if done else measures.n
     change = first_to_last(counted)
-    if part.target_alignment is None:  # nothing can be solved in a calibration
+    if part.solved_at is None:  # nothing can be solved in a calibration
         asked, change = 0, replace(change, completion_rate=None)
     return StageRecord(
         part=part,

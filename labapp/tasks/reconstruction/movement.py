@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from labapp.tasks.reconstruction.recorded import StagePart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 
 DEVICES = ("mouse", "keyboard", "wheel", "touch", "simulated")
 """The inputs that `dial.moved` names."""
@@ -19,7 +19,7 @@ class Movement:
     than the one moved before; a *reversal* is a move of the same dial the other way.
     """
 
-    def __init__(self, part: StagePart, z: tuple[float, ...]) -> None:
+    def __init__(self, part: ReconstructionPart, z: tuple[float, ...]) -> None:
         self._widths = [part.width(dimension) for dimension in range(len(z))]
         self._z = list(z)
         self.distance = [0.0] * len(z)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Literal
 
 from labapp.documents import Strict
 from labapp.plugins.part import PlannedPart, RepresentationPart, Target
+from labapp.representations.space import Continuous, Discrete
 from labapp.study.defaults import Display
 from labapp.tasks.reconstruction.study import SkipRule
 
+TASK = "reconstruction"
+CALIBRATION = "calibration"
+"""Reconstruction without a target, in which the participant marks: a task of its own in the tables,
+for its questions are never solved and must not be pooled with others."""
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
 
@@ -36,14 +42,13 @@ class TutorialPart(PlannedPart):
 class ReconstructionPart(RepresentationPart):
     """A stage (or the practice) of the interactive reconstruction task.
 
-    dimensions: the latent space as `LatentSpace.to_json` rows, so that a journal can be read
-    without the model. marks: a calibration, see `Stages`.
+    marks: a calibration, see `Stages`. inactivity_s: seconds without activity after which active
+    time pauses.
     """
 
     part: Literal["reconstruction"] = "reconstruction"
     role: Literal["stage", "practice"]
     display: Display
-    dimensions: tuple[dict[str, Any], ...]
     trials: int
     sampling: Sampling
     pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
@@ -58,6 +63,26 @@ class ReconstructionPart(RepresentationPart):
     labels_editable: bool
     think_aloud: bool
     marks: bool = False
+
+    @property
+    def task(self) -> str:
+        return CALIBRATION if self.marks else TASK
+
+    @property
+    def solved_at(self) -> float | None:
+        """The alignment with which a question is solved, 0-1; None in a calibration."""
+        return None if self.marks else self.target_alignment
+
+    @cached_property
+    def discrete(self) -> frozenset[int]:
+        """The discrete dimensions, counted from 0."""
+        dials = enumerate(self.space.dimensions)
+        return frozenset(number for number, dial in dials if isinstance(dial, Discrete))
+
+    def width(self, dimension: int) -> float | None:
+        """Full width of a slider in its own unit; None for a discrete dimension."""
+        dial = self.space.dimensions[dimension]
+        return dial.high - dial.low if isinstance(dial, Continuous) else None
 
     def target(self) -> Target | None:
         """Of a stage that is no calibration. What is drawn in a shuffled pass, or fixed, is like

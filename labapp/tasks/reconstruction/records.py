@@ -10,8 +10,7 @@ from functools import cached_property
 from math import fsum
 from typing import Any
 
-from labapp.analysis.attempt import Key
-from labapp.analysis.task_records import Ran, Row, TaskRecords
+from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.lifecycle import DecoderWarmed
@@ -32,13 +31,13 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.measures import stage_record
 from labapp.tasks.reconstruction.movement import DEVICES
-from labapp.tasks.reconstruction.recorded import TASK, StagePart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.tables import TABLES
 
 SHA256_PATTERN = r"[0-9a-f]{64}"
 
 
-class ReconstructionRecords(TaskRecords[StagePart, Question]):
+class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
     """Every attempt at every question, every edit of a dial's name and every mark."""
 
     tables = TABLES
@@ -60,15 +59,11 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
     )
     of_session = frozenset({DecoderWarmed.kind})
 
-    def __init__(self, parts: Mapping[str, StagePart], plan: Sequence[Mapping[str, Any]]) -> None:
-        super().__init__(parts, plan)
+    def __init__(self, parts: Mapping[str, ReconstructionPart]) -> None:
+        super().__init__(parts)
         self.cards: dict[str, str] = {}
 
-    @classmethod
-    def part(cls, row: Mapping[str, Any]) -> StagePart | None:
-        return StagePart.of(row) if row["part"] == TASK else None
-
-    def begin(self, part: StagePart, key: Key, event: Event, body: TrialDrawn) -> Question:
+    def begin(self, part: ReconstructionPart, key: Key, event: Event, body: TrialDrawn) -> Question:
         return Question(part, key, body)
 
     def take_of_session(self, body: Body) -> None:
@@ -105,7 +100,7 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
             "error_auc_mean": trial.error_auc_mean,
             "alignment_start": trial.alignment_start,
             "alignment_final": trial.alignment_final,
-            "target_alignment": part.target_alignment,
+            "target_alignment": part.solved_at,
             "aligned_at_start": trial.aligned_at_start,
             "skip_offered_s": trial.skip_offered_s,
             "slides": list(movement.slides),
@@ -122,11 +117,11 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
             "z_end": list(movement.z),
         }
 
-    def stage_row(self, part: StagePart, attempts: Sequence[Question], ran: Ran) -> Row:
+    def stage_row(self, part: ReconstructionPart, attempts: Sequence[Question], ran: Ran) -> Row:
         stage = stage_record(part, ran.outcome, [self._by_key[one.key] for one in attempts])
         measures = stage.measures
         return {
-            "n_solved": None if part.target_alignment is None else measures.solved,
+            "n_solved": None if part.solved_at is None else measures.solved,
             "completion_rate": stage.completion_rate,
             "response_time_s": measures.response_time_s,
             "slide_distance": measures.slide_distance,
@@ -138,7 +133,7 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
     def own_rows(self) -> Mapping[str, Iterable[Row]]:
         return {
             "labels": self._label_rows(),
-            "dials": dial_rows(self.plan, self.parts, self.cards),
+            "dials": dial_rows(self.parts.values(), self.cards),
             "marks": self._mark_rows(),
         }
 
@@ -185,17 +180,14 @@ class ReconstructionRecords(TaskRecords[StagePart, Question]):
 
 
 def dial_rows(
-    plan: Sequence[Mapping[str, Any]],
-    stages: Mapping[str, StagePart],
-    cards: Mapping[str, str],
+    parts: Iterable[ReconstructionPart], cards: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     """A row for each dial of each stage of reconstruction, in the order of the screen.
 
-    plan: rows of `session.planned`; cards: see `fold_cards`.
+    cards: by model the hash of its card, see `ReconstructionRecords.take_of_session`.
     """
-    for row in plan:
-        part = stages.get(str(row["id"]))
-        if part is None or part.role != "stage":
+    for part in parts:
+        if part.role != "stage":
             continue
         for number, dial in enumerate(part.space.dimensions, start=1):
             slider = isinstance(dial, Continuous)
@@ -208,6 +200,6 @@ def dial_rows(
                 "low": dial.low if isinstance(dial, Continuous) else None,
                 "high": dial.high if isinstance(dial, Continuous) else None,
                 "values": None if isinstance(dial, Continuous) else dial.k,
-                "distance": row.get("distance"),
-                "labels_editable": bool(row.get("labels_editable", False)),
+                "distance": part.distance,
+                "labels_editable": part.labels_editable,
             }

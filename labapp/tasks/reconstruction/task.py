@@ -86,7 +86,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
         return ReconstructionTask(
             part,
             index,
-            LatentSpace.from_json(part.dimensions),
+            part.space,
             None if decoder is None else decoder.latents,
             context.planned.seed,
             context.planned.participant,

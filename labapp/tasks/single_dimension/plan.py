@@ -36,13 +36,12 @@ class SingleDimensionPart(RepresentationPart):
 
     asked: the dimension (from 0) that each question is about; answers, states: the regime and the
     dial state of each, where they are not drawn. feedback: whether the right answer is told after
-    each. dimensions: the latent space as `LatentSpace.to_json` rows.
+    each.
     """
 
     part: Literal["single_dimension"] = "single_dimension"
     role: Literal["stage", "practice"]
     display: Display
-    dimensions: tuple[dict[str, Any], ...]
     visualisation: Visualisation
     asked: tuple[int, ...]
     answers: tuple[Regime, ...] = ()
@@ -56,6 +55,17 @@ class SingleDimensionPart(RepresentationPart):
     def trials(self) -> int:
         """Questions of the stage."""
         return len(self.asked)
+
+    @property
+    def task(self) -> str:
+        """single-dimension-traversals or single-dimension-exemplars."""
+        return f"single-dimension-{self.visualisation}"
+
+    def choice_name(self, dimension: int, choice: int | None) -> str | None:
+        """Low, medium or high; of a discrete dimension the index of the value, from 0."""
+        if choice is None or isinstance(self.space.dimensions[dimension], Discrete):
+            return None if choice is None else str(choice)
+        return REGIMES[choice]
 
 
 class ExamplePart(PlannedPart):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import Any
 
-from labapp.analysis.attempt import Attempt, Key
-from labapp.analysis.task_records import Ran, Row, TaskRecords
+from labapp.analysis.task_records import Attempt, Key, Ran, Row, TaskRecords
 from labapp.events import Body, Event
 from labapp.events.trials import TrialEnded
-from labapp.representations.space import Discrete, LatentSpace
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
@@ -20,59 +16,16 @@ from labapp.tasks.single_dimension.events import (
     QuestionShown,
     RatingMade,
 )
+from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from labapp.tasks.single_dimension.tables import TABLES
-
-PART = "single_dimension"
-REGIMES = ("low", "medium", "high")
-
-
-@dataclass(frozen=True, slots=True)
-class SinglePart:
-    """A stage (or the practice) of the single-dimension task; trials: questions planned."""
-
-    id: str
-    role: str
-    number: int
-    model: str
-    trials: int
-    visualisation: str
-    space: LatentSpace
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> SinglePart:
-        """From a row of the plan. Raises KeyError, ValueError or TypeError."""
-        return cls(
-            id=str(row["id"]),
-            role=str(row["role"]),
-            number=int(row["number"]),
-            model=str(row["model"]),
-            trials=len(row["asked"]),
-            visualisation=str(row["visualisation"]),
-            space=LatentSpace.from_json(row["dimensions"]),
-        )
-
-    @property
-    def task(self) -> str:
-        """single-dimension-traversals or single-dimension-exemplars."""
-        return f"single-dimension-{self.visualisation}"
-
-    def choice_name(self, dimension: int, choice: int | None) -> str | None:
-        """Low, medium or high; of a discrete dimension the index of the value, from 0."""
-        if choice is None:
-            return None
-        return (
-            str(choice)
-            if isinstance(self.space.dimensions[dimension], Discrete)
-            else (REGIMES[choice])
-        )
 
 
 class QuestionRecord(Attempt):
     """One attempt at a question."""
 
-    part: SinglePart
+    part: SingleDimensionPart
 
-    def __init__(self, part: SinglePart, key: Key, drawn: QuestionDrawn) -> None:
+    def __init__(self, part: SingleDimensionPart, key: Key, drawn: QuestionDrawn) -> None:
         super().__init__(key)
         self.part = part
         self.drawn = drawn
@@ -113,7 +66,7 @@ class QuestionRecord(Attempt):
         return self.since_start(self.answered_ns)
 
 
-class SingleDimensionRecords(TaskRecords[SinglePart, QuestionRecord]):
+class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     """Every attempt at every question."""
 
     tables = TABLES
@@ -130,12 +83,8 @@ class SingleDimensionRecords(TaskRecords[SinglePart, QuestionRecord]):
         )
     )
 
-    @classmethod
-    def part(cls, row: Mapping[str, Any]) -> SinglePart | None:
-        return SinglePart.of(row) if row["part"] == PART else None
-
     def begin(
-        self, part: SinglePart, key: Key, event: Event, body: QuestionDrawn
+        self, part: SingleDimensionPart, key: Key, event: Event, body: QuestionDrawn
     ) -> QuestionRecord:
         return QuestionRecord(part, key, body)
 
@@ -159,7 +108,9 @@ class SingleDimensionRecords(TaskRecords[SinglePart, QuestionRecord]):
             "resamples": attempt.resamples,
         }
 
-    def stage_row(self, part: SinglePart, attempts: Sequence[QuestionRecord], ran: Ran) -> Row:
+    def stage_row(
+        self, part: SingleDimensionPart, attempts: Sequence[QuestionRecord], ran: Ran
+    ) -> Row:
         """Metrics are over the questions that were answered: one that the time limit cut off was
         not."""
         counted = [question for question in attempts if question.excluded_because is None]

@@ -12,7 +12,6 @@ from labapp.plugins.pictures import PictureContext
 from labapp.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.plugins.stage import limit_words
 from labapp.plugins.task_type import MachineContext, TaskType
-from labapp.representations.space import LatentSpace
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_models
@@ -92,7 +91,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
         return SingleDimensionTask(
             part,
             index,
-            LatentSpace.from_json(part.dimensions),
+            part.space,
             None if decoder is None else decoder.latents,
             {} if decoder is None else decoder.percentiles,
             context.planned.seed,

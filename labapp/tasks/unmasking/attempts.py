@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from labapp.analysis.attempt import Attempt, Key
+from labapp.analysis.task_records import Attempt, Key
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.trials import TrialEnded
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.tasks.unmasking.recorded import UnmaskingPart
+from labapp.tasks.unmasking.plan import UnmaskingPart
 
 MS = 1_000_000
 """ns in a millisecond."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
 
 from labapp.documents import Strict
 from labapp.plugins.part import StimuliRef, TrialsPart
 from labapp.stimuli.manifest import Confusion, Fill, Sign
 from labapp.study.stimulus_stages import Logits
 
+TASK = "unmasking"
 DONT_KNOW = 0
 """The response that names no class."""
 
@@ -98,6 +101,29 @@ class UnmaskingPart(TrialsPart):
     blank_ms: int
     keyboard_away: KeyboardRule = "mark"
     think_aloud: bool
+
+    @model_validator(mode="after")
+    def _name_what_is_there(self) -> Self:
+        shared = self.unmasked
+        for sequence in self.sequences:
+            if sequence.method not in shared.methods:
+                raise ValueError(f"{sequence.method!r} is none of the methods")
+            for name in (sequence.truth, sequence.prediction):
+                if name not in shared.classes:
+                    raise ValueError(f"{name!r} is none of the classes")
+            for logits in (sequence.logits, *(mask.logits for mask in sequence.masks)):
+                if logits and len(logits) != len(shared.classes):
+                    raise ValueError(f"{len(logits)} logits for {len(shared.classes)} classes")
+        return self
+
+    @property
+    def task(self) -> str:
+        return TASK
+
+    @property
+    def model(self) -> str:
+        """Id of the classifier, else of the stimulus set."""
+        return self.unmasked.classifier or self.unmasked.stimuli
 
     @property
     def without_keyboard(self) -> bool:

@@ -4,13 +4,15 @@ masked predictions and the pool."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from math import exp
 from statistics import fmean
-from typing import Any
 
-from labapp.analysis.attempt import INTERRUPTED, Key
-from labapp.analysis.task_records import Ran, Row, TaskRecords
+import numpy as np
+from scipy.special import log_softmax
+
+from labapp.analysis.task_records import INTERRUPTED, Key, Ran, Row, TaskRecords
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.trials import TrialEnded
@@ -23,56 +25,76 @@ from labapp.tasks.unmasking.attempts import (
     foreign,
 )
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.tasks.unmasking.recorded import DONT_KNOW, PART, Mask, Output, Sequence_, UnmaskingPart
+from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.tables import TABLES
 
 
+@lru_cache(maxsize=8192)
+def _log_probabilities(
+    logits: tuple[float, ...], classes: tuple[str, ...]
+) -> Mapping[str, float] | None:
+    """What a model makes of a picture: the log of the probability of every class; None without
+    logits. The sessions of a study have the same pictures: each is worked out once."""
+    if not logits:
+        return None
+    found = log_softmax(np.asarray(logits, dtype=np.float64))
+    return dict(zip(classes, found.tolist(), strict=True))
+
+
+def _predicted(log_p: Mapping[str, float] | None) -> str | None:
+    """The most probable class, the first of several."""
+    return None if log_p is None else max(log_p, key=lambda name: log_p[name])
+
+
 def _set_columns(part: UnmaskingPart) -> Row:
+    shared = part.unmasked
     return {
-        "stimuli": part.stimuli,
-        "manifest_sha256": part.manifest_sha256,
-        "classifier": part.classifier,
-        "model_accuracy": part.accuracy,
-        "classes": ";".join(part.classes),
+        "stimuli": shared.stimuli,
+        "manifest_sha256": shared.manifest_sha256,
+        "classifier": shared.classifier,
+        "model_accuracy": shared.accuracy,
+        "classes": ";".join(shared.classes),
     }
 
 
-def _mask_columns(part: UnmaskingPart, sequence: Sequence_, mask: Mask) -> Row:
+def _mask_columns(part: UnmaskingPart, sequence: PlannedSequence, mask: PlannedMask) -> Row:
     """The columns that annotations and masked predictions share."""
-    masked = mask.output
-    predicted = None if masked is None else masked.prediction
+    shared = part.unmasked
+    whole = _log_probabilities(sequence.logits, shared.classes)
+    masked = _log_probabilities(mask.logits, shared.classes)
+    predicted = _predicted(masked)
     return {
         **_set_columns(part),
         "image": sequence.image,
         "truth": sequence.truth,
         "method": sequence.method,
-        "method_name": part.methods[sequence.method],
-        "method_number": list(part.methods).index(sequence.method) + 1,
+        "method_name": shared.methods[sequence.method],
+        "method_number": list(shared.methods).index(sequence.method) + 1,
         "percent": mask.percent,
         "pixels": mask.pixels,
-        "grid_rows": part.grid[0],
-        "grid_columns": part.grid[1],
-        "fill": part.fill,
-        "sign": part.sign,
+        "grid_rows": shared.grid[0],
+        "grid_columns": shared.grid[1],
+        "fill": shared.fill,
+        "sign": shared.sign,
         "prediction": sequence.prediction,
         "correct_prediction": sequence.prediction == sequence.truth,
-        "p_truth": _p(sequence.output, sequence.truth),
-        "p_prediction": _p(sequence.output, sequence.prediction),
+        "p_truth": _p(whole, sequence.truth),
+        "p_prediction": _p(whole, sequence.prediction),
         "prediction_masked": predicted,
         "correct_prediction_masked": None if predicted is None else predicted == sequence.truth,
         "p_truth_masked": _p(masked, sequence.truth),
-        "cross_entropy_masked": None if masked is None else -masked.log_p[sequence.truth] + 0.0,
+        "cross_entropy_masked": None if masked is None else -masked[sequence.truth] + 0.0,
     }
 
 
-def _p(output: Output | None, of: str) -> float | None:
-    return None if output is None else exp(output.log_p[of])
+def _p(log_p: Mapping[str, float] | None, of: str) -> float | None:
+    return None if log_p is None else exp(log_p[of])
 
 
 def annotation_row(record: StimulusRecord) -> Row:
     """The columns of the table of annotations."""
     part, shown, response = record.part, record.shown, record.response
-    masked = record.mask.output
+    masked = _log_probabilities(record.mask.logits, part.unmasked.classes)
     painted_ns = None if shown is None else shown.painted_ns
     return {
         "stage": part.id,
@@ -90,7 +112,7 @@ def annotation_row(record: StimulusRecord) -> Row:
         "dont_know": record.dont_know,
         "correct": record.equals(record.sequence.truth),
         "follows_prediction": record.equals(record.sequence.prediction),
-        "follows_prediction_masked": record.equals(None if masked is None else masked.prediction),
+        "follows_prediction_masked": record.equals(_predicted(masked)),
         "reaction_time_ms": record.reaction_time_ms,
         "prior_exposures": record.prior_exposures,
         "shown_by": None if shown is None else shown.shown_by,
@@ -111,16 +133,16 @@ def masked_prediction_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
     """The columns of the table of masked predictions: a row of it for each stimulus planned."""
     for part in parts:
         if part.role != PRACTICE:
-            for _, _, sequence, mask in part.stimuli_planned():
-                yield _mask_columns(part, sequence, mask)
+            for sequence in part.sequences:
+                yield from (_mask_columns(part, sequence, mask) for mask in sequence.masks)
 
 
 def pool_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
     """The columns of the table of the pool: a row of it for each pair of classes."""
     for part in parts:
-        counts = {(one.truth, one.prediction): one.count for one in part.pool}
+        counts = {(one.truth, one.prediction): one.count for one in part.unmasked.pool}
         if counts:
-            for truth, prediction in product(part.classes, repeat=2):
+            for truth, prediction in product(part.unmasked.classes, repeat=2):
                 count = counts.get((truth, prediction), 0)
                 about = {"truth": truth, "prediction": prediction, "count": count}
                 yield _set_columns(part) | about
@@ -132,10 +154,6 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
     tables = TABLES
     begins = StimulusDrawn.kind
     kinds = frozenset({StimulusShown.kind, ResponseGiven.kind, TrialEnded.kind})
-
-    @classmethod
-    def part(cls, row: Mapping[str, Any]) -> UnmaskingPart | None:
-        return UnmaskingPart.of(row) if row["part"] == PART else None
 
     def begin(
         self, part: UnmaskingPart, key: Key, event: Event, body: StimulusDrawn
@@ -167,7 +185,7 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
             "n_correct": sum(right),
             "correctness_rate": fmean(right) if right else None,
             "response_time_s": fmean(times) if times else None,
-            "model_accuracy": part.accuracy,
+            "model_accuracy": part.unmasked.accuracy,
         }
 
     def own_rows(self) -> Mapping[str, Iterable[Row]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labapp.tasks.reconstruction.recorded import CALIBRATION
+from labapp.tasks.reconstruction.plan import CALIBRATION
 
 if TYPE_CHECKING:  # slow to load, and the folds do without it
     import pandas as pd

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.page import Html
-from labapp.tasks.unmasking.recorded import PART
+from labapp.tasks.unmasking.plan import TASK
 from labapp.tasks.unmasking.report import sections
 from labapp.tasks.unmasking.report.findings import findings
 from labapp.tasks.unmasking.report.results import Found
@@ -37,8 +37,8 @@ DEFINITIONS = {
 
 
 class UnmaskingReport(TaskReport[tuple[Found, ...]]):
-    activities: ClassVar = {PART: "named what masked pictures showed"}
-    tasks = (PART,)
+    activities: ClassVar = {TASK: "named what masked pictures showed"}
+    tasks = (TASK,)
     definitions = DEFINITIONS
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[Found, ...]:

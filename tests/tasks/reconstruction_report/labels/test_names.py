@@ -10,7 +10,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.bundle.export import export
-from labapp.tasks.reconstruction.recorded import StagePart
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import dial_rows
 from labapp.tasks.reconstruction.report.labels.names import Named, named, order
 from labapp.tasks.reconstruction.report.labels.results import coverage, covered
@@ -25,8 +25,8 @@ from tests.tasks.reconstruction_report.labels.cohort import (
 )
 
 
-def stages_of(rows: list[dict[str, Any]]) -> dict[str, StagePart]:
-    return {row["id"]: StagePart.of(row) for row in rows}
+def stages_of(rows: list[dict[str, Any]]) -> list[ReconstructionPart]:
+    return [ReconstructionPart.model_validate(row) for row in rows]
 
 
 def texts(found: Named, model: str, dial: int) -> list[str]:
@@ -61,10 +61,9 @@ def test_names_of_a_later_version_of_the_study_count_where_an_earlier_one_took_n
     assert texts(names_of(made), "mnist8k/tc5", 1) == ["thick"]
 
 
-def test_of_practice_and_of_old_plans_no_dial_is_named() -> None:
-    old = {key: value for key, value in stage_row().items() if key != "labels_editable"}
-    rows = [old, stage_row("practice", role="practice")]
-    found = list(dial_rows(rows, stages_of(rows), {}))
+def test_of_practice_no_dial_is_named() -> None:
+    rows = [stage_row(labels_editable=False), stage_row("practice", role="practice")]
+    found = list(dial_rows(stages_of(rows), {}))
     assert [row["labels_editable"] for row in found] == [False] * 3
     assert {row["card_sha256"] for row in found} == {None}
 
@@ -154,7 +153,7 @@ def test_a_hash_that_was_withheld_is_none() -> None:
 def test_the_plan_of_a_shipped_study_has_what_the_table_of_dials_needs() -> None:
     row = row_of("mnist8k/tc10")
     assert row["distance"] == "mnist"
-    assert len(list(dial_rows([row], stages_of([row]), {}))) == 10
+    assert len(list(dial_rows(stages_of([row]), {}))) == 10
 
 
 @pytest.mark.parametrize("people", [0, 1])

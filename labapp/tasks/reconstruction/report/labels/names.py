@@ -14,7 +14,7 @@ import pandas as pd
 
 from labapp.analysis.tables import Tables
 from labapp.report.listing import records
-from labapp.tasks.reconstruction.recorded import TASK
+from labapp.tasks.reconstruction.plan import TASK
 
 _ORDER = ("ae", "vae", "ig", "tc", "ss", "gt")
 """Kinds of models in the order of the paper's tables, by the letters of their ids."""
