@@ -27,7 +27,7 @@ from labapp.clock import SessionClock
 from labapp.events import Draft, Source
 from labapp.records.journal import read_rows
 from labapp.session.journal import Journal
-from labapp.tasks.questionnaire.events import ResponseChanged
+from labapp.events.questionnaires import ResponseChanged
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded
 
 DURABLE_EVERY = 500

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event, Source
+from labapp.events.agreement import Agreement
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     PartEnded,
@@ -23,14 +24,12 @@ from labapp.events.moderation import BlindingSet
 from labapp.events.registry import frequent_kinds
 from labapp.events.undoing import SessionReopened
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
-from labapp.tasks.consent.events import ConsentGiven
+from labapp.plugins import registry
 
 UNFINISHED = "unfinished"
 LAST_MOVED_YEAR = "1925"
 """Dates up to this year are not true ones: de-identified copies have them moved there, as BIDS asks
 for (specification, "Common principles")."""
-BREAK = "break"
-INTERVIEW = "interview"
 
 
 @dataclass(slots=True)
@@ -84,8 +83,12 @@ class Course:
     @property
     def interviews(self) -> list[Span]:
         """When the interviews of the plan ran, as far as they did."""
-        ids = parts_of_kind(self.planned, INTERVIEW)
-        return [span for name, span in self.spans.items() if name in ids]
+        ids = {
+            str(row["id"])
+            for row in self.planned.plan
+            if registry.part_class(str(row["part"])).talks
+        }
+        return [span for part_id, span in self.spans.items() if part_id in ids]
 
 
 def true_date(utc: str) -> bool:
@@ -137,7 +140,7 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
                 declined = any(span.outcome == "declined" for span in course.spans.values())
                 course.outcome = "declined" if declined else "ended_early"
                 course.ended_reason = body.reason
-            case ConsentGiven():
+            case Agreement():
                 course.consent_signed, course.agreed = body.signed, body.uses
             case SessionReopened():
                 course.outcome, course.ended_reason = UNFINISHED, ""
@@ -165,12 +168,9 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
 
 def breaks_of(planned: SessionPlanned) -> frozenset[str]:
     """The ids of the breaks of a plan."""
-    return parts_of_kind(planned, BREAK)
-
-
-def parts_of_kind(planned: SessionPlanned, kind: str) -> frozenset[str]:
-    """The ids of the parts of one kind of a plan."""
-    return frozenset(str(row["id"]) for row in planned.plan if row["part"] == kind)
+    return frozenset(
+        str(row["id"]) for row in planned.plan if registry.part_class(str(row["part"])).rests
+    )
 
 
 def _opened(event: Event, body: Body) -> Course:

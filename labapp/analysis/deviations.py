@@ -9,6 +9,7 @@ from labapp.analysis.course import breaks_of
 from labapp.analysis.notes import Trail
 from labapp.clock import NS
 from labapp.events import Body, Event
+from labapp.events.dials import TargetShown
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
@@ -41,7 +42,6 @@ from labapp.events.voice import (
     AudioStarted,
     AudioState,
 )
-from labapp.tasks.reconstruction.events import TrialStarted
 
 MEANINGS = {
     "paused": "the moderator paused the session",
@@ -240,7 +240,7 @@ def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation 
             return made("ended_early", body.reason)
         case DeviationNoted():
             return made("noted", body.text, at_ns=body.typing_began_ns)
-        case TrialStarted(aligned_at_start=True):
+        case TargetShown(aligned_at_start=True):
             return made("aligned_at_start")
         case AlarmRaised():
             return made("alarm", f"{body.code}: {body.detail}")

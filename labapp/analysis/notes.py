@@ -18,8 +18,7 @@ from labapp.events.lifecycle import (
     PartStarted,
     PromptGiven,
 )
-from labapp.events.moderation import NoteCorrected
-from labapp.tasks.interview.events import QuestionAsked
+from labapp.events.moderation import GuideQuestion, NoteCorrected
 
 KINDS = {
     "note": "the moderator's own words",
@@ -106,7 +105,7 @@ class Notes:
                 self._add(event, "flag", body.meaning, event.t_ns, body.number)
             case PromptGiven():
                 self._add(event, "prompt", body.text, event.t_ns)
-            case QuestionAsked():
+            case GuideQuestion():
                 self._add(event, "question", body.text, event.t_ns, body.question)
             case NoteCorrected() if body.seq in self._at:
                 self._correct(event, body)

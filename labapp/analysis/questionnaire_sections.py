@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.analysis.scores import OF_STAGES
+from labapp.analysis.questionnaires import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
 from labapp.report.formats import decimal

@@ -1,16 +1,25 @@
-"""Answers to questionnaires: a fold over the events of one session."""
+"""Answers to questionnaires, and their scores by the functions that the plan names: folds over the
+events of one session, and the rows of the two tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from labapp.analysis.task_records import Row
+from labapp.analysis.walk import Parts
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.study.instruments.scoring import RANGES, SCORINGS, Range, Scores, weighted_tlx
+
+RATINGS, WEIGHTS = "nasa-tlx", "nasa-tlx-weights"
+OF_STAGES = ("synthetic-end", "stage_easy")
+"""Instrument and item that is asked once a stage at the end: its number is the stage's."""
 
 
 @dataclass(slots=True)
@@ -77,3 +86,137 @@ def _submit(sheet: _Sheet, part: str, body: QuestionnaireSubmitted, at_s: float)
         answer.value = value
         answer.instrument_version = body.instrument_version
         answer.submitted_s = at_s
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """One score of one submitted questionnaire; limits: where the score has its own."""
+
+    part: str
+    instrument: str
+    instrument_version: int | None
+    score: str
+    value: float
+    limits: Range | None
+
+
+def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreRecord]:
+    """The scores of every submitted questionnaire, in the order of the plan.
+
+    The weighted workload stands with the ratings it weighs: by the comparisons about the same
+    stage, or else by those about the whole session.
+    """
+    by_part: dict[str, Scores] = {}
+    submitted: dict[str, list[AnswerRecord]] = {}
+    for answer in answers:
+        if answer.submitted_s is not None:
+            submitted.setdefault(answer.part, []).append(answer)
+    for part in parts.questionnaires.values():
+        if part.scoring in SCORINGS and part.id in submitted:
+            given = {answer.item: answer.value for answer in submitted[part.id]}
+            by_part[part.id] = SCORINGS[part.scoring](given)
+    for part in parts.questionnaires.values():
+        if part.scoring == RATINGS and part.id in by_part:
+            weights = _weights(by_part, parts, part.about)
+            by_part[part.id] = by_part[part.id] | weighted_tlx(by_part[part.id], weights)
+    return [
+        ScoreRecord(
+            part_id,
+            parts.questionnaires[part_id].instrument,
+            submitted[part_id][0].instrument_version,
+            name,
+            value,
+            None if parts.questionnaires[part_id].scoring == "as-answered" else RANGES.get(name),
+        )
+        for part_id, scores in by_part.items()
+        for name, value in scores.items()
+    ]
+
+
+def _weights(by_part: dict[str, Scores], parts: Parts, about: str | None) -> Scores:
+    """The weights for ratings about a stage; empty where the comparisons were not asked."""
+    asked = [part for part in parts.questionnaires.values() if part.scoring == WEIGHTS]
+    for wanted in (about, None):
+        for part in asked:
+            if part.about == wanted and by_part.get(part.id):
+                return by_part[part.id]
+    return {}
+
+
+def _about(part_id: str, parts: Parts) -> Row:
+    """The stage that a questionnaire asks about, and its representation."""
+    part = parts.questionnaires.get(part_id)
+    about = None if part is None else part.about
+    stage = parts.with_trials.get(about) if about is not None else None
+    return {"about": about, "model": None if stage is None else stage.model}
+
+
+def score_row(score: ScoreRecord, parts: Parts) -> Row:
+    """The columns of the table of scores."""
+    limits = score.limits
+    return {
+        "stage": score.part,
+        **_about(score.part, parts),
+        "instrument": score.instrument,
+        "instrument_version": score.instrument_version,
+        "score": score.score,
+        "value": score.value,
+        "low": None if limits is None else limits.low,
+        "high": None if limits is None else limits.high,
+        "meaning": "the answer as it is" if limits is None else limits.meaning,
+    }
+
+
+def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
+    """The columns of the table of answers."""
+    value, value_text = _number_or_text(answer.value)
+    first, first_text = _number_or_text(answer.first)
+    return {
+        "stage": answer.part,
+        **_about(answer.part, parts),
+        "instrument": answer.instrument,
+        "instrument_version": answer.instrument_version,
+        "item": answer.item,
+        "kind": _kind(answer.value),
+        "value": value,
+        "value_text": value_text,
+        "touched": answer.value["touched"] if _is_slider(answer.value) else None,
+        "described": _described(answer.value),
+        "first_value": first,
+        "first_value_text": first_text,
+        "changes": answer.changes,
+        "first_s": answer.first_s,
+        "last_s": answer.last_s,
+        "submitted_s": answer.submitted_s,
+        "submitted": answer.submitted_s is not None,
+    }
+
+
+def _kind(value: Any) -> str | None:
+    """What kind of answer it is (labapp.study.instruments.items has their forms)."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return "slider" if _is_slider(value) else "choice"
+    return "written" if isinstance(value, str) else "rating"
+
+
+def _is_slider(value: Any) -> bool:
+    return isinstance(value, dict) and "touched" in value
+
+
+def _described(value: Any) -> str | None:
+    """What was written beside a chosen option (labapp.study.instruments.items has the form)."""
+    return value.get("described") or None if isinstance(value, dict) else None
+
+
+def _number_or_text(value: Any) -> tuple[float | None, str | None]:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value), None
+    if value is None or isinstance(value, str):
+        return None, value or None
+    if _is_slider(value):
+        return float(value["value"]), None
+    if isinstance(value, dict) and isinstance(value.get("chosen"), list | tuple):
+        return None, ";".join(value["chosen"]) or None
+    return None, json.dumps(value, ensure_ascii=False)

@@ -6,19 +6,24 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from math import fsum
 from typing import Any
 
-from labapp.analysis.answer_rows import answer_row, score_row
 from labapp.analysis.columns import table_columns
 from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.inclusion import Standing, conditions, fold_standing
 from labapp.analysis.keyboard import trials_away
 from labapp.analysis.notes import fold_notes, note_rows
-from labapp.analysis.questionnaires import AnswerRecord, fold_answers
-from labapp.analysis.scores import fold_scores
-from labapp.analysis.taking_back import Place, fold_taken_back
+from labapp.analysis.questionnaires import (
+    AnswerRecord,
+    ScoreRecord,
+    answer_row,
+    fold_answers,
+    fold_scores,
+    score_row,
+)
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, TaskRecords, Traced
 from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
@@ -27,14 +32,17 @@ from labapp.events import Body, Event
 from labapp.events.durations import WorkingTime
 from labapp.events.pointer import PointerMoved
 from labapp.events.registry import frequent_kinds
+from labapp.events.undoing import SkipTakenBack
 from labapp.plugins.part import TrialsPart
 from labapp.study.consent import USES
 
+Place = tuple[str | None, int | None, int | None]
+"""Stage, question and attempt; of a whole stage only the first."""
 SEQ = "seq"
-"""Instrument and item of the Single Ease Question."""
+"""The scoring of the Single Ease Question, and its score."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SessionRecords:
     """Everything the folds found in one session; source: the name of the file or folder; tasks:
     what each task of the plan found."""
@@ -86,8 +94,8 @@ class SessionRecords:
             tuple(deviations),
             tuple(note_rows(fold_notes(events), WorkingTime(event for event, _ in events))),
             tuple(pointer_rows(events)),
-            trials_away(events, ((one.key, one.started_session_s) for one in attempts)),
-            fold_taken_back(events),
+            trials_away(events, attempts),
+            Counter(skips_taken_back(events)),
         )
 
     @property
@@ -113,7 +121,6 @@ class SessionRecords:
         for task in self.tasks:
             for name, rows in task.own_rows().items():
                 of_tasks.setdefault(name, []).extend(rows)
-        scores = fold_scores(self.answers, self.parts)
         given = {
             "trials": [row for part in self._stages() for row in self._trial_rows(*part)],
             "stages": [
@@ -122,7 +129,7 @@ class SessionRecords:
                 if part.role == "stage" and part.id in self.course.spans
             ],
             "answers": [answer_row(answer, self.parts) for answer in self.answers],
-            "scores": [score_row(score, self.parts) for score in scores],
+            "scores": [score_row(score, self.parts) for score in self.scores],
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "notes": list(self.notes),
@@ -161,13 +168,10 @@ class SessionRecords:
         self,
     ) -> Iterator[tuple[TrialsPart, TaskRecords[Any, Any], list[Attempt]]]:
         """Every stage and practice in the order of the plan, with its task and its attempts."""
-        of: dict[str, list[Attempt]] = {}
-        for task in self.tasks:
-            for attempt in task.attempts:
-                of.setdefault(attempt.part.id, []).append(attempt)
         task_of = {part_id: task for task in self.tasks for part_id in task.parts}
         for part in self.parts.with_trials.values():
-            yield part, task_of[part.id], of.get(part.id, [])
+            if (task := task_of.get(part.id)) is not None:
+                yield part, task, [one for one in task.attempts if one.part.id == part.id]
 
     def _trial_rows(
         self, part: TrialsPart, task: TaskRecords[Any, Any], attempts: Iterable[Attempt]
@@ -207,17 +211,16 @@ class SessionRecords:
             **task.stage_row(part, attempts, Ran(span.outcome, self.keyboard_away)),
         }
 
+    @cached_property
+    def scores(self) -> Sequence[ScoreRecord]:
+        return fold_scores(self.answers, self.parts)
+
     def _seq(self, stage: str) -> float | None:
         """The submitted SEQ about a stage."""
-        for answer in self.answers:
-            part = self.parts.questionnaires.get(answer.part)
-            if (
-                part is not None
-                and part.about == stage
-                and (answer.instrument, answer.item) == (SEQ, SEQ)
-                and answer.submitted_s is not None
-            ):
-                return float(answer.value)
+        for score in self.scores:
+            part = self.parts.questionnaires[score.part]
+            if (part.about, part.scoring) == (stage, SEQ):
+                return score.value
         return None
 
     def _participant_row(self) -> Row:
@@ -281,6 +284,14 @@ class SessionRecords:
             "deidentified": self.deidentified,
             "source": self.source,
         }
+
+
+def skips_taken_back(events: Iterable[tuple[Event, Body]]) -> Iterator[Place]:
+    """Where each skip was taken back: in a question by the participant, in a part, of whose rest it
+    was, by the moderator."""
+    for event, body in events:
+        if isinstance(body, SkipTakenBack):
+            yield event.key if body.what == "trial" else (event.stage, None, None)
 
 
 def pointer_rows(events: Iterable[tuple[Event, Body]]) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartRestarted
+from labapp.events.trials import TrialEnded
 from labapp.plugins.part import TrialsPart
 
 if TYPE_CHECKING:
@@ -52,11 +53,19 @@ class Attempt:
         self.trial, self.attempt = key[1:]
         self.started_session_ns: int | None = None
         self.started_ns: int | None = None
+        self.ended_session_ns: int | None = None
         self.outcome: str | None = None
         self.superseded: str | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt at working time `working` in ns."""
+
+    def end(self, outcome: str, t_ns: int) -> None:
+        """Its end was recorded, at a session time; the answer may have ended it before."""
+        if self.outcome is None:
+            self.outcome = outcome
+        if self.ended_session_ns is None:
+            self.ended_session_ns = t_ns
 
     @property
     def complete(self) -> bool:
@@ -165,8 +174,8 @@ class TaskRecords(ABC, Generic[P, A]):
     begins: ClassVar[str]
     """The kind of event that an attempt begins with."""
     kinds: ClassVar[frozenset[str]]
-    """The kinds of events of its parts that it takes besides. One that neither it takes nor the
-    task type names (`TaskType.told_elsewhere`) is an error."""
+    """The kinds of events of its parts that it takes besides that and the ends of trials. One that
+    neither it takes nor the task type names (`TaskType.told_elsewhere`) is an error."""
     of_session: ClassVar[frozenset[str]] = frozenset()
     """The kinds of events of no part that it takes."""
 
@@ -188,6 +197,8 @@ class TaskRecords(ABC, Generic[P, A]):
         attempt = self.by_key.get(event[7:10])  # type: ignore[arg-type] # of thousands
         if attempt is not None and event.kind != self.begins:
             attempt.take(event, body, working_ns)
+            if isinstance(body, TrialEnded):
+                attempt.end(body.outcome, event.t_ns)
         elif isinstance(body, PartRestarted):
             self._counts[event.stage] = body.attempt
         elif event.kind == self.begins and (key := key_of(event)) is not None:

@@ -13,11 +13,11 @@ from typing import Any
 
 from labapp.bundle.tsv import Table
 from labapp.events.lifecycle import SessionPlanned
+from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.plugins.bids import Column
 from labapp.records.record import Record
 from labapp.records.rows import bodies
 from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,13 @@ from labapp.events import GENESIS
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted
 from labapp.events.pointer import PointerMoved
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.events.voice import AudioBlock
 from labapp.plugins import registry
 from labapp.records.layout import FolderName
 from labapp.records.plausible import plausible
 from labapp.records.rows import Row, bodies
 from labapp.study.instruments import Instrument, Written
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 
 WITHHELD = "[withheld]"
 

@@ -6,9 +6,10 @@ from labapp.events.registry import Body
 
 
 class Agreement(Body):
-    """The participant agreed. uses: whether they agreed to each use of the data that was asked one
-    by one."""
+    """The participant agreed. signed: how, by a click, a name or a drawn signature; uses: whether
+    they agreed to each use of the data that was asked one by one."""
 
+    signed: str
     uses: dict[str, bool]
 
 

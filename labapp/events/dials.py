@@ -18,6 +18,13 @@ class Comparison(Body):
     alignment: float
 
 
+class TargetShown(Comparison):
+    """Base of the kinds with which a trial that has a target comes onto the screen.
+    aligned_at_start: what the participant begins with and the target agree already."""
+
+    aligned_at_start: bool
+
+
 def no_dial(part: Mapping[str, Any], dimension: int) -> str:
     """Why a part has no dial of a number, from 0; empty where it has."""
     count = len(part.get("dimensions", ()))

@@ -13,6 +13,13 @@ class Prompt(Body):
     text: str
 
 
+class GuideQuestion(Prompt):
+    """Base of the kinds with which the moderator asked a question of a guide. question: its number
+    in the guide, from 1."""
+
+    question: int
+
+
 @kind("note.corrected", durable=True)
 class NoteCorrected(Body):
     """What the moderator wrote down reads otherwise from now on; the former words stay where they

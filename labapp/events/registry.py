@@ -145,6 +145,7 @@ def _load_all() -> None:
         lifecycle,
         moderation,
         pointer,
+        questionnaires,
         stimuli,
         trials,
         undoing,

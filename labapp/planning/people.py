@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True)
 class People:
     """tables: of all sessions, where a participant is named after label and strategy; strategies:
-    participant -> strategy; questions: the reconstruction questions of the stages that count, with
+    participant -> strategy; questions: those of the stages that have a target and count, with
     strategy, data set and the best alignment; shares: of the strategies, which add up to 1."""
 
     tables: Tables
@@ -132,15 +132,13 @@ def people(
     from labapp.analysis.columns import table_columns
     from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
     from labapp.analysis.tables import Tables, frames
-    from labapp.tasks.reconstruction.plan import TASK
 
     every = frames({name: rows.get(name, ()) for name in table_columns()})
     tables = Tables.of(every, every[SNAPSHOTS])
     trials = tables.trials.assign(
         **{BEST: pd.array([r.get(BEST) for r in rows["trials"]], "Float64")}
     )
-    counted = (trials["task"] == TASK) & (trials["role"] == "stage") & ~trials["excluded"]
-    questions = trials[counted].reset_index(drop=True)
+    questions = trials[trials[BEST].notna() & ~trials["excluded"]].reset_index(drop=True)
     questions = questions.assign(
         strategy=questions["participant"].map(dict(strategies)),
         dataset=questions["model"].str.partition("/")[0],

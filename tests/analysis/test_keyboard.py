@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.analysis.keyboard import fold_keyboard
+from labapp.analysis.keyboard import spans_away, within
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.clock import NS
@@ -42,8 +42,7 @@ def stamped(*bodies: tuple[float, Body]) -> Stamped:
 
 
 def spans(*bodies: tuple[float, Body]) -> list[tuple[float, float]]:
-    away = fold_keyboard(stamped(*bodies))
-    return [(start / NS, end / NS) for start, end in away.spans]
+    return [(start / NS, end / NS) for start, end in spans_away(stamped(*bodies))]
 
 
 def test_it_is_away_while_it_is_lent_or_the_window_has_none() -> None:
@@ -75,7 +74,7 @@ def test_within_agrees_with_every_moment(
     steps: list[tuple[float, Body]], one: float, other: float
 ) -> None:
     steps.sort(key=lambda step: step[0])
-    away = fold_keyboard(stamped(*steps, (20, THERE), (20, BACK)))
+    away = spans_away(stamped(*steps, (20, THERE), (20, BACK)))
     start, end = sorted((round(one * NS), round(other * NS)))
     lent = unfocused = False
     said = False
@@ -86,7 +85,7 @@ def test_within_agrees_with_every_moment(
         if (lent or unfocused) and round(at * NS) <= end and round(until * NS) >= start:
             said = True
     # Spans that touch are one.
-    assert away.within(start, end) == said
+    assert within(away, start, end) == said
 
 
 def of_person(play: UnmaskingPlay, *between: tuple[int, Body]) -> Stamped:

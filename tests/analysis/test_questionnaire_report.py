@@ -15,9 +15,9 @@ from labapp.analysis import load
 from labapp.analysis.report import report
 from labapp.bundle.export import export
 from labapp.events.lifecycle import InclusionDecided, PartEnded, PartStarted, SessionCompleted
+from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
 from labapp.study.loading import files_digest
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted
 from tests.analysis.sessions import builder, stage_row
 from tests.analysis.test_report import Page
 from tests.helpers.journals import SessionBuilder

@@ -6,13 +6,19 @@ from typing import Any
 
 from labapp.analysis.task_records import Row
 from labapp.events.lifecycle import PartStarted
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 from tests.analysis.sessions import builder, records, stage_row
 
 
 def ask(part: str, instrument: str, about: str | None = None, **more: Any) -> dict[str, Any]:
-    row = {"part": "questionnaire", "id": part, "instrument": instrument, "about": about}
+    row = {
+        "part": "questionnaire",
+        "id": part,
+        "title": "",
+        "instrument": instrument,
+        "about": about,
+    }
     return row | {"scoring": instrument} | more
 
 

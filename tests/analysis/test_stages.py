@@ -19,10 +19,10 @@ from labapp.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
 from labapp.tasks.consent.events import ConsentDeclined
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from labapp.tasks.reconstruction.measures import StageRecord, stage_record
 from tests.analysis.sessions import (
@@ -130,7 +130,13 @@ def test_a_stage_that_was_not_reached_has_no_row() -> None:
 
 
 def test_the_seq_of_a_stage_is_the_submitted_one_about_it() -> None:
-    ask = {"part": "questionnaire", "id": "s-1", "instrument": "seq", "about": "stage-1"}
+    ask = {
+        "part": "questionnaire",
+        "id": "s-1",
+        "title": "",
+        "instrument": "seq",
+        "about": "stage-1",
+    }
     other = ask | {"id": "s-2", "about": "stage-2"}
     made = builder(stage_row(), stage_row("stage-2", number=2), ask, other)
     for index, part in enumerate(("stage-1", "stage-2", "s-1", "s-2")):
@@ -143,7 +149,13 @@ def test_the_seq_of_a_stage_is_the_submitted_one_about_it() -> None:
 
 
 def test_answers_that_are_no_numbers() -> None:
-    ask = {"part": "questionnaire", "id": "q", "instrument": "demographics", "about": None}
+    ask = {
+        "part": "questionnaire",
+        "id": "q",
+        "title": "",
+        "instrument": "demographics",
+        "about": None,
+    }
     made = builder(ask)
     made.at(1, PartStarted(0), "q")
     made.at(2, ResponseChanged("demographics", "region", "Europe"), "q")
@@ -159,7 +171,7 @@ def test_answers_that_are_no_numbers() -> None:
 
 
 def test_a_pause_takes_no_time_from_a_questionnaire() -> None:
-    ask = {"part": "questionnaire", "id": "q", "instrument": "seq", "about": None}
+    ask = {"part": "questionnaire", "id": "q", "title": "", "instrument": "seq", "about": None}
     made = builder(ask)
     made.at(1, PartStarted(0), "q")
     made.at(2, SessionPaused("break"))
@@ -247,7 +259,13 @@ def test_how_a_session_ended() -> None:
     ended.at(3, SessionEnded("fire alarm"))
     course = records(ended).course
     assert (course.outcome, course.ended_reason) == ("ended_early", "fire alarm")
-    consent = {"part": "consent", "id": "consent"}
+    consent = {
+        "part": "consent",
+        "id": "consent",
+        "title": "",
+        "document": "consent.md",
+        "document_sha256": "0" * 64,
+    }
     declined = builder(consent)
     declined.at(1, PartStarted(0), "consent")
     declined.at(2, ConsentDeclined("0"), "consent")

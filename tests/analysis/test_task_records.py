@@ -31,12 +31,12 @@ from labapp.errors import LabappError, RecordError, SessionError, SetupError
 from labapp.events import Body, Event
 from labapp.events import registry as kinds
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.events.questionnaires import ResponseChanged
 from labapp.events.trials import TrialEnded
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.plugins.task_type import TaskType
 from labapp.study.loading import files_digest
-from labapp.tasks.questionnaire.events import ResponseChanged
 from labapp.tasks.reconstruction.events import LabelEdited
 from labapp.tasks.single_dimension.events import ChoiceMade
 from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row
@@ -83,9 +83,7 @@ class Count(Attempt):
     def take(self, event: Event, body: Body, working: int) -> None:
         if event.kind == "dots.said":
             self.said = event.payload["dots"]
-        elif isinstance(body, TrialEnded):
-            self.outcome = body.outcome
-        else:
+        elif event.kind == "dots.shown":
             self.started_session_ns, self.started_ns = event.t_ns, working
 
 
@@ -98,7 +96,7 @@ class CountingRecords(TaskRecords[CountingPart, Count]):
         },
     )
     begins = "dots.drawn"
-    kinds = frozenset({"dots.shown", "dots.said", TrialEnded.kind})
+    kinds = frozenset({"dots.shown", "dots.said"})
 
     def begin(self, part: CountingPart, key: Key, event: Event, body: Any) -> Count:
         return Count(part, key)

@@ -13,10 +13,10 @@ from labapp.bundle.export import export
 from labapp.bundle.phenotype import Phenotypes
 from labapp.bundle.redaction import WITHHELD
 from labapp.events.commands import Next
+from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.records.opening import open_record
 from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted
 from tests.analysis.sessions import stage_row
 from tests.helpers.bids import validator_errors
 from tests.helpers.journals import SessionBuilder

@@ -21,13 +21,13 @@ from labapp.bundle.verify import verify
 from labapp.events import registered
 from labapp.events.lifecycle import NoteAdded
 from labapp.events.pointer import PointerMoved
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.events.voice import AudioBlock
 from labapp.plugins import registry
 from labapp.records.integrity import check_rows
 from labapp.records.opening import open_record
 from labapp.records.rows import bodies
 from labapp.study.instruments import Instrument, Written
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session

@@ -40,10 +40,10 @@ from labapp.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.events.trials import TrialEnded
 from labapp.events.voice import AudioGap, AudioStarted, AudioState, AudioStopped
 from labapp.tasks.consent.events import ConsentGiven
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 from labapp.tasks.reconstruction.events import (
     DialMoved,
     DialSelected,

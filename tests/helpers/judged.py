@@ -12,6 +12,7 @@ from typing import Any
 from labapp.events import Body, Draft, Event, Source, body_of
 from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.events.stimuli import StimuliKept
 from labapp.session.machine import SessionMachine
 from labapp.study.loading import files_digest
@@ -22,7 +23,6 @@ from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
 from labapp.tasks.judging.plan import Explained, JudgingPart, JudgingTask, Question, WarmUpPart
 from labapp.tasks.judging.state import PhotoTrial
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.play import NS, Play
 from tests.helpers.play_judging import explained, judging_part, photo, warm_up_part

@@ -7,7 +7,6 @@ from statistics import fmean
 
 from labapp.analysis.task_records import Attempt, Key, Ran, Row, TaskRecords
 from labapp.events import Body, Event
-from labapp.events.trials import TrialEnded
 from labapp_counterfactual.events import (
     CandidateChosen,
     ConfidenceRated,
@@ -46,8 +45,6 @@ class Question(Attempt):
                 self.confidence = body.confidence
             case CounterfactualAnswered():
                 self.answer, self.answered_ns = body, working
-            case TrialEnded():
-                self.outcome = body.outcome
         self.last_ns = working
 
     @property
@@ -68,7 +65,6 @@ class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
             CandidateChosen,
             ConfidenceRated,
             CounterfactualAnswered,
-            TrialEnded,
         )
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
-from labapp.analysis.scores import OF_STAGES
+from labapp.analysis.questionnaires import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from labapp.events.moderation import Prompt
+from labapp.events.moderation import GuideQuestion
 from labapp.events.registry import kind
 
 
 @kind("interview.question_asked", durable=True)
-class QuestionAsked(Prompt):
+class QuestionAsked(GuideQuestion):
     """The moderator asked a question of the interview's guide. question: its number in the guide,
     from 1; text: its words."""
 

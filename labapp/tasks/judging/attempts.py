@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from labapp.analysis.task_records import Attempt, Key
 from labapp.events import Body, Event
-from labapp.events.trials import TrialEnded
 from labapp.tasks.judging.descriptions import METHOD, TREE
 from labapp.tasks.judging.events import (
     DescriptionOpened,
@@ -68,8 +67,6 @@ class PhotoRecord(Attempt):
                 self.species_opened += 1
             case DescriptionOpened():
                 self.opened[body.what] = self.opened.get(body.what, 0) + 1
-            case TrialEnded():
-                self.outcome = body.outcome
         self.last_ns = working
 
     def _judgement(self, body: JudgementMade, working: int) -> None:

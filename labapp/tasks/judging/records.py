@@ -13,7 +13,6 @@ from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartEnded
-from labapp.events.trials import TrialEnded
 from labapp.tasks.judging.attempts import JudgedPart, PhotoRecord
 from labapp.tasks.judging.descriptions import METHOD, TREE, OverPhotos
 from labapp.tasks.judging.events import (
@@ -239,7 +238,6 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
             DescriptionOpened,
             DescriptionClosed,
             PerformanceComputed,
-            TrialEnded,
             PartEnded,
         )
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from labapp.events.lifecycle import PageTurned
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.plugins.bids import CourseRow
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 
 COURSE = (
     CourseRow(

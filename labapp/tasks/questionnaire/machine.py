@@ -11,11 +11,11 @@ from labapp.events import Body, Draft, Event
 from labapp.events.commands import Back, Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PageTurned, PartEnded
+from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.plugins.machine import PartMachine
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.events import QuestionnaireSubmitted, ResponseChanged
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,6 @@ class Question(Attempt):
         if isinstance(body, TrialStarted):
             self._start(event, body, working)
         elif isinstance(body, TrialEnded) and self.outcome is None:
-            self.outcome = body.outcome
             self.last_ns = working
             self._end(working)
         fold = self.fold

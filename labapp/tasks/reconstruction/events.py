@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labapp.events.dials import Comparison, no_dial, no_dial_state
+from labapp.events.dials import Comparison, TargetShown, no_dial, no_dial_state
 from labapp.events.registry import Body, kind
 
 
@@ -22,7 +22,7 @@ class TrialDrawn(Body):
 
 
 @kind("trial.started", durable=True, of_trial=True)
-class TrialStarted(Comparison):
+class TrialStarted(TargetShown):
     """The question is on the screen; its time runs from here. A pair that is aligned at once is
     kept and marked. error_sum, error_mean: sum and mean over pixels of squared differences."""
 

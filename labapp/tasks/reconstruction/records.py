@@ -14,7 +14,6 @@ from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
 from labapp.clock import NS
 from labapp.events import Body, Event
 from labapp.events.lifecycle import DecoderWarmed
-from labapp.events.trials import TrialEnded
 from labapp.representations.space import Continuous
 from labapp.tasks.reconstruction.attempts import Question, TrialRecord
 from labapp.tasks.reconstruction.events import (
@@ -54,7 +53,6 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
             LabelEdited,
             SkipOffered,
             AlignmentMarked,
-            TrialEnded,
         )
     )
     of_session = frozenset({DecoderWarmed.kind})

@@ -7,7 +7,6 @@ from statistics import fmean
 
 from labapp.analysis.task_records import Attempt, Key, Ran, Row, TaskRecords
 from labapp.events import Body, Event
-from labapp.events.trials import TrialEnded
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
@@ -56,8 +55,6 @@ class QuestionRecord(Attempt):
                 self.resamples = body.number
             case AnswerGiven():
                 self.answer, self.answered_ns = body, working
-            case TrialEnded():
-                self.outcome = body.outcome
         self.last_ns = working
 
     @property
@@ -79,7 +76,6 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
             RatingMade,
             ExamplesRedrawn,
             AnswerGiven,
-            TrialEnded,
         )
     )
 

@@ -9,7 +9,6 @@ from labapp.analysis.task_records import Attempt, Key
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Body, Event
-from labapp.events.trials import TrialEnded
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import UnmaskingPart
 
@@ -43,9 +42,7 @@ class StimulusRecord(Attempt):
                 self.shown = body
                 self.started_session_ns, self.started_ns = body.painted_ns, working
             case ResponseGiven():
-                self.response = body
-            case TrialEnded():
-                self.outcome = body.outcome
+                self.response, self.ended_session_ns = body, body.input_ns
 
     @property
     def complete(self) -> bool:

@@ -15,7 +15,6 @@ from scipy.special import log_softmax
 from labapp.analysis.task_records import INTERRUPTED, Key, Ran, Row, TaskRecords
 from labapp.clock import NS
 from labapp.events import Body, Event
-from labapp.events.trials import TrialEnded
 from labapp.tasks.unmasking.attempts import (
     MS,
     PRACTICE,
@@ -153,7 +152,7 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
 
     tables = TABLES
     begins = StimulusDrawn.kind
-    kinds = frozenset({StimulusShown.kind, ResponseGiven.kind, TrialEnded.kind})
+    kinds = frozenset({StimulusShown.kind, ResponseGiven.kind})
 
     def begin(
         self, part: UnmaskingPart, key: Key, event: Event, body: StimulusDrawn
