@@ -25,9 +25,9 @@ import numpy as np
 from labapp.audio.writer import WavWriter
 from labapp.clock import SessionClock
 from labapp.events import Draft, Source
+from labapp.events.questionnaires import ResponseChanged
 from labapp.records.journal import read_rows
 from labapp.session.journal import Journal
-from labapp.events.questionnaires import ResponseChanged
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded
 
 DURABLE_EVERY = 500

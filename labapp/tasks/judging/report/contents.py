@@ -10,7 +10,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.page import Html
 from labapp.stimuli.manifest import Manifest
-from labapp.tasks.judging.plan import (TASKS, WARM_UP)
+from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import sections
 from labapp.tasks.judging.report.comparisons import Findings, findings
 from labapp.tasks.judging.report.lengths import of_set

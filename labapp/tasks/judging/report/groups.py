@@ -12,7 +12,7 @@ import pandas as pd
 
 from labapp.analysis.inference import Values, values_of
 from labapp.analysis.tables import Tables
-from labapp.tasks.judging.plan import (TASKS, WARM_UP)
+from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report.lengths import lengths, remark, sentence
 from labapp.tasks.judging.report.published import design_of
 

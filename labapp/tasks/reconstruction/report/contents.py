@@ -15,7 +15,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.formats import decimal
 from labapp.report.page import Html
-from labapp.tasks.reconstruction.plan import (CALIBRATION, TASK)
+from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
 from labapp.tasks.reconstruction.report.calibration_section import calibration
 from labapp.tasks.reconstruction.report.courses import courses
 from labapp.tasks.reconstruction.report.labels import files, sections

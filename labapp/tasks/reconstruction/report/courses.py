@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from labapp.analysis.tables import Tables
 from labapp.report.page import Html, figure, heading, paragraph
-from labapp.tasks.reconstruction.plan import (CALIBRATION, TASK)
+from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
 
 SHOWN_SESSIONS = 12
 """Small multiples are drawn for so many sessions of a study; the tables hold the others."""
