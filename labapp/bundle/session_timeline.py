@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labapp.analysis.course import breaks_of
@@ -11,6 +11,7 @@ from labapp.bundle.task_timeline import COMMON, SEQ, WORKING, Lasting
 from labapp.bundle.tsv import Table
 from labapp.events import Body, Event
 from labapp.events.durations import Pauses
+from labapp.events.event import payload_text
 from labapp.events.lifecycle import (
     DeviationNoted,
     NoteAdded,
@@ -74,6 +75,15 @@ SESSION_TYPES = {
     "session.ended": "The session was ended early; text says why, value what a participant who "
     "withdrew wants done with the data: keep or delete.",
 }
+WITHOUT_ROW = frozenset(
+    {
+        *("session.planned", "environment.recorded", "participant.simulated", "decoder.warmed"),
+        *("inclusion.decided", "payment.computed", "stimuli.kept", "audio.block", "pointer.moved"),
+        *("session.paused", "session.resumed", "segment.ended", "part.ended"),
+    }
+)
+"""The kinds of labapp's own that other rows or other files of a bundle tell of. Any other kind that
+nobody has a row for has one here, with all its fields."""
 
 
 def session_types() -> dict[str, str]:
@@ -86,11 +96,11 @@ def session_types() -> dict[str, str]:
     return dict(types)
 
 
-def session_columns() -> tuple[Column, ...]:
-    """The columns of the session's events.tsv."""
+def session_columns(others: Mapping[str, str] | None = None) -> tuple[Column, ...]:
+    """The columns of the session's events.tsv; others: types of rows that only this session has."""
     return (
         *COMMON,
-        Column("trial_type", "What happened.", levels=session_types()),
+        Column("trial_type", "What happened.", levels=session_types() | dict(others or {})),
         Column("stage", "Id of the plan's part it belongs to."),
         WORKING,
         Column("outcome", "How the part or run ended; n/a where no end was recorded."),
@@ -104,17 +114,25 @@ def session_columns() -> tuple[Column, ...]:
 def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
     """The rows of the session, by their onset. events: of the whole session, with bodies."""
     fold = _Fold()
-    of_tasks = {kind for files in registry.task_files() for kind in files.kinds}
+    placed: dict[str | None, frozenset[str]] = {}
+    none: frozenset[str] = frozenset()
     for event, body in events:
-        # Most of a journal is movements and pictures, which this table has nothing of.
-        if event.kind not in of_tasks:
+        if isinstance(body, SessionPlanned):
+            of_kind = {
+                part: files.placed for files in registry.task_files() for part in files.parts
+            }
+            placed = {str(row["id"]): of_kind.get(row["part"], none) for row in body.plan}
+        # Most of a journal is movements and pictures, of which the files of their task tell.
+        if event.kind not in placed.get(event.stage, none):
             fold.take(event, body)
-    return Table(session_columns(), sorted(fold.rows, key=lambda row: (row["at"], row["seq"])))
+    rows = sorted(fold.rows, key=lambda row: (row["at"], row["seq"]))
+    return Table(session_columns(fold.others), rows)
 
 
 class _Fold:
     def __init__(self) -> None:
         self.rows: list[Cells] = []
+        self.others: dict[str, str] = {}
         self._of_tasks = registry.course_rows()
         self._pauses = Pauses()
         self._trail = Trail()
@@ -158,6 +176,11 @@ class _Fold:
                 self._add(event.kind, event, event.t_ns, duration="0", **cells)
             case _ if event.kind in SESSION_TYPES:
                 self._add(event.kind, event, event.t_ns, duration="0", **_words(event))
+            case _ if event.kind not in WITHOUT_ROW:
+                meaning = " ".join((type(body).__doc__ or "").split())
+                self.others[event.kind] = f"{meaning} Text is its fields as JSON."
+                fields = payload_text(event.payload)
+                self._add(event.kind, event, event.t_ns, duration="0", text=fields)
 
     def _add(self, trial_type: str, event: Event, t_ns: int, **cells: Any) -> Cells:
         row = {

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.clock import NS
+from labapp.events.trials import TrialEnded
 from labapp.text_tables import AsItIs
 
 if TYPE_CHECKING:
@@ -190,6 +191,9 @@ class TaskFiles:
         The type of row by the kind of event that has one.
     drawn, shown : str
         The kinds of events that make a trial, and that put it on the screen.
+    without_row : tuple of str
+        The kinds of events of these parts that need no row: other rows say what they say. A kind
+        that stands nowhere here has a row in the timeline of the session, with its fields.
     rows : callable
         What fills the rows of a session: `TaskRows`, or a class derived from it.
 
@@ -210,6 +214,7 @@ class TaskFiles:
     table: str = "trials"
     trial_columns: tuple[str, ...] | None = None
     more_columns: tuple[Column, ...] = ()
+    without_row: tuple[str, ...] = ()
     rows: Callable[[TaskFiles, Record], TaskRows] = TaskRows
 
     def __post_init__(self) -> None:
@@ -218,6 +223,12 @@ class TaskFiles:
         for row in (STAGE, TRIAL, *self.kinds.values()):
             if row not in self.types:
                 raise ValueError(f"rows of the type {row!r} are not described")
+
+    @property
+    def placed(self) -> frozenset[str]:
+        """The kinds of events of these parts of which these files tell."""
+        trial = (self.drawn, self.shown, TrialEnded.kind)
+        return frozenset((*self.kinds, *trial, *self.without_row))
 
     def plan(self, record: Record) -> dict[str, Mapping[str, Any]]:
         """By id the rows of a session's plan that the files are about."""

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 
@@ -14,7 +14,7 @@ from labapp.analysis.columns import table_columns
 from labapp.bundle.codebook import codebook
 from labapp.bundle.export import export
 from labapp.bundle.redaction import WITHHELD, redact_payload
-from labapp.bundle.session_timeline import SESSION_TYPES, session_timeline
+from labapp.bundle.session_timeline import SESSION_TYPES, WITHOUT_ROW, session_timeline
 from labapp.bundle.task_timeline import task_timeline
 from labapp.bundle.tasks import tasks_of, trial_columns
 from labapp.bundle.verify import verify
@@ -25,10 +25,11 @@ from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.trials import StageTimeExpired, TrialEnded
 from labapp.plugins import registry
 from labapp.plugins.bids import Column, CourseRow, TaskFiles
-from labapp.plugins.part import PlannedPart
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.plugins.task_type import TaskType
 from labapp.records.opening import open_record
 from labapp.study.loading import files_digest
+from tests.analysis.sessions import paired
 from tests.helpers.journals import SessionBuilder
 
 COUNTING = TaskFiles(
@@ -51,8 +52,13 @@ COURSE = (
 KEPT_TEXT = {"dots.said": ("device",)}
 
 
-class CountingPart(PlannedPart):
+class CountingPart(TrialsPart):
     part: Literal["counting"] = "counting"
+    role: Literal["stage"] = "stage"
+    number: int = 1
+    model: str
+    trials: int = 1
+    task: ClassVar[str] = "counting"
 
 
 class Counting(TaskType[CountingPart]):
@@ -222,6 +228,43 @@ def test_what_happens_outside_of_trials_is_in_the_course_of_the_session(
     names = list(levels)
     assert names[-1] == "dots.rested"
     assert names[names.index("gap") + 1] == "dots.asked"
+
+
+def test_a_kind_that_nobody_has_a_row_for_has_one_with_all_it_says(
+    install: Install, dots: dict[str, type[Body]]
+) -> None:
+    install(CountingWithFiles())
+    plans = {
+        # Its files have a row for a number, and none for the end of the time.
+        "counting": {"part": "counting", "id": "part-1", "title": "", "model": "dots"},
+        # No files at all are of this part.
+        "text": {"part": "text", "id": "part-1", "title": "", "document": "a.md"},
+    }
+    fields = {
+        "dots.said": '{"device":"mouse","dots":7,"hidden":"x"}',
+        "stage.time_expired": '{"limit_s":8.0}',
+    }
+    for kind, elsewhere in (("counting", {"dots.said"}), ("text", set[str]())):
+        builder = SessionBuilder()
+        builder.plan([plans[kind]])
+        builder.segment(0, 1)
+        builder.at(1, PartStarted(0), "part-1")
+        builder.at(1.5, dots["said"](7, "mouse", "x"), "part-1", 1)
+        builder.at(2, StageTimeExpired(8.0), "part-1", 1)
+        table = session_timeline(paired(builder))
+        told = {r["trial_type"]: r["text"] for r in table.rows if r["trial_type"] in fields}
+        (levels,) = [column.levels for column in table.columns if column.name == "trial_type"]
+        assert told == {name: text for name, text in fields.items() if name not in elsewhere}
+        assert all(levels[name].endswith("Text is its fields as JSON.") for name in told)
+
+
+def test_every_shipped_kind_has_a_place_in_a_bundle() -> None:
+    """None of them comes into a bundle by the row that kinds without a place have."""
+    of_tasks = {kind for files in registry.task_files() for kind in files.placed}
+    begun = {"segment.started", "part.started"}
+    placed = {*SESSION_TYPES, *registry.course_rows(), *of_tasks, *WITHOUT_ROW, *begun}
+    assert set(kinds.registered()) == placed - {"segment", "part", "pause", "break", "gap"}
+    assert not WITHOUT_ROW & {*SESSION_TYPES, *registry.course_rows(), *of_tasks}
 
 
 def test_a_deidentified_copy_keeps_the_texts_that_a_task_names(install: Install) -> None:

@@ -135,6 +135,7 @@ def _files(part: str, name: str, label: str, description: str) -> TaskFiles:
         },
         drawn=PhotoDrawn.kind,
         shown=PhotoShown.kind,
+        without_row=(PerformanceComputed.kind,),  # it follows from the answers
         table="judgements",
         rows=JudgingRows,
     )
