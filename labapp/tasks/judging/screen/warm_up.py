@@ -23,6 +23,8 @@ from labapp.tasks.judging.plan import (
     WarmUpPart,
     exercise_questions,
 )
+from labapp.tasks.judging.screen.fruits import PLACES, FruitPicture, FruitTree
+from labapp.tasks.judging.screen.photos import AGREEMENTS
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
@@ -30,8 +32,6 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.fruit_tree import PLACES, FruitTree
-from labapp.ui.widgets.fruits import FruitPicture
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
@@ -63,12 +63,6 @@ MISSING = {
     AGREEMENT: "judging_missing_agreement",
     MISTAKE: "judging_missing_mistake",
 }
-AGREEMENTS = (
-    "judging_agreement_4",
-    "judging_agreement_3",
-    "judging_agreement_2",
-    "judging_agreement_1",
-)
 
 
 def tree_texts(words: Strings) -> dict[str, str]:
