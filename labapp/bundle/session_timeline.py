@@ -54,6 +54,8 @@ SESSION_TYPES = {
     "alarm.cleared": "The alarm with this code was over.",
     "screen.changed": "A screen was removed or added.",
     "window.focus": "The participant's window gained (true) or lost (false) the keyboard.",
+    "window.shown": "The participant's window came up, or has another size or screen; text is its "
+    "width and height in logical pixels, value how many of the display's are one of them.",
     "keyboard.given": "The keyboard changed hands; value is to whom (moderator, participant), text "
     "why.",
     "close.requested": "The participant tried to close the window; nothing was closed.",
@@ -227,6 +229,9 @@ def _words(event: Event) -> Cells:
             return {"value": payload["screens_left"], "text": payload["change"]}
         case "window.focus":
             return {"value": payload["focused"]}
+        case "window.shown":
+            size = f"{payload['width']} x {payload['height']}"
+            return {"value": payload["ratio"], "text": size}
         case "keyboard.given":
             return {"value": payload["to"], "text": payload["why"]}
         case "audio.gap":

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from labapp.events.look import Look
+
 
 class Command:
     """Base of all commands, those of other packages too."""
@@ -147,6 +149,13 @@ class MovePointer(Command):
     t_ms: tuple[int, ...]
     x: tuple[int, ...]
     y: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowLook(Command):
+    """The participant's window looks otherwise than its state says."""
+
+    look: Look
 
 
 @dataclass(frozen=True, slots=True)

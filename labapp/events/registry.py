@@ -143,6 +143,7 @@ def _load_all() -> None:
     from labapp.events import (  # noqa: F401
         keyboard,
         lifecycle,
+        look,
         moderation,
         pointer,
         questionnaires,

@@ -24,6 +24,7 @@ from labapp.events.commands import (
     Pause,
     Reopen,
     Resume,
+    ShowLook,
     Skip,
     SkipStage,
     StayHere,
@@ -47,6 +48,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
+from labapp.events.look import Look
 from labapp.events.moderation import BlindingSet, NoteCorrected, Prompt
 from labapp.events.pointer import PointerMoved
 from labapp.events.undoing import (
@@ -122,7 +124,7 @@ class SessionState:
     result: of the last part that texts behind it can speak of.
     agreed: whether the participant agreed to each use of the data that was asked one by one.
     noted: by the seq of its event. blind: whether the console hides what is on the screen, None
-    where the journal does not say."""
+    where the journal does not say. look: what the participant's window shows besides."""
 
     records: tuple[PartRecord, ...]
     segment: int = 0
@@ -139,6 +141,7 @@ class SessionState:
     agreed: Mapping[str, bool] = field(default_factory=dict)
     noted: Mapping[int, Noted] = field(default_factory=dict)
     blind: bool | None = None
+    look: Look = field(default_factory=Look)
 
     @property
     def running(self) -> bool:
@@ -229,6 +232,8 @@ class SessionMachine:
             case MovePointer():
                 path = (getattr(command, field) for field in PointerMoved.__dataclass_fields__)
                 return (Draft(PointerMoved(*path), *command.key),)
+            case ShowLook(look) if (body := state.look.toward(look)) is not None:
+                return (self._keyed(state, body),)
             case Reopen(seq) if seq == state.end_seq and self.can_reopen(state):
                 return self._reopen(state, seq)
         if state.ended is not None:
@@ -438,10 +443,13 @@ class SessionMachine:
                 task = self.tasks[body.index]
                 return replace(
                     state,
+                    look=state.look.after(body),
                     index=body.index,
                     records=_put(state.records, body.index, record),
                     part_state=task.apply(task.initial(state.pauses), event, body),
                 )
+        if (look := state.look.after(body)) is not state.look:
+            state = replace(state, look=look)
         if not (state.running or ran):  # the end concerns the part, too: it can be taken back
             return state
         task = self.tasks[state.index]

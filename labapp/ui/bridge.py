@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtCore import QObject, Signal
 
 from labapp.events import Event
 from labapp.session.runner import Runner
@@ -12,8 +12,7 @@ from labapp.ui.images import Images
 class Bridge(QObject):
     """changed: the runner's state, pictures or `stalled` changed (GUI thread). happened: an event
     was appended, from any thread; Qt queues it into the GUI thread. images: the kept pictures of
-    the session, where it shows any; windows share them.
-    window_size: of the participant's window, while there is one."""
+    the session, where it shows any; windows share them."""
 
     changed = Signal()
     happened = Signal(object)
@@ -22,7 +21,6 @@ class Bridge(QObject):
         super().__init__(parent)
         self.runner = runner
         self.images = None if runner.gallery is None else Images(runner.gallery)
-        self.window_size: QSize | None = None
         runner.listen(self.changed.emit)
         runner.journal.subscribe(self._publish)
 

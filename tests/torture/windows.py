@@ -22,6 +22,7 @@ from labapp.events.commands import (
     ConfirmSkip,
     GiveConsent,
     Resume,
+    ShowLook,
     ShowQuestion,
     SkipStage,
     StayHere,
@@ -39,9 +40,9 @@ from labapp.ui.starting import RunOptions, open_again
 
 SPEED = 20.0
 HASTE = Pace(stride_s=0.02, think_s=0.04, read_s=0.04, reaction=0.05)
-SCREEN_SAYS = (StimulusPainted, ShowQuestion, GiveConsent, SelectDial)
-"""What a screen sends without a hand: that something is on it. Consent is the driver's, by way of
-the session; a dial is selected by the focus, which goes round here."""
+SCREEN_SAYS = (StimulusPainted, ShowQuestion, GiveConsent, SelectDial, ShowLook)
+"""What a screen sends without a hand: that something is on it, and how it looks. Consent is the
+driver's, by way of the session; a dial is selected by the focus, which goes round here."""
 PATIENCE_S = 90.0
 STEPS = 12
 """So many events of the simulated participant are waited for before the rest is skipped."""

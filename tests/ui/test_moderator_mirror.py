@@ -73,7 +73,7 @@ def test_the_mirror_looks_like_the_window(
             skip_to(room, part)
         for _ in range(8):
             QTest.qWait(10)
-            picture.resize(window.size())
+            window.looks.look()
             picture.follow()
             picture.draw(window.size(), 1.0)
         window.setFocus()

@@ -117,6 +117,7 @@ def test_no_hand_reaches_a_screen_that_is_only_read(
     open_room: OpenRoom, open_window: OpenWindow, asked: list[object], study: str, qtbot: QtBot
 ) -> None:
     window = open_window(room := open_room(study, clock=FakeClock(), decoders=closed_forms()))
+    window.looks.stop()  # what this window looks like is recorded, too
     for part in shown_parts(room):
         screen = make_screen(window.session.only_read())
         screen.resize(1200, 640)

@@ -83,7 +83,6 @@ class ConsentScreen(Screen):
             stay=words("decline_no"),
             go=words("decline_yes"),
         )
-        self._asked = False
         self._given = False
         self._lay_out()
         for box in (self.tick, *self.uses.values()):
@@ -161,6 +160,14 @@ class ConsentScreen(Screen):
         inside.addWidget(name)
 
     @property
+    def page_shown(self) -> int:
+        """1 while it is asked whether the participant really declines."""
+        return int(not self.leave.isHidden())
+
+    def turn_to(self, page: int) -> None:
+        self.leave.setVisible(bool(page))
+
+    @property
     def _refused(self) -> bool:
         """Whether a use without which nobody can take part is not ticked."""
         required = (use for use, asked in self._part.items.items() if asked == "required")
@@ -177,7 +184,7 @@ class ConsentScreen(Screen):
 
     def _changed(self) -> None:
         if self.complete:
-            self._asked = False
+            self.reminded = False
         self.altered.emit()
 
     def foot(self) -> Foot:
@@ -188,7 +195,7 @@ class ConsentScreen(Screen):
             right=words("consent_start"),
             ready=self.complete,
             note="" if self.complete else words(self._missing),
-            warn=self._asked,
+            warn=self.reminded,
         )
 
     @property
@@ -209,7 +216,7 @@ class ConsentScreen(Screen):
 
     def right(self) -> None:
         if not self.complete:
-            self._asked = True
+            self.reminded = True
             self.altered.emit()
             self._first_missing().setFocus()
         elif not self._given:

@@ -362,7 +362,7 @@ class ConsoleWindow(QMainWindow):
         dirty, self._dirty = self._dirty, False
         self._mirror_dirty |= dirty or second or "beside" in changed
         if self._mirror_dirty and mirror:
-            self.mirror.show_session(self._bridge.window_size)
+            self.mirror.show_session()
             self._mirror_dirty = not self.mirror.shown.rests
         if dirty or "alarms" in changed:
             self._show_alarms()

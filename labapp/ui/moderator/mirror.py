@@ -39,12 +39,10 @@ class ScreenMirror(QWidget):
         self.setMinimumSize(160, 90)
         self.setAccessibleName(tr("The participant’s screen"))
 
-    def follow(self, size: QSize | None) -> None:
-        """Draw the session as it is now; size: of the participant's window, where there is one."""
+    def follow(self) -> None:
+        """Draw the session as it is now."""
         if self.picture is None:
             self.picture = WindowPicture(self._session)
-        if size is not None:
-            self.picture.resize(size)
         self.picture.follow()
         self._draw()
 
@@ -121,9 +119,8 @@ class MirrorPanel(QFrame):
         """Show veiled facts from here on."""
         self._blind = False
 
-    def show_session(self, size: QSize | None = None) -> None:
-        """Called when the session's state or pictures changed; size: of the participant's window,
-        where there is one."""
+    def show_session(self) -> None:
+        """Called when the session's state or pictures changed."""
         session, part = self._session, self._session.part
         if part is not None and part.talks and session.cover() is None:
             self.interview.show_interview(part, session.part_state, sound=session.recorded)
@@ -132,7 +129,7 @@ class MirrorPanel(QFrame):
             return
         self.stack.setCurrentIndex(SCREEN)
         self.show_facts()
-        self.shown.follow(size)
+        self.shown.follow()
 
     def show_facts(self) -> None:
         """Bring what stands beside the screen up to date."""

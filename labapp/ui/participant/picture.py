@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.participant import panels
+from labapp.ui.participant.looks import show_look
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.screens import bring, clear, make_screen
@@ -72,16 +73,12 @@ class WindowPicture:
         """The screen of the part that runs."""
         return self._screen
 
-    def resize(self, size: QSize) -> None:
-        """Be as large as the window of the participant is."""
-        if size != self.window.size():
-            self.window.resize(size)
-            self._settle()
-
     def follow(self) -> None:
         """Bring it in step with the session."""
-        session = self.session
+        session, look = self.session, self.session.look
         cover = session.cover()
+        if look.window is not None:
+            self._resize(QSize(look.window.width, look.window.height))
         if session.part is not None and session.ready and session.index != self._index:
             self._replace()
         words, screen = session.words, self._screen
@@ -91,14 +88,20 @@ class WindowPicture:
             self._show_cover(cover or Cover("", ""))
             return
         screen.render_state()
-        foot, opened = screen.foot(), screen.opened()
-        if opened is not None:
-            foot = Foot(right=opened.close_words)
+        opened = screen.opened()
         bring(self.stack, opened or screen)
+        show_look(opened or screen, look)
+        foot = screen.foot() if opened is None else Foot(right=opened.close_words)
         self.top.show_head(screen.head())
         self.bottom.show_foot(foot)
         if self.stack.currentWidget() is not self._settled:
             self._settled = self.stack.currentWidget()
+            self._settle()
+
+    def _resize(self, size: QSize) -> None:
+        """Be as large as the window of the participant is."""
+        if size != self.window.size():
+            self.window.resize(size)
             self._settle()
 
     def _settle(self) -> None:

@@ -18,7 +18,26 @@ from labapp.ui.widgets.bars import Foot, Head
 Wish = Literal["", "content", "right"]
 
 
-class Opened(QWidget):
+class Shown(QWidget):
+    """What lies between the bars of the participant's window.
+
+    What it shows besides the session's state stands here, and is recorded by what looks at the
+    window (`labapp.ui.participant.looks`).
+    """
+
+    reminded: bool = False
+    """Whether what is missing is marked, since the participant wanted to go on without it."""
+
+    @property
+    def page_shown(self) -> int:
+        """Which of its own pages is seen, from 0; 0 where the state says all of it."""
+        return 0
+
+    def turn_to(self, page: int) -> None:
+        """Show one of its own pages; called where it is only read."""
+
+
+class Opened(Shown):
     """What a screen has opened over itself, such as a description. It covers the screen, which
     stays as it is, and closes by the right button and by Escape."""
 
@@ -32,7 +51,7 @@ class Opened(QWidget):
         return None
 
 
-class Screen(QWidget):
+class Screen(Shown):
     """One part of the plan: it draws what its view of the session says and asks for what the hand
     wants, nothing else.
 

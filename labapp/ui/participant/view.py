@@ -15,6 +15,7 @@ from labapp.clock import Clock
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PaymentComputed
+from labapp.events.look import Look
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
@@ -154,6 +155,11 @@ class SessionView:
     def part_state(self) -> Any:
         """The state of the part on the screen, of a type that its task says."""
         return self.source.state.part_state
+
+    @property
+    def look(self) -> Look:
+        """What the participant's window shows besides the state, where it was recorded."""
+        return self.source.state.look
 
     @property
     def pictures(self) -> Any:

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
+    QHideEvent,
     QKeyEvent,
     QKeySequence,
     QResizeEvent,
     QScreen,
     QShortcut,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
@@ -28,7 +30,8 @@ from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant import panels
 from labapp.ui.participant.focus import after, in_turn, stops
-from labapp.ui.participant.screen import Opened, Screen
+from labapp.ui.participant.looks import LookWatcher
+from labapp.ui.participant.screen import Opened, Screen, Shown
 from labapp.ui.participant.screens import bring, clear, make_screen
 from labapp.ui.participant.view import Cover, Hand, OnConsent, SessionView
 from labapp.ui.strings import Strings
@@ -106,6 +109,7 @@ class ParticipantWindow(QWidget):
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
         shortcut.activated.connect(self.moderator_requested)
         self.show_recording(False)
+        self.looks = LookWatcher(self, bridge.runner, self._on_top)
         bridge.changed.connect(self.refresh)
         bridge.runner.ask_before_leaving(self._unsent)
         self.refresh()
@@ -146,6 +150,18 @@ class ParticipantWindow(QWidget):
             self.setGeometry(screen.geometry())
             self.showFullScreen()
         self._fulfil()
+
+    def _on_top(self) -> Shown | None:
+        """What is seen of the session; None where something covers it."""
+        return None if self._covered else self.opened or self._screen
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.looks.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.looks.stop()
 
     def _unsent(self) -> Sequence[Command]:
         """What the participant did on the screen and did not send yet."""
@@ -423,7 +439,6 @@ class ParticipantWindow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._bridge.window_size = event.size()
         self._place_leave()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -40,6 +40,7 @@ class Enlarger(QWidget):
         self._watched: list[tuple[PhotoView, str, bool]] = []
         self._shown: tuple[PhotoView, str, bool] | None = None
         self._at = QPointF(0.5, 0.5)
+        self._over: QPointF | None = None
         self.view = PhotoView(palette)
         self.caption = QLabel()
         self.caption.setProperty("role", "secondary")
@@ -94,7 +95,7 @@ class Enlarger(QWidget):
 
     def leave(self) -> None:
         """Nothing is pointed at any more."""
-        self._shown = None
+        self._shown = self._over = None
         self._show_rest()
 
     def turn(self, views: Sequence[PhotoView] = ()) -> None:
@@ -111,18 +112,37 @@ class Enlarger(QWidget):
         else:
             self.leave()
 
+    @property
+    def look(self) -> tuple[int, float, float, float]:
+        """What is shown larger, see `labapp.events.look.ScreenEnlarged`."""
+        if self._shown is not None:
+            views = [view for view, _, _ in self._watched]
+            return views.index(self._shown[0]), *_rounded(self._at), 0.0
+        return (-1, 0.0, 0.0, 0.0) if self._over is None else (-2, *_rounded(self._over), 0.0)
+
+    def show_look(self, picture: int, x: float, y: float, scale: float) -> None:
+        """Show what `look` said."""
+        if (picture, x, y, scale) == self.look:
+            return
+        self.leave()
+        if 0 <= picture < len(self._watched):
+            self._show(self._watched[picture], QPointF(x, y))
+        elif picture == -2:
+            self._over_itself(x, y)
+
     def _over_itself(self, x: float, y: float) -> None:
         """The pointer is over the picture at rest: what is under it stays under it, larger."""
         image, box, caption = self._rest
         if image is None or self._shown is not None:
             return
+        self._over = QPointF(x, y)
         self.view.show_picture(image, box)
         self.view.show_part(QRectF(x * (1 - SHARE), y * (1 - SHARE), SHARE, SHARE))
         self._say(self._said(caption))
 
     def _show(self, entry: tuple[PhotoView, str, bool], at: QPointF) -> None:
         view, name, whole = entry
-        self._shown, self._at = entry, at
+        self._shown, self._at, self._over = entry, at, None
         share = 1.0 if whole else SHARE
         left = min(max(at.x() - share / 2, 0.0), 1 - share)
         top = min(max(at.y() - share / 2, 0.0), 1 - share)
@@ -181,6 +201,10 @@ class Enlarger(QWidget):
         if self.hasFocus():
             draw_focus_ring(painter, place, theme.RADIUS, p.accent)
         painter.end()
+
+
+def _rounded(at: QPointF) -> tuple[float, float]:
+    return round(at.x(), 3), round(at.y(), 3)
 
 
 def _middle(box: Box | None) -> QPointF:

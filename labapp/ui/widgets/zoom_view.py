@@ -75,6 +75,27 @@ class ZoomView(QWidget):
             self._image.height() * self._scale,
         )
 
+    @property
+    def look(self) -> tuple[int, float, float, float]:
+        """What is shown larger, see `labapp.events.look.ScreenEnlarged`."""
+        if not self._scale or abs(self._scale - self.fitting) < 1e-6:
+            return -1, 0.0, 0.0, 0.0
+        target, middle = self.target, QRectF(self.rect()).center()
+        x = (middle.x() - target.x()) / target.width()
+        y = (middle.y() - target.y()) / target.height()
+        return 0, round(x, 3), round(y, 3), round(self._scale, 4)
+
+    def show_look(self, picture: int, x: float, y: float, scale: float) -> None:
+        """Show what `look` said."""
+        if (picture, x, y, scale) == self.look:
+            return
+        self.fit()
+        if picture == 0 and scale:
+            self._scale = scale
+            middle, target = QRectF(self.rect()).center(), self.target
+            self._at = middle - QPointF(x * target.width(), y * target.height())
+            self._move(QPointF())
+
     def fit(self) -> None:
         """Show the whole picture."""
         self._scale = self.fitting

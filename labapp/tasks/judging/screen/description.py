@@ -42,6 +42,14 @@ class Description(Opened):
         self._column = QVBoxLayout(self)
 
     @property
+    def page_shown(self) -> int:
+        return self._inside.tabs.index if isinstance(self._inside, Pages) else 0
+
+    def turn_to(self, page: int) -> None:
+        if isinstance(self._inside, Pages) and page < len(self._inside.pages):
+            self._inside.turn_to(page)
+
+    @property
     def inside(self) -> QWidget | None:
         """The description or the tree that is shown."""
         return self._inside
@@ -101,7 +109,7 @@ class Pages(QWidget):
         self.tabs = Segmented(names, session.palette)
         if len(names) == 1:
             self.tabs.hide()
-        self.tabs.changed.connect(self._turn)
+        self.tabs.changed.connect(self.turn_to)
         self.tree = Button(words("judging_whole_tree"))
         if part.explained.tree is None:
             self.tree.hide()
@@ -119,8 +127,10 @@ class Pages(QWidget):
         column.addLayout(head)
         column.addWidget(self.stack, 1)
 
-    def _turn(self, index: int) -> None:
-        self.stack.setCurrentIndex(index)
+    def turn_to(self, page: int) -> None:
+        """Show a page, from 0."""
+        self.tabs.show_index(page)
+        self.stack.setCurrentIndex(page)
 
     def entrance(self) -> QWidget | None:
         """What takes the keyboard."""

@@ -98,7 +98,6 @@ class JudgingScreen(DescribedScreen):
         self.images: Images = session.images
         self.part = part
         self.asked = {}
-        self.reminded = False
         self._stage = stage_words(session, part)
         self._shown: tuple[int, int] | None = None
         words = session.words

@@ -246,7 +246,6 @@ class WarmUpScreen(Screen):
     def __init__(self, session: SessionView, part: WarmUpPart) -> None:
         super().__init__(session, part)
         self._part = part
-        self._asked = False
         self._on_screen: tuple[int, int] | None = None
         self._told = False
         words = session.words
@@ -280,6 +279,16 @@ class WarmUpScreen(Screen):
         return state.trial if isinstance(state, JudgingState) else None
 
     @property
+    def page_shown(self) -> int:
+        """While it is introduced, the page; then, how many pages the participant went back."""
+        return len(self._before) - self._page if self._begun else self._page
+
+    def turn_to(self, page: int) -> None:
+        of = len(self._before)
+        self._page = max(0, of - page) if self._begun else min(page, of)
+        self.render_state()
+
+    @property
     def _introduces(self) -> bool:
         return self._page < len(self._before)
 
@@ -309,11 +318,11 @@ class WarmUpScreen(Screen):
         shown = self.panels[trial.number - 1]
         if (trial.number, trial.attempt) != self._on_screen:
             self._on_screen = (trial.number, trial.attempt)
-            self._asked = self._told = False
+            self.reminded = self._told = False
             self.wish = "content"
         done = trial.right is not None
         shown.show_answers(trial.answers, locked=done)
-        missing = self._missing(trial) if self._asked and not done else []
+        missing = self._missing(trial) if self.reminded and not done else []
         shown.mark_missing({question.id for question in missing})
         if done and not self._told:
             self._told = True
@@ -340,7 +349,7 @@ class WarmUpScreen(Screen):
             right=words("judging_submit"),
             ready=not missing,
             note=words("answer_missing", items=missing) if missing else "",
-            warn=bool(missing) and self._asked,
+            warn=bool(missing) and self.reminded,
         )
 
     def left(self) -> None:
@@ -356,7 +365,7 @@ class WarmUpScreen(Screen):
         elif trial.right is not None:
             self.send(Next())
         elif missing := self._missing(trial):
-            self._asked = True
+            self.reminded = True
             self.render_state()
             self.altered.emit()
             row = self.panels[trial.number - 1].rows[missing[0].id]

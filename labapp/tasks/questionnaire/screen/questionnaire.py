@@ -26,7 +26,6 @@ class QuestionnaireScreen(Screen):
             part.items, part.values
         )
         self._stage = stage_words(session, part)
-        self._asked = False
         self._page: int = self.state.page
         self.stack = QStackedWidget()
         self.pages: list[Page] = []
@@ -52,14 +51,14 @@ class QuestionnaireScreen(Screen):
     def render_state(self) -> None:
         state = self.state
         if state.page != self._page:
-            self._page, self._asked = state.page, False
+            self._page, self.reminded = state.page, False
             self.stack.setCurrentIndex(state.page)
             self.wish = "content"
         missing = {item.id for item in self._instrument.missing(state.answers, state.page)}
         for view in self.items:
             hidden = view.item.withheld and self.session.withholds
             view.show_value(None if hidden else state.answers.get(view.item.id))
-            view.mark_missing(self._asked and view.item.id in missing)
+            view.mark_missing(self.reminded and view.item.id in missing)
 
     def head(self) -> Head:
         pages = len(self.pages)
@@ -77,7 +76,7 @@ class QuestionnaireScreen(Screen):
             right=words("continue"),
             ready=not missing,
             note=self._missing_words([item.title for item in missing]),
-            warn=bool(missing) and self._asked,
+            warn=bool(missing) and self.reminded,
         )
 
     def _missing_words(self, titles: list[str]) -> str:
@@ -102,7 +101,7 @@ class QuestionnaireScreen(Screen):
         if not missing:
             self.send(Next())
             return
-        self._asked = True
+        self.reminded = True
         self.render_state()
         self.altered.emit()
         view = next(view for view in self.items if view.item.id == missing[0].id)

@@ -102,7 +102,6 @@ class SingleDimensionScreen(Screen):
             shape_of(part.visualisation, self._space, dimension) for dimension in part.asked
         }
         self._question: tuple[int, int] | None = None
-        self._asked = False
         self._answered = False
         self._shown: Examples | None = None
         words, palette = session.words, session.palette
@@ -222,12 +221,12 @@ class SingleDimensionScreen(Screen):
         words, texts = self.session.words, self._words_of(question)
         if (question.number, question.attempt) != self._question:
             self._question = (question.number, question.attempt)
-            self._asked = self._answered = False
+            self.reminded = self._answered = False
             self.wish = "content"
         told = question.right is not None and self._part.feedback
         asked = "single_title" if self.session.improved else "single_title_as_published"
         title = words(asked, dial=question.dimension + 1)
-        open_choice = self._asked and question.choice is None
+        open_choice = self.reminded and question.choice is None
         # Before the pictures are fitted below it. No mark: another line would shift everything. The
         # foot says it in words too.
         _say(self.title, title, "warn" if open_choice else "")
@@ -244,7 +243,7 @@ class SingleDimensionScreen(Screen):
             value = question.ratings.get(item)
             rating.row.show_index(None if value is None else value - 1)
             rating.row.set_locked(told)
-            rating.mark_missing(self._asked and not told and value is None)
+            rating.mark_missing(self.reminded and not told and value is None)
         if self.more.isEnabled() == told:
             self.more.setEnabled(not told)
         self._show_feedback(question, texts)
@@ -282,7 +281,7 @@ class SingleDimensionScreen(Screen):
             right=hand_in,
             ready=not missing,
             note=words("answer_missing", items=missing) if missing else "",
-            warn=bool(missing) and self._asked,
+            warn=bool(missing) and self.reminded,
         )
 
     def right(self) -> None:
@@ -294,7 +293,7 @@ class SingleDimensionScreen(Screen):
         elif not question.missing:
             self.send(HandIn())
         else:
-            self._asked = True
+            self.reminded = True
             self.render_state()
             self.altered.emit()
             first = question.missing[0]

@@ -1,0 +1,132 @@
+"""What the participant's window shows besides what the tasks decide about: which page of a screen's
+own, how far something is scrolled, what is shown larger, and how large the window is.
+
+So a mirror, and whoever looks at a session later, see the same as the participant did. What they do
+not see: the caret and what is being typed before it is kept, the ring round what has the keyboard,
+the pointer (see `labapp.events.pointer`) and what is lit under it, hints at the pointer, how far a
+text field is scrolled, and what is tried out on a page that introduces a task. Signatures and typed
+names are in no event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from labapp.events.lifecycle import PageTurned, PartStarted
+from labapp.events.registry import Body, kind
+
+
+@kind("window.shown")
+class WindowShown(Body):
+    """The participant's window came up, or has another size or screen. width, height: of what is
+    inside its frame, in logical pixels; ratio: device pixels to a logical one; screen: its name;
+    screen_width, screen_height: of all of the screen, in logical pixels."""
+
+    width: int
+    height: int
+    ratio: float
+    screen: str
+    screen_width: int
+    screen_height: int
+
+
+@kind("screen.page")
+class ScreenPage(Body):
+    """A page that no task decides about is on the screen, such as one of the pages before the
+    exercises of a warm-up, or a worked example in a description. page: from 0; reminded: whether
+    what is missing is marked, since the participant wanted to go on without it."""
+
+    page: int
+    reminded: bool
+
+
+@kind("screen.scrolled", frequent=True)
+class ScreenScrolled(Body):
+    """What can be scrolled came to rest. area: which one, from 0 in the order of the screen; at:
+    logical pixels that are above the edge."""
+
+    area: int
+    at: int
+
+
+@kind("screen.enlarged", frequent=True)
+class ScreenEnlarged(Body):
+    """A picture, or a part of it, is shown larger. picture: which one, from 0 in the order of the
+    screen, -1 for none any more, -2 for the one that lies in the place for it; x, y: what is in the
+    middle, as shares of the picture; scale: logical pixels to one of the picture, 0 where its place
+    says how large it is."""
+
+    picture: int
+    x: float
+    y: float
+    scale: float = 0.0
+
+
+NOTHING = ScreenEnlarged(-1, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is seen besides the state of the part that runs.
+
+    Attributes
+    ----------
+    window
+        None before the window came up.
+    page, reminded, enlarged
+        See the events.
+    scrolled
+        Logical pixels of each area, in the order of the screen; those at its end that are not
+        scrolled are left out.
+    """
+
+    window: WindowShown | None = None
+    page: int = 0
+    reminded: bool = False
+    scrolled: tuple[int, ...] = ()
+    enlarged: ScreenEnlarged = NOTHING
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scrolled", _without_zeros(self.scrolled))
+
+    def after(self, body: Body) -> Look:
+        """What is seen after an event of the session: a new page or trial begins at its top."""
+        match body:
+            case WindowShown():
+                return replace(self, window=body)
+            case ScreenPage():
+                return replace(self, page=body.page, reminded=body.reminded)
+            case ScreenScrolled():
+                areas = [self.at(area) for area in range(max(len(self.scrolled), body.area + 1))]
+                areas[body.area] = body.at
+                return replace(self, scrolled=tuple(areas))
+            case ScreenEnlarged():
+                return replace(self, enlarged=body)
+            case PartStarted():
+                return Look(self.window)
+            case PageTurned():
+                return Look(self.window, self.page)
+        return Look(self.window, self.page) if body.begins else self
+
+    def toward(self, other: Look) -> Body | None:
+        """The event that comes first on the way to another look; None where nothing differs."""
+        if other.window is not None and other.window != self.window:
+            return other.window
+        if (other.page, other.reminded) != (self.page, self.reminded):
+            return ScreenPage(other.page, other.reminded)
+        if other.enlarged != self.enlarged:
+            return other.enlarged
+        for area in range(max(len(self.scrolled), len(other.scrolled))):
+            if other.at(area) != self.at(area):
+                return ScreenScrolled(area, other.at(area))
+        return None
+
+    def at(self, area: int) -> int:
+        """How far an area is scrolled."""
+        return self.scrolled[area] if area < len(self.scrolled) else 0
+
+
+def _without_zeros(areas: tuple[int, ...]) -> tuple[int, ...]:
+    while areas and not areas[-1]:
+        areas = areas[:-1]
+    return areas
