@@ -1,0 +1,146 @@
+"""What docs/, README and CONTRIBUTING say is there, and the glossary has every word once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from labapp import discovery
+from labapp.analysis.writing import dictionary
+from labapp.cli import app
+from labapp.events import registered
+from labapp.study.schema import Study
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+FOLDERS = "assets|benchmarks|docs|examples|labapp|models|scripts|tests"
+NAME = re.compile(r"(?<![\w./-])labapp(?:\.\w+)+")
+PATH = re.compile(rf"`((?:{FOLDERS})/[\w./<>*-]*)(?: [^`]*)?`")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#[^)]*)?\)")
+CODE = re.compile(r"```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"(?:^|`)labapp((?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
+
+
+def pages() -> Any:
+    return pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@pages()
+def test_names_on_a_page_are_there(page: Path) -> None:
+    named = set(NAME.findall(page.read_text("utf-8")))
+    assert not [name for name in sorted(named) if name not in discovery.GROUPS and not there(name)]
+
+
+@pages()
+def test_files_on_a_page_are_there(page: Path) -> None:
+    content = page.read_text("utf-8")
+    paths = [path for path in PATH.findall(content) if "<" not in path]
+    assert not [path for path in paths if not list(ROOT.glob(path.rstrip("/")))]
+    assert not [
+        link for link in LINK.findall(content) if link and not (page.parent / link).exists()
+    ]
+
+
+@pages()
+def test_commands_on_a_page_are_there(page: Path) -> None:
+    code = "\n".join(CODE.findall(page.read_text("utf-8")))
+    commands = {words.strip() for words in COMMAND.findall(code)}
+    assert not [words for words in sorted(commands) if not is_command(words.split())]
+
+
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs" / "adr"
+    listed = LINK.findall((folder / "README.md").read_text("utf-8"))
+    assert listed == [path.name for path in sorted(folder.glob("0*.md"))]
+
+
+def there(name: str) -> bool:
+    """Whether a dotted name is a module, or something in one. A module is not imported for it."""
+    module, _, last = name.rpartition(".")
+    try:
+        return bool(find_spec(name)) or hasattr(import_module(module), last)
+    except ModuleNotFoundError:  # what stands before the last name is no package
+        outer, _, cls = module.rpartition(".")
+        return bool(outer) and hasattr(getattr(import_module(outer), cls, None), last)
+
+
+def is_command(words: list[str]) -> bool:
+    """Whether words begin with a command and its subcommand, as far as there are any."""
+    group: Any = typer.main.get_command(app)
+    for word in words:
+        if not getattr(group, "commands", None):
+            return True  # what follows are its arguments
+        if word not in group.commands:
+            return False
+        group = group.commands[word]
+    return True
+
+
+ENTRY = re.compile(r"^\* \*\*(\w+)\*\*((?:, \w+)*): ", re.MULTILINE)
+
+
+@cache
+def glossary() -> Counter[str]:
+    """How often each form of a word is defined."""
+    content = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    words, _, plain = content.partition("## Plain words")
+    forms = [form for word, others in ENTRY.findall(words) for form in (word, *split(others))]
+    return Counter([*forms, *split(plain.partition(":")[2])])
+
+
+def split(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def keys(schema: Any) -> Iterator[str]:
+    """The keys that a study file may have, from its JSON Schema."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for value in schema:
+            yield from keys(value)
+
+
+def names() -> dict[str, set[str]]:
+    """The names that the glossary's words make, by what they name."""
+    columns = dictionary()
+    return {
+        "key of a study": set(keys(Study.model_json_schema())),
+        "kind of event": set(registered()),
+        "table": set(columns["table"]),
+        "column": set(columns["column"]),
+    }
+
+
+@pytest.mark.parametrize("what", ["key of a study", "kind of event", "table", "column"])
+def test_the_glossary_has_the_words_of_every_name(what: str) -> None:
+    lacking = {
+        word: name
+        for name in names()[what]
+        for word in re.split(r"[._]", name)
+        if word and not word.isdigit() and word not in glossary()
+    }
+    assert not lacking, "add a line to docs/glossary.md, or take a word that it has"
+
+
+def test_the_glossary_defines_no_word_twice() -> None:
+    assert [word for word, count in glossary().items() if count > 1] == []
+
+
+def test_the_glossary_is_a_line_a_word_in_alphabetical_order() -> None:
+    content = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    words = content.partition("## Words")[2].partition("## Units")[0]
+    lines = words.strip().splitlines()
+    assert [line for line in lines if not ENTRY.match(line)] == []
+    heads = [match[1] for match in ENTRY.finditer(words)]
+    assert heads == sorted(heads)
