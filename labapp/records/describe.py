@@ -28,6 +28,8 @@ def line(session: SessionSummary) -> str:
     state = session.state.replace("_", " ")
     if session.problem:
         return f"{session.id}  {state}: {session.problem}"
+    if session.state == "complete" and session.not_counted:
+        state = f"{state}, does not count ({', '.join(session.not_counted)})"
     sound = f"sound, {session.lost_s:.1f} s lost" if session.sound else "no sound"
     exported = ", exported" if session.exported else ""
     length = duration(session.length_s)

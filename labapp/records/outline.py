@@ -10,6 +10,7 @@ from labapp.events import Body, Event
 from labapp.events.agreement import Agreement
 from labapp.events.durations import KINDS, Pauses
 from labapp.events.lifecycle import (
+    InclusionDecided,
     SegmentEnded,
     SegmentStarted,
     SessionCompleted,
@@ -30,6 +31,7 @@ _KINDS = (
     "segment.ended",
     *sorted(KINDS),
     "blinding.set",
+    "inclusion.decided",
     "audio.started",
     "audio.off",
     "audio.gap",
@@ -102,7 +104,8 @@ class Outline:
     where the participant withdrew in the session, and what is to become of the data. agreed:
     whether the participant agreed to each use of the data that was asked one by one. blind: whether
     the console hid the representations from the beginning, null where the journal does not say;
-    unblinded_ns: session time from which it named them to one who was blind."""
+    unblinded_ns: session time from which it named them to one who was blind; not_counted: the rules
+    of the study for which the session does not count."""
 
     segments: tuple[Segment, ...] = ()
     audio: tuple[AudioFile, ...] = ()
@@ -116,6 +119,7 @@ class Outline:
     agreed: Mapping[str, bool] = field(default_factory=dict)
     blind: bool | None = None
     unblinded_ns: int | None = None
+    not_counted: tuple[str, ...] = ()
 
     @property
     def gap_ns(self) -> int:
@@ -172,13 +176,15 @@ def _apply(found: Outline, event: Event, body: Body) -> Outline:
             return replace(found, agreed=body.uses)
         case BlindingSet():
             return _blinding(found, event, body)
+        case InclusionDecided():
+            return replace(found, not_counted=tuple(body.failed))
         case SessionCompleted():
             return replace(found, state="complete")
         case SessionEnded():
             left = body.withdrawal
             return replace(found, state="ended_early", reason=body.reason, withdrawal=left)
         case SessionReopened():
-            return replace(found, state="interrupted", reason=None, withdrawal="")
+            return replace(found, state="interrupted", reason=None, withdrawal="", not_counted=())
     return _sound(found, event, body)
 
 

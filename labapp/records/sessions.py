@@ -31,6 +31,7 @@ class SessionSummary:
     id: name of the session folder; length_s: working time (without pauses and gaps) in s;
     blind: whether the console hid the representations from the beginning, None where the journal
     does not say; unblinded_s: session time in s from which it named them all the same;
+    not_counted: the rules of the study for which a session that came to its end does not count;
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
     the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
     what is to become of the data; comments: the moderator's, oldest first; problem: why it is
@@ -50,6 +51,7 @@ class SessionSummary:
     lost_s: float = 0.0
     blind: bool | None = None
     unblinded_s: float | None = None
+    not_counted: tuple[str, ...] = ()
     exported: tuple[str, ...] = ()
     withdrawn: str = ""
     comments: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class SessionSummary:
             **asdict(self),
             "path": str(self.path),
             "exported": list(self.exported),
+            "not_counted": list(self.not_counted),
             "comments": list(self.comments),
         }
 
@@ -156,6 +159,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "lost_s": found.lost_s,
         "blind": found.blind,
         "unblinded_s": None if found.unblinded_ns is None else found.unblinded_ns / 1e9,
+        "not_counted": found.not_counted,
         "withdrawn": found.withdrawal,
     }
 

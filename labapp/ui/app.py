@@ -12,6 +12,7 @@ from labapp import resources
 from labapp.console import say
 from labapp.records.layout import LEAVING
 from labapp.ui import mistakes
+from labapp.ui.language import tr
 from labapp.ui.qtapp import make_app
 from labapp.ui.starting import RunOptions, open_again, open_new
 
@@ -37,7 +38,10 @@ def run_session(study: str, participant: str, session: str, options: RunOptions)
     """`labapp run`: 0 when the debrief is done, 1 when the session was ended early."""
     make_app()
     with _worded():
-        return drive(open_new(study, participant, session, options, painted=_tell_painted), options)
+        opened = open_new(
+            study, participant, session, options, painted=_tell_painted, step=_tell_step
+        )
+        return drive(opened, options)
 
 
 def _tell_painted(done: int, of: int) -> None:
@@ -47,11 +51,17 @@ def _tell_painted(done: int, of: int) -> None:
         print(f"\rPainting pictures: {done} of {of}", end=end, file=sys.stderr, flush=True)
 
 
+def _tell_step(step: str) -> None:
+    """A line on the terminal for what takes seconds before anything is on the screen."""
+    if sys.stderr.isatty():
+        say(tr(step), err=True)
+
+
 def resume_session(path: Path, options: RunOptions) -> int:
     """`labapp sessions resume`: like `run_session`, from the last event on."""
     make_app()
     with _worded():
-        return drive(open_again(path, options), options)
+        return drive(open_again(path, options, step=_tell_step), options)
 
 
 def _worded() -> AbstractContextManager[None]:

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTime, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
-from labapp.audio import devices
-from labapp.audio.check import MicrophoneProbe
-from labapp.audio.devices import Device
-from labapp.errors import AudioError, LabappError, ModelError, ProgramError
+from labapp.errors import LabappError, ModelError, ProgramError
 from labapp.representations.sheets import Sheet
 from labapp.session import allotment, folder, opening, private
 from labapp.session.models import WarmDecoders, load_warm
@@ -31,8 +28,9 @@ from labapp.study.pictures import pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes
 from labapp.ui.language import tr
+from labapp.ui.microphone import HomeMicrophone
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import Microphone, Warm
+from labapp.ui.moderator.checklist import Warm
 from labapp.ui.moderator.choices import StartRequest
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
@@ -43,14 +41,13 @@ from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import SessionLists
 from labapp.ui.sheet_maker import SheetMaker
-from labapp.ui.starting import RunOptions, open_again, open_new
+from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 from labapp.ui.study_shelf import StudyShelf
 
 if TYPE_CHECKING:
     from labapp.ui.controller import SessionController
 
 FIRST_PAINT_MS = 30
-LEVEL_MS = 100
 SLOW_CHECKS_MS = 3000
 
 
@@ -67,15 +64,10 @@ class HomeController(QObject):
         self.view = self.window.view
         self.session: SessionController | None = None
         self._loaded: LoadedStudy | None = None
-        self._needed: tuple[str, ...] = ()
+        self._needed: tuple[str, ...] | None = None  # before there is a plan
         self._warm = WarmDecoders({}, [])
         self._warm_problem = ""
-        self._devices: list[Device] | None = None  # before they were looked for
-        self._device: Device | None = None
-        self._sound_off = False
-        self._probe: MicrophoneProbe | None = None
-        self._heard = False
-        self._sound_problem = ""
+        self.microphone = HomeMicrophone(self.view, self)
         self._screen: str | None = None
         self.shelf = StudyShelf()
         self._cards = NumberCards(self)
@@ -86,7 +78,6 @@ class HomeController(QObject):
         self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
         self._first = self._timer(self._begin_checks)
         self._warming = self._timer(self._warm_next)
-        self._levels = self._timer(self._show_level, LEVEL_MS)
         self._slow = self._timer(self._slow_checks, SLOW_CHECKS_MS)
         self._connect()
 
@@ -102,7 +93,7 @@ class HomeController(QObject):
         view = self.view
         view.study_changed.connect(self.choose_study)
         view.participant_changed.connect(lambda participant, session: self._show_plan())
-        view.audio_device_changed.connect(self._choose_device)
+        view.audio_device_changed.connect(self._choose_microphone)
         view.screen_changed.connect(self._choose_screen)
         view.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
         view.start_requested.connect(self.start)
@@ -121,7 +112,8 @@ class HomeController(QObject):
         """Paint first; sound, decoders and disk are looked at right after."""
         last = self.shelf.choices
         self._screen = last.screen or None
-        self._sound_off = last.microphone == NO_MICROPHONE
+        self.microphone.off = last.microphone == NO_MICROPHONE
+        self.microphone.remembered = last.microphone
         self.view.set_blind(last.blind)
         self.choose_study(self.shelf.first)
         if self.shelf.problem is not None:
@@ -137,10 +129,10 @@ class HomeController(QObject):
     def _begin_checks(self) -> None:
         # The windows of a session are half of all imports; the home is on the screen by now.
         importlib.import_module("labapp.ui.controller")
-        self._levels.start()
+        self.microphone.begin()
         self._slow.start()
         self._warming.start(0)
-        for check in (self._slow_checks, self._find_devices):
+        for check in (self._slow_checks, self.microphone.find):
             with self._caught():
                 check()
 
@@ -150,9 +142,9 @@ class HomeController(QObject):
 
     def close(self) -> None:
         """The person closed the home: the program ends."""
-        for timer in (self._first, self._warming, self._levels, self._slow):
+        for timer in (self._first, self._warming, self._slow):
             timer.stop()
-        self._stop_probe()
+        self.microphone.rest()
         self._sheets.close()
         self._pictures.close()
         self._preview.stop()
@@ -167,7 +159,6 @@ class HomeController(QObject):
 
     def choose_study(self, study: str) -> None:
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
-        policy = self._policy()
         self.view.set_study_note("")
         try:
             with mistakes.worded(tr("This study file cannot be used.")):
@@ -177,8 +168,9 @@ class HomeController(QObject):
             self.shelf.choose(study, None)
             self.view.set_studies(self.shelf.offered(), study)
             self.view.show_error(error)
-            self.view.set_plan((), tr("This study file cannot be used."))
-            self.view.set_consent(tr("Consent text"), None)
+            self._needed = None
+            self.microphone.set_policy(None)
+            self.view.set_no_study(tr("This study file cannot be used."))
             self.lists.show_study("")
             return
         self.view.forget_error()
@@ -192,10 +184,7 @@ class HomeController(QObject):
         self.view.set_consent(tr("Consent text"), self._consent)
         self._show_consent()
         self._show_plan()
-        if self._levels.isActive() and self._policy() != policy:
-            self._use(self._wanted())
-        else:
-            self._show_devices()
+        self.microphone.set_policy(study_.recording.audio)
         self.lists.show_study(study_.id)
         self.lists.refresh()
 
@@ -251,6 +240,8 @@ class HomeController(QObject):
                 drawn = allotment.preview(self.data, self._loaded, participant)
                 made = realise(drawn=drawn)
         except LabappError as error:
+            self._needed = None
+            self._show_decoders()
             self.view.set_plan((), error.what)
             if isinstance(error, ModelError | ProgramError):  # their last part says where to look
                 self.view.show_error(error)
@@ -258,10 +249,10 @@ class HomeController(QObject):
         self._preview.choose(self.shelf.chosen, participant, drawn)
         self.view.set_plan(made.parts, drawn=drawn)
         needed = models_of(made.parts)
-        if set(needed) != set(self._needed):
+        if self._needed is None or set(needed) != set(self._needed):
             self._needed = needed
             self._warm_problem = ""
-            if self._levels.isActive():
+            if self.microphone.begun:
                 self._warming.start(0)
         # Its answers are kept for the session: what takes seconds is not left to its start.
         asks = any(part.asks_model for part in made.parts)
@@ -271,7 +262,7 @@ class HomeController(QObject):
 
     def _warm_next(self) -> None:
         """Load one decoder after another, with the event loop between them."""
-        missing = [model for model in self._needed if model not in self._warm.decoders]
+        missing = [m for m in self._needed or () if m not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
             try:
                 with mistakes.worded(tr("A model cannot be loaded.")):
@@ -286,6 +277,9 @@ class HomeController(QObject):
         self._show_decoders()
 
     def _show_decoders(self) -> None:
+        if self._needed is None:
+            self.view.set_checklist([checklist.unknown("decoders"), checklist.unknown("pictures")])
+            return
         warm = [Warm(w.model, w.device, w.p99_ms) for w in self._warm.warmed]
         row = checklist.decoder_row(self._needed, warm, self._warm_problem)
         shown = self._pictures
@@ -298,78 +292,16 @@ class HomeController(QObject):
 
     def _want_sheets(self) -> None:
         """Sheets of the models that are warm, in a thread; those of others follow theirs."""
-        for model in self._needed:
+        for model in self._needed or ():
             if model in self._warm.decoders and self.session is None:
                 self._sheets.want(self._warm.decoders[model])
 
     def _show_sheet(self, model: str, sheet: Sheet) -> None:
         self.view.set_sheet(model, sheet, facts_of(self._warm.decoders[model].card))
 
-    # --- sound ------------------------------------------------------------------------------------
-
-    def _find_devices(self) -> None:
-        self._devices, problem = [], ""  # looked for, whatever comes of it
-        try:
-            self._devices = devices.list_devices()
-        except AudioError as error:
-            problem = error.what
-        self._use(self._wanted(), problem)
-
-    @property
-    def _silent(self) -> bool:
-        """Whether no sound was chosen, where the study leaves that choice."""
-        return self._sound_off and self._policy() != "required"
-
-    def _wanted(self) -> Device | None:
-        """The microphone in use or remembered, else the usual one; None where none is wanted."""
-        if self._silent:
-            return None
-        before = self.shelf.choices.microphone if self._device is None else self._device.spec
-        ranked = sorted(self._devices or (), key=lambda d: (d.spec != before, not d.is_default))
-        return next(iter(ranked), None)
-
-    def _choose_device(self, spec: str | None) -> None:
-        self._sound_off = spec is None
+    def _choose_microphone(self, spec: str | None) -> None:
         self._remember(microphone=spec or NO_MICROPHONE)
-        self._use(next((d for d in self._devices or () if d.spec == spec), None))
-
-    def _use(self, device: Device | None, problem: str = "") -> None:
-        """Listen to a microphone; problem: why there is none."""
-        self._stop_probe()
-        self._device, self._heard, self._sound_problem = device, False, problem
-        if device is not None and self._policy() != "off":
-            try:
-                self._probe = MicrophoneProbe(device)
-            except AudioError as error:
-                self._sound_problem = error.what
-        self._show_devices()
-
-    def _policy(self) -> str:
-        return self._loaded.study.recording.audio if self._loaded else "optional"
-
-    def _show_devices(self) -> None:
-        if self._loaded is not None:
-            current = self._device.spec if self._device else None
-            policy = self._loaded.study.recording.audio
-            self.view.set_audio(policy, self._devices, current)
-            self._show_level()
-
-    def _show_level(self) -> None:
-        level = self._probe.level() if self._probe else None
-        self._heard |= level is not None and level.state == "heard"
-        problem = self._sound_problem or (level.problem if level else "")
-        name = self._device.label if self._device else None
-        state = "unknown" if self._devices is None else level.state if level else "starting"
-        found = Microphone(name, self._heard, state, problem)
-        self.view.set_level(level)
-        if self._loaded is not None:
-            row = checklist.microphone_row(self._loaded.study.recording.audio, found)
-            self.view.set_checklist([row])
-
-    def _stop_probe(self) -> None:
-        if self._probe is not None:
-            self._probe.close()
-            self._probe = None
+        self.microphone.choose(spec)
 
     # --- screens, disk, sessions ------------------------------------------------------------------
 
@@ -392,7 +324,7 @@ class HomeController(QObject):
             return
         self._look_at_study()
         self._show_consent()
-        sound = not self._silent and self._policy() != "off"  # of the session, not of this moment
+        sound = self.microphone.recorded  # of the session, not of this moment
         try:
             free = folder.check_data_root(self.data)
         except LabappError as error:
@@ -404,11 +336,7 @@ class HomeController(QObject):
                 row = checklist.access_row(self.data, self.private) or row
             self.view.set_checklist([row])
             self.view.set_data(self.data, free)
-        if self._probe is not None and self._probe.level().state == "lost":
-            self._use(None)
-        if self._device is None and not self._silent:
-            # Something may have been plugged in; PortAudio looks again only while nothing is open.
-            self._find_devices()
+        self.microphone.look_again()
         self.lists.refresh()
 
     def _show_consent(self) -> None:
@@ -428,15 +356,25 @@ class HomeController(QObject):
         options = replace(self._options(request.audio), blind=request.blind)
         self._open(
             lambda: open_new(
-                request.study, request.participant, request.session, options, self._warm
+                request.study,
+                request.participant,
+                request.session,
+                options,
+                self._warm,
+                step=self._tell_step,
             ),
             options,
         )
 
     def resume(self, path: Path) -> None:
         """Recover an interrupted session and go on with it."""
-        options = self._options(self._device.spec if self._device else None)
-        self._open(lambda: open_again(path, options, self._warm), options)
+        options = self._options(self.microphone.device.spec if self.microphone.device else None)
+        self._open(lambda: open_again(path, options, self._warm, self._tell_step), options)
+
+    def _tell_step(self, step: str) -> None:
+        """Say what takes its time. It is painted at once: the event loop is not back before all is
+        done."""
+        self.view.set_starting(True, tr(step))
 
     def _options(self, audio: str | None) -> RunOptions:
         return RunOptions(
@@ -460,14 +398,16 @@ class HomeController(QObject):
         )
         try:
             with worded:
-                self._stop_probe()
+                self.microphone.release()
                 self._sheets.close()  # the decoders are the session's now
                 self._pictures.close()
                 self._preview.stop()
                 self.researcher.stop()
                 self.lists.hold()
+                opened = make()
+                self._tell_step(SHOWING)
                 # What cannot be shown is closed by the controller itself.
-                self.session = SessionController(make(), options, home=True)
+                self.session = SessionController(opened, options, home=True)
                 self.session.failed.connect(self.view.show_error)
                 self.session.closed.connect(self._back)
                 self.session.start()
@@ -475,7 +415,7 @@ class HomeController(QObject):
             self._back()
             self.view.show_error(error)
             return
-        self._levels.stop()
+        self.microphone.rest()
         self._slow.stop()
         self.window.hide()
 
@@ -484,11 +424,11 @@ class HomeController(QObject):
         self.session = None
         self.view.set_starting(False)
         self.window.show()
-        self._levels.start()
+        self.microphone.begin()
         self._slow.start()
         self._warming.start(0)
         show_results = partial(self.researcher.set_shown, self.view.results_shown)
-        for check in (self._show_study, show_results, self._find_devices, self._slow_checks):
+        for check in (self._show_study, show_results, self.microphone.find, self._slow_checks):
             with self._caught():
                 check()
 

@@ -167,8 +167,7 @@ class SessionLists(QObject):
 
     def open_folder(self, path: Path) -> None:
         """Show a session's folder in the system's file manager."""
-        if text := open_outside(path):
-            self._view.sessions_page.say(text)
+        open_outside(path, self._view.sessions_page.say)
 
     def remark(self, path: Path, text: str) -> None:
         """Keep a remark beside the session's data."""

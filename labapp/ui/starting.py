@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from labapp import resources
 from labapp.errors import DataFolderError, NoMicrophone, UsageError
+from labapp.ui.language import N_
 
 if TYPE_CHECKING:
     from labapp.session.models import WarmDecoders
@@ -21,6 +22,19 @@ if TYPE_CHECKING:
 MB = 1024 * 1024
 SIMULATED_BYTES = 50 * MB
 """A simulated session is short; a person's must have room for an hour of sound."""
+
+
+READING = N_("Reading what was recorded, and repairing it where that is needed …")
+LOADING = N_("Loading the models …")
+PAINTING = N_("Making the pictures ready …")
+SHOWING = N_("Opening the windows …")
+"""What takes seconds while a session is opened, in English."""
+Step = Callable[[str], None]
+"""Is told what begins, one of these sentences."""
+
+
+def untold(step: str) -> None:
+    """Tell nobody what begins."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +145,11 @@ def open_new(
     options: RunOptions,
     warm: WarmDecoders | None = None,
     painted: Callable[[int, int], None] | None = None,
+    step: Step = untold,
 ) -> OpenSession:
     """Plan and open a new session with everything it needs; nothing is shown yet.
 
-    painted: is told how many of the study's pictures are painted, of how many.
+    painted: is told how many of the study's pictures are painted, of how many; step: what begins.
     """
     from labapp.session import allotment, folder, making, opening
     from labapp.session.stimuli import stimuli_of
@@ -165,7 +180,9 @@ def open_new(
             drawn=drawn,
             seed=options.seed,
         )
+        step(PAINTING)
         gallery.warm(pictures_of(made.parts), painted)
+        step(LOADING)
         models = opening.models_of(made.parts)
         warm = _ready(models, warm)
         try:
@@ -183,8 +200,13 @@ def open_new(
             continue  # another session began while the models of this one were loaded
 
 
-def open_again(path: Path, options: RunOptions, warm: WarmDecoders | None = None) -> OpenSession:
-    """Recover an interrupted session and open it at its last event; nothing is shown yet."""
+def open_again(
+    path: Path, options: RunOptions, warm: WarmDecoders | None = None, step: Step = untold
+) -> OpenSession:
+    """Recover an interrupted session and open it at its last event; nothing is shown yet.
+
+    step: is told what begins.
+    """
     from labapp.session import opening
     from labapp.session.recovery import recover
     from labapp.simulation.fitting import check_fits
@@ -194,8 +216,10 @@ def open_again(path: Path, options: RunOptions, warm: WarmDecoders | None = None
         if options.simulate is not None:
             check_fits(options.simulate, loaded.study)
         strings_of(loaded, begun=True)  # refused now, not when the session is open
+        step(LOADING)
         return surroundings(models, loaded, options, warm)
 
+    step(READING)
     recover(path)
     _check_screen(options.screen)
     return opening.resume(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from labapp.bundle.export import export
+from labapp.events.lifecycle import InclusionDecided, SessionCompleted
+from labapp.events.undoing import SessionReopened
+from labapp.records.describe import line as line_of
 from labapp.records.layout import EXPORTS, JOURNAL
 from labapp.records.sessions import list_sessions
 from labapp.session.folder import SessionFolder
@@ -52,6 +56,24 @@ def test_foreign_damaged_killed_and_running_ones(tmp_path: Path) -> None:
     assert list(lines) == ["P07", "P08", "P01", "P09"], "by their start"
     assert "no journal" in (lines["P07"].problem or "")
     assert list_sessions(tmp_path)[-1].state == "interrupted"
+
+
+def test_a_session_that_does_not_count_says_so_until_it_is_reopened(tmp_path: Path) -> None:
+    session = SessionBuilder()
+    session.plan([])
+    session.segment(0, 1)
+    session.at(2, InclusionDecided(False, ("min_solved",), {}))
+    session.at(2, SessionCompleted())
+    ended = session.write(tmp_path)
+    (row,) = list_sessions(tmp_path)
+    assert (row.state, row.not_counted) == ("complete", ("min_solved",))
+    assert row.to_json()["not_counted"] == ["min_solved"]
+    assert "complete, does not count (min_solved)" in line_of(row)
+    shutil.rmtree(ended)
+    session.at(3, SessionReopened(1))
+    session.write(tmp_path)
+    (row,) = list_sessions(tmp_path)
+    assert (row.state, row.not_counted) == ("interrupted", ())
 
 
 def test_no_data_root(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from labapp.session.private import consents
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.ui import starting
 from labapp.ui.home import HomeController
+from labapp.ui.moderator import checklist
 from tests.helpers.rooms import SilentRecorder
 
 
@@ -59,8 +60,15 @@ def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
     assert not home.view.error.isHidden()
     assert "line 2, flow" in home.view.error.title.text()
     assert not home.view.ready.start_button.isEnabled()
+    rows = home.view.ready.rows
+    qtbot.wait(400)  # levels, models and pictures are looked at all the time
+    for key in checklist.OF_STUDY:
+        assert rows[key].isHidden() or rows[key].icon.state == "warn", key
+    assert home.view.study.title.text() == "", "nothing of the study before"
+    assert not home.view.study.preview.isEnabled()
     home.choose_study("quickstart")
     assert home.view.error.isHidden()
+    qtbot.waitUntil(lambda: rows["decoders"].icon.state == "ok", timeout=30_000)
 
 
 def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(

@@ -4,6 +4,7 @@ the session is closed, and nobody holds its lock."""
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -25,8 +26,9 @@ from labapp.session.folder import SessionFolder
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.tasks.reconstruction.plan import TutorialPart
-from labapp.ui import app, controller, home
+from labapp.ui import app, controller, home, starting
 from labapp.ui.home import HomeController
+from labapp.ui.moderator.banner import OpeningCard
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant import window as participant_window
 from labapp.ui.starting import RunOptions
@@ -186,3 +188,27 @@ def test_a_session_broken_off_in_the_tutorial_goes_on(window: HomeController, qt
     again.opened.runner.send(Resume("here"), Source.MODERATOR)
     assert not again.participant.covered
     assert len(again.participant.screen_shown.boxes) == len(runner.part.boxes)
+
+
+def test_what_takes_seconds_is_said_while_a_session_is_opened(
+    window: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    say = OpeningCard.say
+
+    def watched(card: OpeningCard, step: str) -> None:
+        say(card, step)
+        assert card.isVisible()
+        steps.append(step)
+
+    monkeypatch.setattr(OpeningCard, "say", watched)
+    start(window, qtbot)
+    assert steps == [starting.PAINTING, starting.LOADING, starting.SHOWING]
+    assert window.session is not None
+    path = window.session.opened.folder.path
+    window.session._interrupted(signal.SIGTERM, None)
+    qtbot.waitUntil(lambda: window.session is None)
+    assert not window.view.opening.isVisible()
+    steps.clear()
+    window.resume(path)
+    assert steps == [starting.READING, starting.LOADING, starting.SHOWING]

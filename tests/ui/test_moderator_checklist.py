@@ -31,7 +31,7 @@ def test_ready_means_that_every_required_row_is_ok(rows: list[Row]) -> None:
 
 def test_what_is_still_checked_is_said_only_when_nothing_is_wrong() -> None:
     busy, wrong = Row("decoders", "busy", ""), Row("consent", "missing", "")
-    assert checklist.readiness([busy]).why == "One moment: still checking the decoders."
+    assert checklist.readiness([busy]).why == "One moment: still checking the models."
     assert checklist.readiness([busy, wrong]).why == "Start needs the consent text."
     assert checklist.readiness([Row("disk", "missing", ""), wrong]).why == (
         "Start needs room on the disk and the consent text."

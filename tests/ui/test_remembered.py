@@ -15,7 +15,7 @@ from labapp.audio import devices
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import AudioError, DataFolderError
-from labapp.ui import home as home_module
+from labapp.ui import microphone as microphone_module
 from labapp.ui import remembered
 from labapp.ui.home import HomeController
 from labapp.ui.remembered import MOST_STUDIES, Remembered
@@ -44,13 +44,13 @@ def open_home(
         raise AudioError("It cannot be listened to here.")
 
     monkeypatch.setattr(devices, "list_devices", lambda **_: MICROPHONES)
-    monkeypatch.setattr(home_module, "MicrophoneProbe", no_probe)
+    monkeypatch.setattr(microphone_module, "MicrophoneProbe", no_probe)
     homes: list[HomeController] = []
 
     def open_one() -> HomeController:
         homes.append(HomeController(tmp_path / "data", tmp_path / "private"))
         homes[-1].show()
-        homes[-1]._find_devices()
+        homes[-1].microphone.find()
         return homes[-1]
 
     yield open_one
@@ -82,8 +82,8 @@ def test_the_next_start_begins_with_the_last_choices(
     again = open_home()
     assert again.view.session.study.currentData() == str(path)
     assert offered(again)[0] == f"Wavy lines in Potsdam ({path.name})"
-    assert again._device is not None
-    assert again._device.name == "hw1"
+    assert again.microphone.device is not None
+    assert again.microphone.device.name == "hw1"
     assert again.view.session.blind.isChecked()
 
 
@@ -97,7 +97,7 @@ def test_a_path_that_is_no_text_is_remembered_whatever_the_locale(settings: Path
 
 def test_no_microphone_is_a_choice_too(open_home: OpenHome) -> None:
     open_home().view.audio_device_changed.emit(None)
-    assert open_home()._device is None
+    assert open_home().microphone.device is None
 
 
 def test_no_microphone_is_no_choice_where_a_study_needs_sound(
@@ -107,12 +107,12 @@ def test_no_microphone_is_no_choice_where_a_study_needs_sound(
     home = open_home()
     path = own_study(tmp_path)
     path.write_text(path.read_text() + "recording: {audio: required}\n")
-    home._levels.start()
+    home.microphone.begin()
     home.view.session.choose_file(path)
-    assert home._device is not None
-    assert home._device.is_default
+    assert home.microphone.device is not None
+    assert home.microphone.device.is_default
     home.choose_study("quickstart")
-    assert home._device is None, "the last choice, where it is one"
+    assert home.microphone.device is None, "the last choice, where it is one"
 
 
 def test_the_microphone_is_listened_to_once_a_study_wants_sound(
@@ -131,12 +131,12 @@ def test_the_microphone_is_listened_to_once_a_study_wants_sound(
             heard.append("closed")
 
     home = open_home()
-    home._levels.start()
+    home.microphone.begin()
     path = own_study(tmp_path)
     path.write_text(path.read_text() + "recording: {audio: off}\n")
-    monkeypatch.setattr(home_module, "MicrophoneProbe", Probe)
+    monkeypatch.setattr(microphone_module, "MicrophoneProbe", Probe)
     home.view.session.choose_file(path)
-    assert home._policy() == "off"
+    assert home.microphone.policy == "off"
     assert heard == []
     home.choose_study("quickstart")
     assert heard == ["opened hw0"]
@@ -153,7 +153,7 @@ def test_why_there_is_no_microphone_is_said(
         raise AudioError("The sound system could not be started: no server.")
 
     monkeypatch.setattr(devices, "list_devices", broken)
-    home._find_devices()
+    home.microphone.find()
     row = home.view.ready.rows["microphone"].text.text()
     assert row.startswith("The sound system could not be started: no server. ")
 
@@ -168,8 +168,8 @@ def test_what_is_gone_gives_way_to_the_usual(open_home: OpenHome, tmp_path: Path
     again = open_home()
     assert again.view.session.study.currentData() == "quickstart"
     assert "the file is gone" in offered(again)[0]
-    assert again._device is not None
-    assert again._device.is_default
+    assert again.microphone.device is not None
+    assert again.microphone.device.is_default
     assert again._screen is not None
     assert again._screen != "another room"
 
@@ -186,7 +186,7 @@ def test_how_many_sessions_fit_does_not_hang_on_whether_a_microphone_is_found_ye
 
     with_device = room()
     assert with_device
-    home._device = None
+    home.microphone.device = None
     assert room() == with_device
 
 

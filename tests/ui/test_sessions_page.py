@@ -16,6 +16,7 @@ from labapp.ui import session_lists
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import PALETTE
 from labapp.ui.moderator.session_model import natural
+from labapp.ui.moderator.session_table import STATE
 from labapp.ui.moderator.sessions_page import SessionsPage
 from labapp.ui.moderator.wording import local_time
 from labapp.ui.session_lists import Reader
@@ -46,6 +47,14 @@ LINES = [
     line("P3", 6, withdrawn="keep"),
     line("P4", 5, state="running"),
 ]
+
+
+def test_a_session_that_does_not_count_is_not_ticked_off() -> None:
+    counted, other = line("P1", 1), line("P2", 2, not_counted=("min_solved",))
+    assert STATE.text(counted) == "✓  complete"
+    assert STATE.tone(counted) == "good"
+    assert STATE.text(other) == "■  complete, does not count"
+    assert STATE.tone(other) == "warn"
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.errors import LabappError
 from labapp.ui import theme
@@ -104,3 +104,28 @@ class ErrorBanner(_Band):
         bits.set_text(self.title, error.what)
         bits.set_text(self.text, " ".join(part for part in (error.safe, error.todo) if part))
         self.show()
+
+
+class OpeningCard(QFrame):
+    """Over the home while a session is opened: what is done now."""
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.setProperty("role", "card")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.text = bits.label(role="secondary", wrap=True)
+        self.text.setMinimumWidth(360)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(*[theme.SPACE_XL] * 4)
+        column.setSpacing(theme.SPACE_S)
+        column.addWidget(bits.label(tr("Opening the session."), "title"))
+        column.addWidget(self.text)
+        self.hide()
+
+    def say(self, step: str) -> None:
+        """Show a sentence at once, without the event loop."""
+        bits.set_text(self.text, step)
+        self.adjustSize()
+        self.move(self.parentWidget().rect().center() - self.rect().center())
+        self.raise_()
+        self.parentWidget().repaint()

@@ -27,12 +27,14 @@ State = Literal["ok", "warn", "missing", "busy"]
 ORDER = ("microphone", "screen", "decoders", "disk", "consent")
 PICTURES = "pictures"
 """A row in the place of the decoders, for studies that show photos instead."""
+OF_STUDY = ("microphone", "decoders", PICTURES, "consent")
+"""The rows that say something of the chosen study."""
 NEEDED = {
     "participant": N_("a participant"),
     "plan": N_("a study that can be run"),
     "microphone": N_("the microphone"),
     "screen": N_("a screen for the participant"),
-    "decoders": N_("the decoders"),
+    "decoders": N_("the models"),
     "pictures": N_("the pictures"),
     "disk": N_("room on the disk"),
     "consent": N_("the consent text"),
@@ -87,6 +89,12 @@ def next_free(participants: Participants, taken: Iterable[str]) -> str:
     """The id after the highest one that is taken."""
     numbers = [participants.number(label) for label in taken]
     return participants.label(max((n for n in numbers if n is not None), default=0) + 1)
+
+
+def unknown(key: str) -> Row:
+    """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
+    text = "" if key == PICTURES else tr("Not known before the study can be used.")
+    return Row(key, "warn", text, required=False)
 
 
 def participant_row(

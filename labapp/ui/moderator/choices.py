@@ -54,6 +54,8 @@ class StartRequest:
 def state_text(line: SessionSummary) -> str:
     """For example `complete, exported`."""
     state = tr(STATE_WORDS[line.state])
+    if line.not_counted and line.state == "complete":
+        state = tr("{state}, does not count", state=state)
     if line.withdrawn:
         state = tr("{state}, withdrawn", state=state)
     return tr("{state}, exported", state=state) if line.exported else state

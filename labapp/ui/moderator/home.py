@@ -33,7 +33,7 @@ from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, checklist, style, wording
-from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner
+from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner, OpeningCard
 from labapp.ui.moderator.checklist import Row, ScreenChoice
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
 from labapp.ui.moderator.ready_card import ReadyCard
@@ -135,6 +135,7 @@ class HomeView(QWidget):
         self.pages.addWidget(self.study)
         self.pages.addWidget(self.results)
         self.pages.addWidget(self._reader_page())
+        self.opening = OpeningCard(self)
         self._connect()
         self._judge()
 
@@ -246,6 +247,13 @@ class HomeView(QWidget):
         """The chosen study, for its page."""
         self.study.set_study(study)
 
+    def set_no_study(self, why: str) -> None:
+        """The chosen study cannot be used: nothing that is shown is of another one."""
+        self.study.set_no_study()
+        self.set_plan((), why)
+        self.set_consent(tr("Consent text"), None)
+        self.set_checklist([checklist.unknown(key) for key in checklist.OF_STUDY])
+
     @property
     def study_shown(self) -> bool:
         """Whether the study's page is looked at, and not blind."""
@@ -352,9 +360,15 @@ class HomeView(QWidget):
         """Interrupted sessions found at the start."""
         self.interrupted.set_lines(lines)
 
-    def set_starting(self, starting: bool) -> None:
-        """A session is being opened; Start waits until it is, or failed."""
+    def set_starting(self, starting: bool, step: str = "") -> None:
+        """A session is being opened; Start waits until it is, or failed.
+
+        step: what is done now. It lies over the page and is painted at once.
+        """
         self._starting = starting
+        self.opening.setVisible(bool(step))
+        if step:
+            self.opening.say(step)
         self._judge()
 
     def show_error(self, error: LabappError) -> None:

@@ -23,7 +23,7 @@ from labapp.ui.widgets.painting import metrics
 TITLES = {
     "microphone": N_("Microphone"),
     "screen": N_("Participant’s screen"),
-    "decoders": N_("Decoders"),
+    "decoders": N_("Models"),
     PICTURES: N_("Pictures"),
     "disk": N_("Disk"),
     "consent": N_("Consent text"),

@@ -26,8 +26,18 @@ def label_text(line: SessionSummary) -> str:
     return line.participant + ("" if line.session == "1" else f" · {line.session}")
 
 
+def _tells_not_counted(line: SessionSummary) -> bool:
+    """Whether it came to its end, and does not count all the same."""
+    return line.state == "complete" and bool(line.not_counted)
+
+
 def _state(line: SessionSummary) -> str:
-    return f"{SIGNS[line.state]}  {state_text(line)}"
+    sign = SIGNS["ended_early" if _tells_not_counted(line) else line.state]
+    return f"{sign}  {state_text(line)}"
+
+
+def _state_tone(line: SessionSummary) -> str:
+    return "warn" if _tells_not_counted(line) else TONES.get(line.state, "")
 
 
 def _voice_tone(line: SessionSummary) -> str:
@@ -36,7 +46,7 @@ def _voice_tone(line: SessionSummary) -> str:
 
 STUDY = Column(N_("Study"), lambda line: line.study, wide=True)
 ID = Column(N_("Id"), label_text, lambda line: natural(f"{line.participant} {line.session}"))
-STATE = Column(N_("State"), _state, tone=lambda line: TONES.get(line.state, ""), wide=True)
+STATE = Column(N_("State"), _state, tone=_state_tone, wide=True)
 STARTED = Column(
     N_("Started"), lambda line: wording.local_time(line.started), lambda line: line.started
 )

@@ -205,6 +205,11 @@ class StudyPage(QScrollArea):
         facts = [version, tr(SOUND[study.recording.audio])]
         bits.set_text(self.facts, "  ·  ".join(facts))
 
+    def set_no_study(self) -> None:
+        """The chosen study cannot be used."""
+        bits.set_text(self.title, "")
+        bits.set_text(self.facts, "")
+
     def set_plan(self, parts: Sequence[PlannedPart], problem: str = "") -> None:
         """The plan of the chosen participant; its models get a card each. problem: why there is
         none."""

@@ -183,12 +183,11 @@ class Researcher(QObject):
     def _open_report(self) -> None:
         done = self._done.get(self._study)
         if done is not None and done.results is not None:
-            self._tell_unopened(open_outside(done.results.report))
+            open_outside(done.results.report, self._tell_unopened)
 
     def _tell_unopened(self, text: str) -> None:
         """Say where a file is that nothing opens here."""
-        if text:
-            self.page.set_state(text, "warn")
+        self.page.set_state(text, "warn")
 
     def _analyse_or_stop(self) -> None:
         if self._analysis.running:

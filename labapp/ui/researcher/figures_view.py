@@ -60,8 +60,7 @@ class Picture(QLabel):
             event.ignore()
 
     def _open(self) -> None:
-        if text := open_outside(self._path):
-            self.unopened.emit(text)
+        open_outside(self._path, self.unopened.emit)
 
 
 class FiguresView(Scrolled):
