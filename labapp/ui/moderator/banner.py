@@ -111,6 +111,7 @@ class OpeningCard(QFrame):
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
+        self._over = over
         self.setProperty("role", "card")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.text = bits.label(role="secondary", wrap=True)
@@ -126,6 +127,6 @@ class OpeningCard(QFrame):
         """Show a sentence at once, without the event loop."""
         bits.set_text(self.text, step)
         self.adjustSize()
-        self.move(self.parentWidget().rect().center() - self.rect().center())
+        self.move(self._over.rect().center() - self.rect().center())
         self.raise_()
-        self.parentWidget().repaint()
+        self._over.repaint()
