@@ -177,6 +177,14 @@ def export(
         list[str], typer.Argument(help="Sessions: names or folders, or a study's folder.")
     ],
     out: Out,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="bids, or one that an installed package brings (labapp plugins list).",
+        ),
+    ] = "bids",
     zip_: Annotated[bool, typer.Option("--zip", help="Write one .zip instead.")] = False,
     deidentify: Annotated[
         bool,
@@ -194,7 +202,7 @@ def export(
     data: Data = None,
     private: Private = None,
 ) -> None:
-    """Export sessions as one bundle, a valid BIDS folder.
+    """Export sessions as one bundle: a valid BIDS folder, or another format.
 
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
     """
@@ -220,6 +228,7 @@ def export(
         audio=False if no_audio else True if with_audio else None,
         withdrawn=withdrawn,
         private=private,
+        format=format_,
     )
     say(f"bundle: {path}")
 

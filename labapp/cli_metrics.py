@@ -23,7 +23,7 @@ def metrics(
         typer.Argument(
             metavar="NAME",
             help="mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, r4, dcimig, ois "
-            "or nis; or all.",
+            "or nis, or one of an installed package; or all.",
         ),
     ],
     codes: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
 import typer
 
@@ -28,8 +28,7 @@ def plugins_list(json_: Json = False) -> None:
 
     Example: labapp plugins list
     """
-    rows = [*_shipped(), *_installed()]
-    rows.sort(key=lambda row: discovery.GROUPS.index(row["group"]))
+    rows = [row for group in discovery.GROUPS for row in _rows(group)]
     if json_:
         say_json(rows)
         return
@@ -40,40 +39,13 @@ def plugins_list(json_: Json = False) -> None:
         say("  ".join((*cells, row["state"])))
 
 
-def _shipped() -> Iterator[dict[str, Any]]:
-    """What comes with labapp, in the groups that have members."""
-    from labapp import resources
-    from labapp.explanations.methods import Method
-    from labapp.metrics.registry import METRICS
-    from labapp.plugins import registry
-
-    shipped = registry.task_types()[: len(discovery.TASKS)]
-    methods = get_args(get_args(Method)[0])
-    names = {
-        "labapp.tasks": [task_type.name for task_type in shipped],
-        "labapp.metrics": list(METRICS),
-        "labapp.explanations": [
-            get_args(method.model_fields["name"].annotation)[0] for method in methods
-        ],
-        "labapp.instruments": sorted(
-            path.stem for path in (resources.assets() / "instruments").glob("*.yaml")
-        ),
-    }
-    for group, members in names.items():
-        for name in members:
-            yield _row(name, group, "labapp", __version__, READY)
-
-
-def _installed() -> Iterator[dict[str, Any]]:
-    """What other packages add."""
-    from labapp.plugins import registry
-
-    for plugin, state in registry.installed():
-        yield _row(plugin.name, plugin.group, plugin.package, plugin.version, state)
-    for group in discovery.GROUPS:
-        if group != discovery.TASK_GROUP:
-            for plugin in discovery.unread(group):
-                yield _row(plugin.name, group, plugin.package, plugin.version, plugin.state)
+def _rows(group: str) -> Iterator[dict[str, Any]]:
+    """What a group has: what is shipped first."""
+    catalogue = discovery.catalogue(group)
+    for name in catalogue.shipped:
+        yield _row(name, group, "labapp", __version__, READY)
+    for plugin, state in catalogue.installed:
+        yield _row(plugin.name, group, plugin.package, plugin.version, state)
 
 
 def _row(name: str, group: str, package: str, version: str, state: str) -> dict[str, Any]:

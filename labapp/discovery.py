@@ -2,28 +2,35 @@
 
 It knows names of groups and of the shipped tasks, and nothing else of labapp, so that even the
 vocabulary of events can ask it. Reading entry points takes 26 ms: nothing asks at a start.
+
+Each group has a `Catalogue`, which holds what is shipped and what packages bring alike; the class
+of its things says in its docstring what an entry point has to name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUPS = (
-    "labapp.tasks",
-    "labapp.metrics",
-    "labapp.exporters",
-    "labapp.decoders",
-    "labapp.explanations",
-    "labapp.instruments",
-)
-"""The groups of entry points; so far those of tasks are read, the others are only listed."""
+T = TypeVar("T")
+
+CATALOGUES = {
+    "labapp.tasks": "labapp.plugins.registry:TASKS",
+    "labapp.metrics": "labapp.metrics.registry:METRICS",
+    "labapp.exporters": "labapp.bundle.exporters:EXPORTERS",
+    "labapp.decoders": "labapp.representations.architectures:ARCHITECTURES",
+    "labapp.explanations": "labapp.explanations.methods:METHODS",
+    "labapp.instruments": "labapp.study.instruments.files:QUESTIONNAIRES",
+}
+"""The groups of entry points, each with the `Catalogue` of its things."""
+GROUPS = tuple(CATALOGUES)
 TASKS = (
     "consent",
     "pages",
@@ -41,7 +48,6 @@ PROFILES = ("interactive_reconstruction",)
 `labapp.profiles`."""
 TASK_GROUP = "labapp.tasks"
 READY = "ready"
-UNREAD = "installed, but this version of labapp does not read this group"
 
 
 @dataclass(frozen=True)
@@ -95,19 +101,15 @@ def plugins(group: str) -> tuple[Plugin, ...]:
     return tuple(_plugin(point) for point in _points(group))
 
 
-def unread(group: str) -> tuple[Plugin, ...]:
-    """What installed packages offer in a group that this version does not read; nothing of it is
-    imported."""
-    return tuple(
-        Plugin(point.name, group, *_package(point), UNREAD, point.module)
-        for point in _points(group)
-    )
-
-
 def _points(group: str) -> list[EntryPoint]:
+    return sorted(_every_point().select(group=group), key=lambda point: (point.name, point.value))
+
+
+@cache
+def _every_point() -> Any:
     from importlib.metadata import entry_points  # 17 ms, which every start would wait for
 
-    return sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
+    return entry_points()
 
 
 def _package(point: EntryPoint) -> tuple[str, str]:
@@ -125,12 +127,142 @@ def _plugin(point: EntryPoint) -> Plugin:
     return Plugin(point.name, point.group, package, version, READY, point.module, value)
 
 
+class Catalogue(Mapping[str, T], Generic[T]):
+    """The things of one group by name: the shipped ones first, then those that packages bring.
+
+    A name that is shipped is found without a look at what is installed. Of a package's thing that
+    cannot be used, `installed` says why, and nothing else has it.
+
+    Parameters
+    ----------
+    group : str
+        One of `GROUPS`.
+    noun : str
+        What a thing is called in messages, such as "a metric".
+    kind : type
+        The class that things are instances of; each has a `name`.
+    shipped : callable
+        Gives the shipped things, when they are first wanted.
+    problem : callable
+        Why a thing of the right class cannot be used beside those that are there already; empty
+        where it can.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        noun: str,
+        kind: type[Any],
+        shipped: Callable[[], Iterable[T]],
+        problem: Callable[[T, Sequence[T]], str] = lambda thing, others: "",
+    ) -> None:
+        self.group = group
+        self.noun = noun
+        self.kind = kind
+        self.problem = problem
+        self._shipped = shipped
+
+    @property
+    def shipped(self) -> Mapping[str, T]:
+        """Those that come with labapp."""
+        return _shipped(self)
+
+    @property
+    def installed(self) -> tuple[tuple[Plugin, str], ...]:
+        """What packages bring, each with its state: `ready`, or why it is left out."""
+        return _installed(self)
+
+    @property
+    def brought(self) -> dict[str, T]:
+        """What packages bring and can be used."""
+        return {
+            _name(plugin.value): plugin.value for plugin, state in self.installed if state == READY
+        }
+
+    def __getitem__(self, name: str) -> T:
+        return self.shipped[name] if name in self.shipped else self.brought[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.shipped
+        yield from self.brought
+
+    def __len__(self) -> int:
+        return len(self.shipped) + len(self.brought)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def _state(self, value: Any, others: Mapping[str, T]) -> str:
+        """Why a package's object cannot be used beside others; `ready` where it can."""
+        if not isinstance(value, self.kind):
+            of = type(value).__name__
+            return f"left out: it is {of}, and no instance of {self.kind.__name__}"
+        try:
+            name = _name(value)
+            if name in others:
+                return f"left out: {self.noun} {name!r} is there already"
+            why = self.problem(value, tuple(others.values()))
+        except Exception as error:  # noqa: BLE001 (whatever a stranger's object does when asked)
+            return f"left out: it does not say what it is ({type(error).__name__}: {error})"
+        return f"left out: {why}" if why else READY
+
+
+def _name(thing: Any) -> str:
+    name: str = thing.name
+    return name
+
+
+@cache
+def _shipped(catalogue: Catalogue[T]) -> dict[str, T]:
+    return {_name(thing): thing for thing in catalogue._shipped()}
+
+
+@cache
+def _installed(catalogue: Catalogue[Any]) -> tuple[tuple[Plugin, str], ...]:
+    there = dict(catalogue.shipped)
+    states = []
+    for plugin in plugins(catalogue.group):
+        state = catalogue._state(plugin.value, there) if plugin.ready else plugin.state
+        if state == READY:
+            there[_name(plugin.value)] = plugin.value
+        states.append((plugin, state))
+    return tuple(states)
+
+
+def catalogue(group: str) -> Catalogue[Any]:
+    """The catalogue of a group."""
+    things: Catalogue[Any] = load(CATALOGUES[group])
+    return things
+
+
+@cache
+def in_use() -> tuple[Plugin, ...]:
+    """All that packages bring and that can be used, in the order of `GROUPS`."""
+    return tuple(
+        plugin
+        for group in GROUPS
+        if plugins(group)  # nothing of a room is imported where no package adds to it
+        for plugin, state in catalogue(group).installed
+        if state == READY
+    )
+
+
+@cache
+def asset_folders() -> tuple[Path, ...]:
+    """The folders of studies, texts and instruments of the packages in use, each once."""
+    folders = (plugin.assets for plugin in in_use())
+    return tuple(dict.fromkeys(folder for folder in folders if folder is not None))
+
+
 def missing(recorded: Any) -> str:
     """What packages a session was recorded with that are not installed here, as a sentence; empty
     where none is missing. recorded: `plugins` of the session's environment, if it says them."""
     if not isinstance(recorded, list | tuple):
         return ""
-    here = {plugin.package for plugin in plugins(TASK_GROUP) if plugin.ready}
+    here = {plugin.package for plugin in in_use()}
     packages = {
         str(row["package"]): f"{row['package']} {row.get('version', '')}".strip()
         for row in recorded

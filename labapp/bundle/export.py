@@ -1,24 +1,21 @@
-"""`labapp export`: sessions become one bundle, a BIDS dataset that stands on its own."""
+"""`labapp export`: checked sessions become one bundle, in a format of `exporters`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from labapp import __version__
-from labapp.bundle.contents import add_sourcedata, deidentified, has_sound
-from labapp.bundle.derived import README, TABLE_FORMAT, Derived, instruments_of, packages
+from labapp.bundle.contents import deidentified, has_sound
+from labapp.bundle.derived import instruments_of
+from labapp.bundle.exporters import BIDS, EXPORTERS, Exporter, Given, exporter
 from labapp.bundle.folder import BundleFolder, placed, refuse_existing
-from labapp.bundle.manifest import manifest_text
 from labapp.bundle.stimuli_check import split_manifests
-from labapp.clock import utc_text
 from labapp.computing.collector import collector_at_rest
 from labapp.errors import BundleError, LabappError
 from labapp.records.guard import readable
 from labapp.records.integrity import check_chain
-from labapp.records.layout import MANIFEST, SOURCEDATA, STUDY
+from labapp.records.layout import STUDY
 from labapp.records.opening import is_session, iter_records, places
 from labapp.records.record import Record
 from labapp.resources import private_root
@@ -40,6 +37,7 @@ def export(
     audio: bool | None = None,
     withdrawn: bool = False,
     private: Path | None = None,
+    format: str = BIDS,  # noqa: A002 - the name of the option
     progress: Progress | None = None,
 ) -> Path:
     """Write a bundle of sessions (their folders, or a folder of these; or bundles to be reduced
@@ -50,7 +48,7 @@ def export(
     with sound; where that is not said, with sound unless the bundle is de-identified, for a voice
     identifies. withdrawn: sessions too whose participants withdrew and let the data be kept.
     private: the lab's private folder, the usual one where it is None; a de-identified copy keeps
-    there by how many days it moved the dates of each participant.
+    there by how many days it moved the dates of each participant. format: see `exporters`.
 
     The bundle is written beside its place and renamed at the end. Nothing in a session folder is
     touched; the export is noted in `exports.jsonl` beside it before it begins and when it is done.
@@ -62,7 +60,9 @@ def export(
         are of different studies; the disk is full or cannot be written.
     DataFolderError : others could read the private folder.
     RecordError : a session cannot be read.
+    UsageError : nobody knows the format.
     """
+    how = exporter(format)
     if zip and out.suffix != ".zip":
         out = out.with_name(out.name + ".zip")
     refuse_existing(out)
@@ -71,12 +71,12 @@ def export(
     audio = not deidentify if audio is None else audio
     found = [place for path in sessions for place in places(path)]
     folders = [place for place in found if is_session(place)]
-    facts = {"deidentified": deidentify, "audio": audio}
+    facts = {"deidentified": deidentify, "audio": audio, "format": format}
     _clear(folders)
     with placed(out, folders, facts, zipped=zip) as bundle, collector_at_rest():
         records = _records(found, withdrawn, progress)
         secret = private_root(private) if deidentify else None
-        _fill(bundle, records, secret, audio=audio)
+        _write(how, _given(records, secret, bundle, audio=audio), bundle, audio=audio)
     return out
 
 
@@ -90,47 +90,41 @@ def _clear(folders: Sequence[Path]) -> None:
             _log.warning("%s", error)
 
 
-def _fill(
-    bundle: BundleFolder,
-    records: Iterable[Record],
-    private: Path | None,
-    *,
-    audio: bool,
-) -> None:
-    """Write everything. private: the lab's private folder where the bundle is to be de-identified,
-    else None."""
-    derived = Derived(bundle, __version__)
-    unshared: list[str] = []
-    order: list[str] = []
+def _given(
+    records: Iterable[Record], private: Path | None, folder: BundleFolder, *, audio: bool
+) -> Iterator[Given]:
+    """Each session as an exporter may have it. private: the lab's private folder where the bundle
+    is to be de-identified, else None."""
+    before: list[tuple[str, str, str]] = []
     for record in records:
         with readable(record.source):
-            _refuse(record, derived.lines)
+            _refuse(record, before)
             instruments = instruments_of(record)
+            before.append((record.study, record.participant, record.session))
             if private is not None:
                 record = deidentified(record, instruments, private)
+            # A session took place before its export: the day of that says something of its own.
+            folder.undated |= record.redacted
             sounds, shared = audio and has_sound(record), record.may("share_audio")
-            derived.add(record, instruments, audio=sounds and shared)
-            add_sourcedata(bundle, record, audio=sounds and shared)
-            if sounds and not shared:
-                unshared.append(record.name.bids)
-            order.append(record.name.bids)
-    derived.finish()
-    bundle.add_text(README, derived.readme(audio=audio, unshared=unshared))
-    if derived.reduced:
-        # A session took place before its export: the day of that says something of its own.
-        bundle.undated = True
-    made_with = packages()
-    facts = {
-        "labapp": __version__,
-        **({} if derived.reduced else {"created": utc_text(datetime.now(UTC))}),
-        "study": derived.study,
-        "deidentified": derived.reduced,
-        "sound": derived.heard,
-        "table_format": TABLE_FORMAT,
-        **({"packages": made_with} if made_with else {}),
-        "sessions": order,
-    }
-    bundle.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, bundle.files))
+            given = Given(record, instruments, sounds and shared, sounds and not shared)
+        yield given
+
+
+def _write(how: Exporter, sessions: Iterable[Given], folder: BundleFolder, *, audio: bool) -> None:
+    """Have an exporter write. One of another package that fails is named."""
+    try:
+        how.write(sessions, folder, audio=audio)
+    except (LabappError, OSError):
+        raise
+    except Exception as error:
+        if how.name in EXPORTERS.shipped:
+            raise
+        raise BundleError(
+            f"The exporter {how.name!r} of an installed package failed: "
+            f"{type(error).__name__}: {error}.",
+            safe="The sessions are untouched, and the unfinished bundle was removed.",
+            todo="Tell its authors; `labapp plugins list` names the package.",
+        ) from error
 
 
 def _records(found: Sequence[Path], withdrawn: bool, progress: Progress | None) -> Iterator[Record]:
@@ -161,8 +155,9 @@ def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
         )
 
 
-def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
-    """Raises BundleError when the record cannot go into a bundle with those before it."""
+def _refuse(record: Record, before: Sequence[tuple[str, str, str]]) -> None:
+    """Raises BundleError when the record cannot go into a bundle with those before it: study,
+    participant and session of each."""
     if record.running:
         raise BundleError(
             f"The session {record.name} is running; only sessions that stand still are exported.",
@@ -181,8 +176,8 @@ def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
             safe="No bundle was made; the session folder was not touched.",
             todo="Look at it with `labapp sessions verify`.",
         )
-    study, problems = split_manifests(record)
-    if problems or (study and files_digest(study) != record.planned.study_sha256):
+    files, problems = split_manifests(record)
+    if problems or (files and files_digest(files) != record.planned.study_sha256):
         raise BundleError(
             f"The folder {STUDY} of {record.name} does not hold what the session was planned with: "
             "files were added, changed or taken away.",
@@ -190,17 +185,14 @@ def _refuse(record: Record, lines: Sequence[Mapping[str, object]]) -> None:
             todo=f"It holds {', '.join(sorted(record.study_files()))}. Move out what does not "
             "belong there, and export the session then.",
         )
-    for line in lines:
-        if line["study"] != record.study:
+    for study, *session in before:
+        if study != record.study:
             raise BundleError(
-                f"{record.name} belongs to the study {record.study}, others to {line['study']}.",
+                f"{record.name} belongs to the study {record.study}, others to {study}.",
                 safe="No bundle was made.",
                 todo="Make one bundle a study.",
             )
-        if (line["participant"], line["session_id"]) == (
-            record.participant,
-            f"ses-{record.session}",
-        ):
+        if session == [record.participant, record.session]:
             raise BundleError(
                 f"Participant {record.participant}, session {record.session} was given twice "
                 f"({record.source}).",

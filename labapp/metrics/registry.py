@@ -1,15 +1,16 @@
 """The metrics by name: what the command line, `labapp models evaluate` and benchmarks can compute.
 
-Nothing heavy is imported before a metric is loaded.
+Nothing heavy is imported before a metric is loaded. A package adds one by an entry point of the
+group `labapp.metrics` that names a `Metric`.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from labapp.discovery import Catalogue, load
 from labapp.metrics.score import Score
 
 Function = Callable[..., Score]
@@ -26,7 +27,8 @@ class Metric:
     title : what it stands for, in words.
     better : whether a higher or a lower score says that the representation is better.
     source : where it was defined.
-    module : of `labapp.metrics`, where its function is; by default of the same name.
+    where : its function, as `module:function`; by default of its own name, in the module of that
+        name in `labapp.metrics`.
     vectors : whether codes may have shape (n, k, d).
     concepts : whether factors must be classes, each of some rows, and not measurements.
     progress : whether it may take minutes and its function takes `progress`, to tell how far it is.
@@ -37,15 +39,19 @@ class Metric:
     title: str
     better: Literal["higher", "lower"]
     source: str
-    module: str = ""
+    where: str = ""
     vectors: bool = False
     concepts: bool = False
     progress: bool = False
 
     def load(self) -> Function:
-        """Its function, `(codes, factors, *, seed, as_published, ...) -> Score`."""
-        module = importlib.import_module(f"labapp.metrics.{self.module or self.name}")
-        function: Function = getattr(module, self.name)
+        """Its function, `(codes, factors, *, seed, as_published, ...) -> Score`.
+
+        Codes have shape (n, C), factors (n, K), float64, row for row the same instances. It raises
+        MetricError for what it cannot score. Its further keyword arguments with defaults are what
+        `--set` can change; with `progress` it has an argument of that name, see `metrics.r4`.
+        """
+        function: Function = load(self.where or f"labapp.metrics.{self.name}:{self.name}")
         return function
 
 
@@ -56,7 +62,7 @@ _ALL = (
         "Pairwise mutual information",
         "higher",
         "Ross et al. (2021), Figure 2",
-        module="information",
+        where="labapp.metrics.information:mi",
     ),
     Metric("mig", "MIG", "Mutual information gap", "higher", "Chen et al. (2018)"),
     Metric("sap", "SAP", "Separated attribute predictability", "higher", "Kumar et al. (2018)"),
@@ -129,5 +135,5 @@ _ALL = (
         concepts=True,
     ),
 )
-METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+METRICS: Catalogue[Metric] = Catalogue("labapp.metrics", "a metric", Metric, lambda: _ALL)
 """In the order in which they are shown."""

@@ -6,13 +6,12 @@ read none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args
 
 from labapp import discovery
-from labapp.discovery import READY, Plugin, load
+from labapp.discovery import Catalogue, load
 from labapp.errors import BundleError, SessionError
 from labapp.plugins.bids import CourseRow, TaskFiles
 from labapp.plugins.item import Item
@@ -21,48 +20,27 @@ from labapp.plugins.stages import TaskStages
 from labapp.plugins.task_type import TaskType
 
 
+def _shipped() -> Iterator[TaskType[Any]]:
+    return (load(f"labapp.tasks.{name}.task:TASK") for name in discovery.TASKS)
+
+
+def _taken(task_type: TaskType[Any], others: Sequence[TaskType[Any]]) -> str:
+    """Why a task cannot be used beside others; empty where it can."""
+    taken = {kind for known in others for kind in _kinds(known)}
+    kinds = sorted(kind for kind in _kinds(task_type) if kind in taken)
+    return f"parts of the kind {kinds[0]!r} are there already" if kinds else ""
+
+
+TASKS: Catalogue[TaskType[Any]] = Catalogue(
+    discovery.TASK_GROUP, "a task", TaskType, _shipped, _taken
+)
+
+
 @cache
 def task_types() -> tuple[TaskType[Any], ...]:
     """Every task type, the shipped ones first. A package whose task type cannot be used is left
     out; `labapp plugins list` says why."""
-    brought = (plugin.value for plugin, state in installed() if state == READY)
-    return (*_shipped(), *brought)
-
-
-@cache
-def _shipped() -> tuple[TaskType[Any], ...]:
-    return tuple(load(f"labapp.tasks.{name}.task:TASK") for name in discovery.TASKS)
-
-
-@cache
-def installed() -> tuple[tuple[Plugin, str], ...]:
-    """What other packages bring as tasks, each with its state: `ready`, or why it is left out."""
-    names = {task_type.name for task_type in _shipped()}
-    kinds = {kind for task_type in _shipped() for kind in _kinds(task_type)}
-    states = []
-    for plugin in discovery.plugins(discovery.TASK_GROUP):
-        state = plugin.state if not plugin.ready else problem(plugin.value, names, kinds) or READY
-        if state == READY:
-            names.add(plugin.value.name)
-            kinds.update(_kinds(plugin.value))
-        states.append((plugin, state))
-    return tuple(states)
-
-
-def problem(task_type: Any, names: Collection[str], kinds: Collection[str]) -> str:
-    """Why an object that a package brings is no task type that can be used; empty where it is.
-
-    names, kinds: of tasks and of parts that are taken.
-    """
-    if not isinstance(task_type, TaskType):
-        return f"left out: it is {type(task_type).__name__}, and no instance of a TaskType"
-    try:
-        if task_type.name in names:
-            return f"left out: a task {task_type.name!r} is there already"
-        taken = sorted(kind for kind in _kinds(task_type) if kind in kinds)
-    except Exception as error:  # noqa: BLE001 (whatever a stranger's object does when it is asked)
-        return f"left out: it does not say what it is ({type(error).__name__}: {error})"
-    return f"left out: parts of the kind {taken[0]!r} are there already" if taken else ""
+    return tuple(TASKS.values())
 
 
 def _kinds(task_type: TaskType[Any]) -> list[str]:
@@ -70,16 +48,9 @@ def _kinds(task_type: TaskType[Any]) -> list[str]:
     return [kind for part in task_type.parts for kind in kinds_of(part)]
 
 
-@cache
-def asset_folders() -> tuple[Path, ...]:
-    """The folders of studies, texts and instruments of the packages that bring tasks, each once."""
-    folders = (plugin.assets for plugin, state in installed() if state == READY)
-    return tuple(dict.fromkeys(folder for folder in folders if folder is not None))
-
-
 def package_of(task_type: TaskType[Any]) -> str:
     """The package that brings a task; empty for a shipped one."""
-    owners = (plugin.package for plugin, _ in installed() if plugin.value is task_type)
+    owners = (plugin.package for plugin, _ in TASKS.installed if plugin.value is task_type)
     return next(owners, "")
 
 

@@ -1,6 +1,7 @@
 """The one register of architectures: what a model package may name and what comes out of it.
 
-Listing and checking a package needs no torch; building a trained one does, and imports it then.
+Listing and checking a package needs no torch; building a trained one does, and imports it then. A
+package adds one by an entry point of the group `labapp.decoders` that names an `Architecture`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.datasets import circles, sinelines
+from labapp.discovery import Catalogue
 
 if TYPE_CHECKING:
     from torch import nn
@@ -47,7 +49,19 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """One architecture: `output_shape` is that of a single instance x."""
+    """How the decoder of a model package is made, from the name that its card has.
+
+    Attributes
+    ----------
+    name : str
+        What `architecture` in a card or a recipe says.
+    output_shape : tuple of int
+        Of a single instance x.
+    display : str
+        Whether x is drawn as a series or as an image.
+    source : ClosedForm or Trained
+        An exact rule; or a network, whose weights lie in the package.
+    """
 
     name: str
     output_shape: tuple[int, ...]
@@ -131,4 +145,6 @@ _ALL = (
     Architecture("mnist-infogan", (28, 28), "image", Trained(_mnist_generator, None, "bernoulli")),
 )
 
-ARCHITECTURES: dict[str, Architecture] = {one.name: one for one in _ALL}
+ARCHITECTURES: Catalogue[Architecture] = Catalogue(
+    "labapp.decoders", "an architecture", Architecture, lambda: _ALL
+)

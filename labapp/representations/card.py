@@ -167,7 +167,9 @@ class ModelCard(Part):
     @classmethod
     def _known(cls, value: str) -> str:
         if value not in ARCHITECTURES:
-            raise ValueError(f"allowed: {', '.join(ARCHITECTURES)}")
+            raise ValueError(
+                f"allowed: {', '.join(ARCHITECTURES)}; or install the package that brings {value!r}"
+            )
         return value
 
     @field_validator("dimensions")

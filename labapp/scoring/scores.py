@@ -72,7 +72,8 @@ def compute(
 
     Raises
     ------
-    MetricError : the metric refuses the data, or the settings.
+    MetricError : the metric refuses the data, or the settings; or it is of another package and
+        fails.
     """
     function = metric.load()
     cut = cut and metric.concepts
@@ -82,7 +83,18 @@ def compute(
         say(metric.name, None)
         if metric.progress:
             more["progress"] = partial(say, metric.name)
-    score = function(codes, taken, seed=seed, as_published=as_published, **more)
+    try:
+        score = function(codes, taken, seed=seed, as_published=as_published, **more)
+    except MetricError:
+        raise
+    except Exception as error:
+        if metric.name in METRICS.shipped:
+            raise
+        raise MetricError(
+            f"The metric {metric.name!r} of an installed package failed: "
+            f"{type(error).__name__}: {error}.",
+            todo="Tell its authors; `labapp plugins list` names the package.",
+        ) from error
     if not cut:
         return score
     told = {**score.settings, "factors_are": MEDIAN}
@@ -97,7 +109,7 @@ def compute_all(
     as_published: bool = False,
     cut: bool = False,
     settings: Mapping[str, Mapping[str, object]] | None = None,
-    names: Sequence[str] = tuple(METRICS),
+    names: Sequence[str] | None = None,
     say: Say | None = None,
 ) -> list[Outcome]:
     """Every metric in the order of the registry. One that cannot be computed says why.
@@ -105,6 +117,7 @@ def compute_all(
     Parameters
     ----------
     settings : further ones, by metric and name.
+    names : of the metrics; by default all that there are.
 
     Raises
     ------
@@ -112,7 +125,7 @@ def compute_all(
     """
     checked_vectors(codes, factors)
     outcomes = []
-    for name in names:
+    for name in METRICS if names is None else names:
         metric = find(name)
         try:
             found = compute(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from labapp import __version__, discovery
-from labapp.plugins import registry
 
 LIBRARIES = (
     "PySide6-Essentials",
@@ -55,9 +54,13 @@ def describe(extra: Mapping[str, Any]) -> dict[str, Any]:
         "machine": platform.machine(),
         "libraries": versions,
         "plugins": [
-            {"name": plugin.name, "package": plugin.package, "version": plugin.version}
-            for plugin, state in registry.installed()
-            if state == discovery.READY
+            {
+                "group": plugin.group,
+                "name": plugin.name,
+                "package": plugin.package,
+                "version": plugin.version,
+            }
+            for plugin in discovery.in_use()
         ],
         **extra,
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from labapp import resources
+from labapp import discovery, resources
 from labapp.documents import LARGEST, Located, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.plugins import registry
@@ -86,17 +86,17 @@ def in_language(name: str, language: str) -> str:
 
 def asset(name: str) -> Path:
     """A study, instrument or text by its name in `assets`: the shipped one or, where there is none,
-    that of a package which brings a task. The file need not be there."""
+    that of a package which adds to labapp. The file need not be there."""
     shipped = resources.assets() / name
     if reading.exists(shipped):
         return shipped
-    brought = (folder / name for folder in registry.asset_folders())
+    brought = (folder / name for folder in discovery.asset_folders())
     return next((path for path in brought if reading.exists(path)), shipped)
 
 
 def asset_roots() -> tuple[Path, ...]:
     """The folders in which `asset` looks."""
-    return (resources.assets(), *registry.asset_folders())
+    return (resources.assets(), *discovery.asset_folders())
 
 
 def shipped() -> list[Path]:

@@ -203,7 +203,7 @@ def described(task_type: Any) -> Iterator[str]:
         return
     mine = [known for known in registry.task_types() if known is task_type]
     if not mine:
-        states = {plugin.name: state for plugin, state in registry.installed()}
+        states = {plugin.name: state for plugin, state in registry.TASKS.installed}
         why = states.get(task_type.name, "no entry point of the group `labapp.tasks` names it")
         yield f"labapp does not know the task: {why}."
         return
