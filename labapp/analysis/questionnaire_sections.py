@@ -17,12 +17,20 @@ from labapp.report.formats import decimal
 from labapp.report.listing import limited, records, spread
 from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
 from labapp.study.demographics import is_demographic
-from labapp.study.instruments.scoring import TLX_SUBSCALES
 
 WHOLE = "whole session"
 MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
 SEQ = "seq"
-TLX = (*TLX_SUBSCALES, "raw_tlx", "weighted_tlx")
+TLX = (
+    "mental_demand",
+    "physical_demand",
+    "temporal_demand",
+    "performance",
+    "effort",
+    "frustration",
+    "raw_tlx",
+    "weighted_tlx",
+)
 NAMES = {
     "raw_tlx": "Raw TLX",
     "weighted_tlx": "Weighted TLX",

@@ -1,10 +1,10 @@
-"""Answers to questionnaires, and their scores by the functions that the plan names: folds over the
-events of one session, and the rows of the two tables."""
+"""Answers to questionnaires, and their scores as the plan declares them: folds over the events of
+one session, and the rows of the two tables."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,8 @@ from labapp.events import Body, Event
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.study.instruments.scoring import RANGES, SCORINGS, Range, Scores, weighted_tlx
+from labapp.study.instruments.scoring import Score, as_answered, declared
 
-RATINGS, WEIGHTS = "nasa-tlx", "nasa-tlx-weights"
 OF_STAGES = ("synthetic-end", "stage_easy")
 """Instrument and item that is asked once a stage at the end: its number is the stage's."""
 
@@ -90,35 +89,45 @@ def _submit(sheet: _Sheet, part: str, body: QuestionnaireSubmitted, at_s: float)
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """One score of one submitted questionnaire; limits: where the score has its own."""
+    """One score of one submitted questionnaire; declared: its rule; None for an answer as it is."""
 
     part: str
     instrument: str
     instrument_version: int | None
     score: str
     value: float
-    limits: Range | None
+    declared: Score | None
 
 
 def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreRecord]:
     """The scores of every submitted questionnaire, in the order of the plan.
 
-    The weighted workload stands with the ratings it weighs: by the comparisons about the same
-    stage, or else by those about the whole session.
+    A weighted mean stands with the scores that it weighs: by weights about the same stage, or else
+    by those about the whole session.
     """
-    by_part: dict[str, Scores] = {}
     submitted: dict[str, list[AnswerRecord]] = {}
     for answer in answers:
         if answer.submitted_s is not None:
             submitted.setdefault(answer.part, []).append(answer)
+    declarations: dict[str, Mapping[str, Score]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for part in parts.questionnaires.values():
-        if part.scoring in SCORINGS and part.id in submitted:
-            given = {answer.item: answer.value for answer in submitted[part.id]}
-            by_part[part.id] = SCORINGS[part.scoring](given)
-    for part in parts.questionnaires.values():
-        if part.scoring == RATINGS and part.id in by_part:
-            weights = _weights(by_part, parts, part.about)
-            by_part[part.id] = by_part[part.id] | weighted_tlx(by_part[part.id], weights)
+        scoring = declared(part.scoring)
+        if scoring is None or part.id not in submitted:
+            continue
+        given = {answer.item: answer.value for answer in submitted[part.id]}
+        if isinstance(scoring, str):
+            declarations[part.id], scores[part.id] = {}, as_answered(given)
+            continue
+        declarations[part.id] = scoring
+        values = {name: score.of(given) for name, score in scoring.items()}
+        scores[part.id] = {name: value for name, value in values.items() if value is not None}
+    for part_id, scoring in declarations.items():
+        for name, score in scoring.items():
+            about = parts.questionnaires[part_id].about
+            value = score.weighed(scores[part_id], _weights(scores, score, parts, about))
+            if value is not None:
+                scores[part_id][name] = value
     return [
         ScoreRecord(
             part_id,
@@ -126,20 +135,23 @@ def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreReco
             submitted[part_id][0].instrument_version,
             name,
             value,
-            None if parts.questionnaires[part_id].scoring == "as-answered" else RANGES.get(name),
+            declarations[part_id].get(name),
         )
-        for part_id, scores in by_part.items()
-        for name, value in scores.items()
+        for part_id, values in scores.items()
+        for name, value in values.items()
     ]
 
 
-def _weights(by_part: dict[str, Scores], parts: Parts, about: str | None) -> Scores:
-    """The weights for ratings about a stage; empty where the comparisons were not asked."""
-    asked = [part for part in parts.questionnaires.values() if part.scoring == WEIGHTS]
-    for wanted in (about, None):
-        for part in asked:
-            if part.about == wanted and by_part.get(part.id):
-                return by_part[part.id]
+def _weights(
+    scores: Mapping[str, Mapping[str, float]], score: Score, parts: Parts, about: str | None
+) -> Mapping[str, float]:
+    """The weights for scores about a stage; empty where they were not asked."""
+    wanted = set(score.weighted.values())
+    for place in (about, None):
+        for part in parts.questionnaires.values():
+            weights = scores.get(part.id, {})
+            if part.about == place and wanted <= weights.keys():
+                return weights
     return {}
 
 
@@ -153,7 +165,7 @@ def _about(part_id: str, parts: Parts) -> Row:
 
 def score_row(score: ScoreRecord, parts: Parts) -> Row:
     """The columns of the table of scores."""
-    limits = score.limits
+    rule = score.declared
     return {
         "stage": score.part,
         **_about(score.part, parts),
@@ -161,9 +173,9 @@ def score_row(score: ScoreRecord, parts: Parts) -> Row:
         "instrument_version": score.instrument_version,
         "score": score.score,
         "value": score.value,
-        "low": None if limits is None else limits.low,
-        "high": None if limits is None else limits.high,
-        "meaning": "the answer as it is" if limits is None else limits.meaning,
+        "low": None if rule is None else rule.low,
+        "high": None if rule is None else rule.high,
+        "meaning": "the answer as it is" if rule is None else rule.meaning,
     }
 
 

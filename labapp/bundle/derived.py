@@ -107,7 +107,7 @@ def packages() -> list[dict[str, str]]:
     """The installed packages whose tasks have a share in these files, with their versions."""
     versions = {
         plugin.package: plugin.version
-        for plugin, state in registry.installed()
+        for plugin, state in registry.TASKS.installed
         if state == discovery.READY
     }
     return [{"package": name, "version": versions[name]} for name in sorted(versions)]

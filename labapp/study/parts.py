@@ -37,8 +37,9 @@ class QuestionnairePart(PlannedPart):
     """An instrument; `about` is the id of the stage it asks about, null for the whole session.
 
     items: ids in the order they are asked where it is not the listed one, or where some are asked
-    once a stage; empty for as listed. scoring: name of the scoring function, so that a journal can
-    be scored without the instrument. above: a text above the questions, with what stands in it in
+    once a stage; empty for as listed. scoring: what the instrument declares of its scores
+    (`labapp.study.instruments.scoring.Score`), so that a journal can be scored without it; in an
+    older journal a name. above: a text above the questions, with what stands in it in
     braces in `values`, or in what the participant achieved.
     """
 
@@ -46,7 +47,7 @@ class QuestionnairePart(PlannedPart):
     instrument: str
     about: str | None
     items: tuple[str, ...] = ()
-    scoring: str | None = None
+    scoring: str | dict[str, Any] | None = None
     above: str | None = None
     values: dict[str, str] = Field(default_factory=dict)
 

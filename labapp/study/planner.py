@@ -305,7 +305,7 @@ class Planner:
             instrument=instrument,
             about=about,
             items=() if as_listed else items,
-            scoring=file.scoring,
+            scoring=file.planned_scores(),
             above=document,
             values=values,
         )

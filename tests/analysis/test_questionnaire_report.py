@@ -16,11 +16,11 @@ from labapp.analysis.report import report
 from labapp.bundle.export import export
 from labapp.events.lifecycle import InclusionDecided, PartEnded, PartStarted, SessionCompleted
 from labapp.events.questionnaires import QuestionnaireSubmitted
-from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
 from labapp.study.loading import files_digest
 from tests.analysis.sessions import builder, stage_row
 from tests.analysis.test_report import Page
 from tests.helpers.journals import SessionBuilder
+from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 
 MADE = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 MODELS = ("mnist8k/ae5", "mnist8k/ss5")

@@ -7,8 +7,8 @@ from typing import Any
 from labapp.analysis.task_records import Row
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.study.instruments.scoring import TLX_PAIRS, TLX_SUBSCALES
 from tests.analysis.sessions import builder, records, stage_row
+from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 
 
 def ask(part: str, instrument: str, about: str | None = None, **more: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +106,15 @@ def own_study(folder: Path, instrument: str) -> Path:
     lines += [f"  - questionnaire: {name}", "  - stages:", *(f"      {line}" for line in stage)]
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+TLX_SUBSCALES = (
+    "mental_demand",
+    "physical_demand",
+    "temporal_demand",
+    "performance",
+    "effort",
+    "frustration",
+)
+TLX_PAIRS = {f"{a}_or_{b}": (a, b) for a, b in combinations(TLX_SUBSCALES, 2)}
+"""The 15 comparisons of NASA-TLX: id of the item -> its two subscales."""

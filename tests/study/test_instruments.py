@@ -13,10 +13,15 @@ from labapp import resources
 from labapp.errors import StudyError
 from labapp.study import loading
 from labapp.study.instruments import Choice, Choices, Instrument, Written
-from labapp.study.instruments.scoring import RATED, TLX_PAIRS
 from labapp.study.parts import QuestionnairePart
 from labapp.study.planner import realise
-from tests.helpers.questionnaires import ABOUT_A_MODEL, ALL, questionnaire_study
+from tests.helpers.questionnaires import (
+    ABOUT_A_MODEL,
+    ALL,
+    TLX_PAIRS,
+    TLX_SUBSCALES,
+    questionnaire_study,
+)
 from tests.helpers.rooms import decoder_of
 
 WORDS = ("title", "instruction", "text", "name", "low", "high", "middle", "labels")
@@ -128,11 +133,16 @@ def test_sliders_about_accuracy_begin_there(
     }
 
 
-def test_every_scored_item_is_there() -> None:
-    for name, items in RATED.items():
-        assert shipped(name).scoring == name
-        assert [item.id for item in shipped(name).items] == list(items)
-    assert {item.id for item in shipped("nasa-tlx-weights").items} == set(TLX_PAIRS)
+def test_every_shipped_questionnaire_declares_what_is_scored() -> None:
+    """No item of one with scores is left out of them, and none names a rule instead."""
+    scored = [name for name in (*ALL, *ABOUT_A_MODEL) if shipped(name).scores is not None]
+    assert len(scored) == 8
+    for name in scored:
+        file = shipped(name)
+        assert file.scoring is None
+        if isinstance(file.scores, dict):
+            items = {item for score in file.scores.values() for item in score.items}
+            assert items == {item.id for item in file.items}
 
 
 def test_an_item_once_a_stage() -> None:
@@ -224,6 +234,23 @@ def test_a_written_answer_is_trimmed_and_bounded() -> None:
             line.check(value)
 
 
+TWO = (
+    "items:\n  - {id: a, text: A, points: 3, low: x, high: y}\n"
+    "  - {id: b, text: B, points: 5, low: x, high: y}\n  - {id: w, kind: written, text: W}\n"
+)
+SCORES_REFUSED = [
+    ("scores: {t: {mean: [a, b]}}\n" + TWO, "a rating 'b' of 3 points from 1"),
+    ("scores: {t: {mean: [c]}}\n" + TWO, "for t a rating 'c'"),
+    ("scores: {t: {sum: [w]}}\n" + TWO, "for t a rating 'w'"),
+    ("scores: {t: {mean: [a], sum: [a]}}\n" + TWO, "one of mean, sum, chosen or weighted"),
+    ("scores: {t: {meaning: none}}\n" + TWO, "one of mean, sum, chosen or weighted"),
+    ("scores: {t: {mean: [a], reverse: [b]}}\n" + TWO, "reverse names 'b'"),
+    ("scores: {t: {chosen: x, among: [a]}}\n" + TWO, "a choice 'a'"),
+    ("scores: {t: {weighted: {u: v}}}\n" + TWO, "no score above it"),
+    ("scores: as-answered\nscoring: as-answered\n" + TWO, "scores alone"),
+]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -240,6 +267,7 @@ def test_a_written_answer_is_trimmed_and_bounded() -> None:
         ("items:\n  - {id: a, text: A, points: 21, low: x, high: y, look: circles}", "at most 11"),
         ("items:\n  - {id: a, kind: choice, text: A, options: [b, c]}", "options"),
         ("scoring: best\nitems:\n  - {id: a, kind: written, text: A}", "one of seq"),
+        *SCORES_REFUSED,
         ("scoring: sus\nitems:\n  - {id: sus_1, text: A, points: 7, low: x, high: y}", "5 points"),
         ("items:\n  - {id: a, kind: written, text: A, lines: 99}", "lines"),
         (
@@ -272,7 +300,8 @@ def test_shuffled_items_are_seeded_by_participant_and_kept_in_the_plan(tmp_path:
     assert list(first.items) != list(TLX_PAIRS)
     assert planned(tmp_path, "P01", "nasa-tlx-weights") == first
     assert planned(tmp_path, "P02", "nasa-tlx-weights").items != first.items
-    assert first.scoring == "nasa-tlx-weights"
+    assert isinstance(first.scoring, dict)
+    assert list(first.scoring) == [f"weight_{name}" for name in TLX_SUBSCALES]
 
 
 def test_a_plan_names_items_only_where_they_differ_from_the_file(tmp_path: Path) -> None:

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labapp.analysis.parts import Parts
+from labapp.analysis.scores import fold_scores
 
-from labapp.study.instruments.scoring import (
-    RANGES,
-    RATED,
-    SCORINGS,
-    TLX_PAIRS,
-    TLX_SUBSCALES,
-    as_answered,
-    nasa_tlx,
-    nasa_tlx_weights,
-    seq,
-    sus,
-    ueq_s,
-    weighted_tlx,
-)
+from labapp.analysis.questionnaires import AnswerRecord
+from labapp.study.instruments import Instrument, Rating
+from labapp.study.instruments.scoring import OLD_NAMES, Score, as_answered, declared, of_name
+from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
+from tests.study.test_instruments import made, shipped
+
+Answers = Mapping[str, Any]
+SUS = tuple(f"sus_{number}" for number in range(1, 11))
+UEQ = tuple(f"ueq_{number}" for number in range(1, 9))
+
+
+def scored(file: Instrument, answers: Answers) -> dict[str, float]:
+    """The scores of one questionnaire."""
+    assert isinstance(file.scores, dict)
+    values = {name: score.of(answers) for name, score in file.scores.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def weighed(ratings: Answers, comparisons: Answers) -> dict[str, float]:
+    """The scores of NASA-TLX and of its comparisons, as a session has them."""
+    rows = []
+    asked = []
+    for part, name, answers in (
+        ("r", "nasa-tlx", ratings),
+        ("c", "nasa-tlx-weights", comparisons),
+    ):
+        planned = shipped(name).planned_scores()
+        row = {"part": "questionnaire", "id": part, "instrument": name, "about": None}
+        asked.append(row | {"scoring": planned})
+        rows += [
+            AnswerRecord(part, name, item, value, value, 0.0, 0.0, 0, 1, 1.0)
+            for item, value in answers.items()
+        ]
+    return {record.score: record.value for record in fold_scores(rows, Parts.of(asked))}
 
 
 def compared(order: list[str]) -> dict[str, Any]:
@@ -33,91 +57,178 @@ def compared(order: list[str]) -> dict[str, Any]:
 
 def test_sus_as_in_brookes_worked_example() -> None:
     """Brooke (1996): contributions 4 1 1 4 1 2 1 1 4 3, total 22, score 55."""
-    answers = dict(zip(RATED["sus"], (5, 4, 2, 1, 2, 3, 2, 4, 5, 2), strict=True))
-    assert sus(answers) == {"sus": 55.0}
+    answers = dict(zip(SUS, (5, 4, 2, 1, 2, 3, 2, 4, 5, 2), strict=True))
+    assert scored(shipped("sus"), answers) == {"sus": 55.0}
 
 
 @pytest.mark.parametrize(("odd", "even", "score"), [(5, 1, 100), (1, 5, 0), (3, 3, 50)])
 def test_sus_at_its_ends(odd: int, even: int, score: float) -> None:
-    answers = {item: odd if n % 2 else even for n, item in enumerate(RATED["sus"], start=1)}
-    assert sus(answers) == {"sus": score}
+    answers = {item: odd if n % 2 else even for n, item in enumerate(SUS, start=1)}
+    assert scored(shipped("sus"), answers) == {"sus": score}
 
 
 def test_raw_workload_is_the_mean_of_five_times_the_gradations() -> None:
+    """Hart and Staveland (1988): gradations of 5 from 0 to 100; Hart (2006): their plain mean."""
     answers = dict(zip(TLX_SUBSCALES, (6, 3, 12, 8, 6, 8), strict=True))
-    scores = nasa_tlx(answers)
+    scores = scored(shipped("nasa-tlx"), answers)
     assert [scores[name] for name in TLX_SUBSCALES] == [30, 15, 60, 40, 30, 40]
     assert scores["raw_tlx"] == pytest.approx(215 / 6)
 
 
 def test_weighted_workload_of_a_worked_example() -> None:
-    """Ratings 30 15 60 40 30 40 with weights 3 0 5 1 3 3: 90 + 0 + 300 + 40 + 90 + 120 = 640 of
-    15, that is 42.7 (the rule of the NASA TLX manual v. 1.0)."""
-    ratings = nasa_tlx(dict(zip(TLX_SUBSCALES, (6, 3, 12, 8, 6, 8), strict=True)))
-    taken = dict(zip(TLX_SUBSCALES, (3, 0, 5, 1, 3, 3), strict=True))
-    weights = {f"weight_{name}": float(weight) for name, weight in taken.items()}
-    assert weighted_tlx(ratings, weights) == {"weighted_tlx": pytest.approx(640 / 15)}
+    """Ratings 30 15 60 40 30 40 of somebody who ranks them so, weights 5 4 3 2 1 0: 150 + 60 + 180
+    + 80 + 30 + 0 = 500 of 15 (the rule of the NASA TLX manual v. 1.0)."""
+    answers = dict(zip(TLX_SUBSCALES, (6, 3, 12, 8, 6, 8), strict=True))
+    scores = weighed(answers, compared(list(TLX_SUBSCALES)))
+    assert scores["weighted_tlx"] == 500 / 15
+    assert list(scores)[6:8] == ["raw_tlx", "weighted_tlx"]
 
 
 def test_weights_count_how_often_each_was_chosen() -> None:
     order = ["effort", "frustration", "mental_demand", "performance", "temporal_demand"]
     order.append("physical_demand")
-    weights = nasa_tlx_weights(compared(order))
+    weights = scored(shipped("nasa-tlx-weights"), compared(order))
     assert [weights[f"weight_{name}"] for name in order] == [5, 4, 3, 2, 1, 0]
-    assert len(TLX_PAIRS) == 15
 
 
 def test_ueq_s_by_its_rule() -> None:
-    answers = dict(zip(RATED["ueq-s"], (7, 7, 6, 4, 1, 2, 3, 4), strict=True))
-    assert ueq_s(answers) == {"pragmatic": 2.0, "hedonic": -1.5, "overall": 0.25}
+    """Schrepp, Hinderks and Thomaschewski (2017): answers -3 to 3, means of four and of eight."""
+    answers = dict(zip(UEQ, (7, 7, 6, 4, 1, 2, 3, 4), strict=True))
+    assert scored(shipped("ueq-s"), answers) == {"pragmatic": 2.0, "hedonic": -1.5, "overall": 0.25}
 
 
 def test_what_is_missing_leaves_scores_out() -> None:
-    for scoring in SCORINGS.values():
-        assert scoring({}) == {}
+    for name in OLD_NAMES:
+        assert scored(shipped(name), {}) == {}
+    tlx, comparisons = shipped("nasa-tlx"), compared(list(TLX_SUBSCALES))
     half = dict.fromkeys(TLX_SUBSCALES[:3], 20)
-    assert nasa_tlx(half) == dict.fromkeys(TLX_SUBSCALES[:3], 100.0)
-    assert weighted_tlx(nasa_tlx(half), nasa_tlx_weights(compared(list(TLX_SUBSCALES)))) == {}
-    full = nasa_tlx(dict.fromkeys(TLX_SUBSCALES, 20))
-    assert weighted_tlx(full, {}) == {}
-    pairs = compared(list(TLX_SUBSCALES))
-    pairs.popitem()
-    assert nasa_tlx_weights(pairs) == {}
-    assert set(ueq_s(dict.fromkeys(list(RATED["ueq-s"])[:4], 4))) == {"pragmatic"}
-    assert seq({"comments": "none"}) == {}
+    assert scored(tlx, half) == dict.fromkeys(TLX_SUBSCALES[:3], 100.0)
+    assert "weighted_tlx" not in weighed(half, comparisons)
+    full = dict.fromkeys(TLX_SUBSCALES, 20)
+    assert weighed(full, {}) == dict.fromkeys((*TLX_SUBSCALES, "raw_tlx"), 100.0)
+    comparisons.popitem()
+    assert scored(shipped("nasa-tlx-weights"), comparisons) == {}
+    assert set(scored(shipped("ueq-s"), dict.fromkeys(UEQ[:4], 4))) == {"pragmatic"}
+    assert scored(shipped("seq"), {"comments": "none"}) == {}
 
 
 def test_items_as_they_are() -> None:
-    given_ = {"plan": 4, "comments": "fine", "gender": {"chosen": ["woman"]}, "easy": 0}
-    assert as_answered(given_) == {"plan": 4.0, "easy": 0.0}
+    answers = {"plan": 4, "comments": "fine", "gender": {"chosen": ["woman"]}, "easy": 0}
+    assert as_answered(answers) == {"plan": 4.0, "easy": 0.0}
 
 
-@pytest.mark.parametrize("name", RATED)
+def by_rule(name: str) -> Callable[[Answers], dict[str, float]]:
+    """The rules of the publications, written down as formulas."""
+
+    def sus(a: Answers) -> dict[str, float]:
+        odd, even = sum(a[item] - 1 for item in SUS[::2]), sum(5 - a[item] for item in SUS[1::2])
+        return {"sus": 2.5 * (odd + even)}
+
+    def tlx(a: Answers) -> dict[str, float]:
+        scores = {item: 5.0 * a[item] for item in TLX_SUBSCALES}
+        return scores | {"raw_tlx": sum(scores.values()) / 6}
+
+    def ueq_s(a: Answers) -> dict[str, float]:
+        groups = {"pragmatic": UEQ[:4], "hedonic": UEQ[4:], "overall": UEQ}
+        return {name: sum(a[item] - 4 for item in g) / len(g) for name, g in groups.items()}
+
+    def seq(a: Answers) -> dict[str, float]:
+        return {"seq": float(a["seq"])}
+
+    return {"sus": sus, "nasa-tlx": tlx, "ueq-s": ueq_s, "seq": seq}[name]
+
+
+LIMITS = {
+    "seq": (1, 7),
+    "sus": (0, 100),
+    **dict.fromkeys((*TLX_SUBSCALES, "raw_tlx", "weighted_tlx"), (0, 100)),
+    **dict.fromkeys((f"weight_{name}" for name in TLX_SUBSCALES), (0, 5)),
+    **dict.fromkeys(("pragmatic", "hedonic", "overall"), (-3, 3)),
+}
+"""As published."""
+
+
+def test_limits_follow_from_the_items_and_are_the_published_ones() -> None:
+    declarations = {name: score for old in OLD_NAMES for name, score in of_name(old).items()}
+    assert {name: (score.low, score.high) for name, score in declarations.items()} == LIMITS
+    assert all(score.meaning for score in declarations.values())
+
+
+@pytest.mark.parametrize("name", ["seq", "sus", "nasa-tlx", "ueq-s"])
 @given(data=st.data())
-def test_scores_stay_in_their_range_and_follow_the_answers(name: str, data: st.DataObject) -> None:
-    items = RATED[name]
-    answers = {
-        item: data.draw(st.integers(first, first + points - 1))
-        for item, (points, first) in items.items()
-    }
-    before = SCORINGS[name](answers)
-    for score, value in before.items():
-        assert RANGES[score].low <= value <= RANGES[score].high
-    item = data.draw(st.sampled_from(list(items)))
-    points, first = items[item]
-    if answers[item] == first + points - 1:
-        return
-    after = SCORINGS[name](answers | {item: answers[item] + 1})
-    falls = name == "sus" and int(item.split("_")[1]) % 2 == 0
-    changed = {score: after[score] - before[score] for score in before}
-    assert any(changed.values())
-    assert all(step <= 0 if falls else step >= 0 for step in changed.values())
+def test_declarations_give_the_numbers_of_the_published_rules(
+    name: str, data: st.DataObject
+) -> None:
+    """To the last bit: the tables of sessions from before are these."""
+    file = shipped(name)
+    answers = {}
+    for item in file.items:
+        assert isinstance(item, Rating)
+        answers[item.id] = data.draw(st.integers(item.first, item.last))
+    scores = scored(file, answers)
+    assert scores == by_rule(name)(answers)
+    for score, value in scores.items():
+        assert LIMITS[score][0] <= value <= LIMITS[score][1]
 
 
 @given(st.permutations(TLX_SUBSCALES), st.lists(st.integers(0, 20), min_size=6, max_size=6))
 def test_weighted_workload_lies_among_the_subscales(order: list[str], given_: list[int]) -> None:
-    ratings = nasa_tlx(dict(zip(TLX_SUBSCALES, given_, strict=True)))
-    weights = nasa_tlx_weights(compared(list(order)))
-    assert sum(weights.values()) == 15
-    (score,) = weighted_tlx(ratings, weights).values()
-    assert 5 * min(given_) - 1e-9 <= score <= 5 * max(given_) + 1e-9
+    scores = weighed(dict(zip(TLX_SUBSCALES, given_, strict=True)), compared(list(order)))
+    weights = [scores[f"weight_{name}"] for name in TLX_SUBSCALES]
+    assert sum(weights) == 15
+    total = sum(weight * 5.0 * g for weight, g in zip(weights, given_, strict=True))
+    assert scores["weighted_tlx"] == total / 15
+    assert 5 * min(given_) - 1e-9 <= scores["weighted_tlx"] <= 5 * max(given_) + 1e-9
+
+
+OWN = """\
+scores:
+  trust: {mean: [a, b, c], reverse: [b], meaning: 5 most}
+  doubt: {sum: [b, c], from: 0}
+  both: {weighted: {trust: doubt, doubt: trust}}
+scale: {points: 5, low: "no", high: "yes"}
+items:
+  - {id: a, kind: statement, text: A}
+  - {id: b, kind: statement, text: B}
+  - {id: c, kind: statement, text: C}
+"""
+
+
+def test_a_questionnaire_of_ones_own_declares_the_same() -> None:
+    file = made(OWN)
+    assert scored(file, {"a": 5, "b": 1, "c": 2}) == {"trust": 4.0, "doubt": 1.0}
+    assert isinstance(file.scores, dict)
+    ends = {name: (score.low, score.high) for name, score in file.scores.items()}
+    assert ends == {"trust": (1, 5), "doubt": (0, 8), "both": (0, 8)}
+    kept = declared(file.planned_scores())
+    assert kept == file.scores, "a journal is scored without the file"
+
+
+@pytest.mark.parametrize("name", OLD_NAMES)
+def test_an_older_file_and_an_older_journal_have_the_shipped_scores(name: str) -> None:
+    from labapp import resources
+
+    path = resources.assets() / "instruments" / f"{name}.yaml"
+    text = path.read_text("utf-8")
+    head, _, rest = text.partition("scores:\n")
+    body = rest[
+        min(rest.index(key) for key in ("\nitems:", "\norder:", "\nscale:") if key in rest) :
+    ]
+    older = Instrument.parse(Path("old.yaml"), f"{head}scoring: {name}{body}".encode())
+    assert older.scores == shipped(name).scores == declared(name)
+    assert older.planned_scores() == name
+
+
+def test_what_an_older_file_leaves_out_is_not_scored() -> None:
+    file = made(
+        "scoring: ueq-s\nitems:\n"
+        + "".join(f"  - {{id: ueq_{n}, points: 7, low: x, high: y}}\n" for n in range(1, 5))
+    )
+    assert isinstance(file.scores, dict)
+    assert list(file.scores) == ["pragmatic"]
+
+
+def test_scores_that_cannot_be_read_are_refused() -> None:
+    with pytest.raises(ValueError, match="its scores cannot be read"):
+        declared({"trust": {"median": ["a"]}})
+    assert isinstance(declared({"trust": {"mean": ["a"], "numbers": [1, 5]}})["trust"], Score)  # type: ignore[index]

@@ -14,7 +14,7 @@ from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.study import texts
 from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating, Slider
-from labapp.study.instruments.scoring import RATED, SCORINGS, TLX_PAIRS
+from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
 
 
@@ -32,9 +32,10 @@ class SharedScale(Strict):
 class Instrument(Strict):
     """A questionnaire.
 
-    scoring: name of the scoring function, see `scoring.SCORINGS`. order: as listed, or seeded by
-    participant. per_page: items a page where they do not all fit one screen. scale: of its
-    statements. options: shared by items that name them by id.
+    scores: see `scoring.Score`; an older file says `scoring` instead, by the name of a shipped
+    questionnaire (`scoring.OLD_NAMES`), whose scores it has as far as it has their items. order: as
+    listed, or seeded by participant. per_page: items a page where they do not all fit one screen.
+    scale: of its statements. options: shared by items that name them by id.
     """
 
     id: Annotated[str, NotReserved] = Field(pattern=SLUG)
@@ -43,6 +44,7 @@ class Instrument(Strict):
     instruction: Words = ""
     source: str
     scoring: str | None = None
+    scores: Scores | None = None
     order: Literal["fixed", "shuffled"] = "fixed"
     per_page: int | None = Field(default=None, ge=1)
     scale: SharedScale | None = None
@@ -71,32 +73,97 @@ class Instrument(Strict):
                 )
         return items
 
-    @field_validator("scoring")
-    @classmethod
-    def _known(cls, scoring: str | None) -> str | None:
-        if scoring is not None and scoring not in SCORINGS:
-            raise ValueError(f"one of {', '.join(SCORINGS)}")
-        return scoring
-
     @model_validator(mode="after")
-    def _can_be_scored(self) -> Instrument:
-        """Refuse items that the scoring function would score wrongly. Items may be left out: the
-        scores that need them are absent then."""
-        ratings = RATED.get(self.scoring or "", {})
-        pairs = TLX_PAIRS if self.scoring == "nasa-tlx-weights" else {}
-        for item in self.items:
-            if item.id in ratings:
-                points, first = ratings[item.id]
-                if not isinstance(item, Rating) or (item.points, item.first) != (points, first):
-                    raise ValueError(
-                        f"for {self.scoring} a rating {item.id!r} of {points} points from {first}"
-                    )
-            elif item.id in pairs:
-                options = [one.id for one in getattr(item, "options", ())]
-                if not isinstance(item, Choice) or sorted(options) != sorted(pairs[item.id]):
-                    both = " and ".join(pairs[item.id])
-                    raise ValueError(f"for {item.id!r} a choice between {both}")
+    def _declares(self) -> Instrument:
+        """Give the scores the numbers of their items. Refuses what could not be scored."""
+        scores = self.scores
+        if self.scoring is not None:
+            if scores is not None:
+                raise ValueError("scores alone; scoring is what older files say instead")
+            if self.scoring not in (*OLD_NAMES, AS_ANSWERED):
+                raise ValueError(f"scoring: one of {', '.join((*OLD_NAMES, AS_ANSWERED))}")
+            scores = self._of_name(self.scoring)
+        if isinstance(scores, dict):
+            numbered: dict[str, Score] = {}
+            for name, score in scores.items():
+                numbered[name] = self._numbered(name, score, numbered)
+            scores = numbered
+        object.__setattr__(self, "scores", scores)
         return self
+
+    def _of_name(self, scoring: str) -> Scores | None:
+        """What a name in an older file stands for. Refuses items that are not those of the shipped
+        questionnaire: they would be scored wrongly. Items may be left out."""
+        if scoring == AS_ANSWERED:
+            return "as-answered"
+        ids = {item.id for item in self.items}
+        scores: dict[str, Score] = {}
+        for name, score in of_name(scoring).items():
+            if not set(score.items) <= ids or not score.weighted.keys() <= scores.keys():
+                for item in self.items:
+                    if item.id in score.ratings:
+                        self._rating(name, item.id, score.numbers)
+                continue
+            if score.ratings:
+                for item_id in score.ratings:
+                    self._rating(name, item_id, score.numbers)
+            scores[name] = score
+        return scores or None
+
+    def _numbered(self, name: str, score: Score, before: Mapping[str, Score]) -> Score:
+        """A score with the numbers of its ratings and its limits."""
+        if score.weighted:
+            if unknown := [other for other in score.weighted if other not in before]:
+                raise ValueError(
+                    f"scores: {name} weighs {unknown[0]!r}, which is no score above it"
+                )
+            ends = [before[other] for other in score.weighted]
+            lows, highs = [end.low or 0.0 for end in ends], [end.high or 0.0 for end in ends]
+            return score.model_copy(update={"low": min(lows), "high": max(highs)})
+        if score.chosen:
+            every = tuple(item.id for item in self.items if isinstance(item, Choice))
+            among = score.among or every
+            options = [option for item in among for option in self._options(name, item)]
+            if score.chosen not in options:
+                raise ValueError(f"scores: {name} counts {score.chosen!r}, which is no option")
+            count = float(options.count(score.chosen))
+            return score.model_copy(update={"among": among, "low": 0.0, "high": count})
+        numbers: tuple[int, int] | None = None
+        for item in score.ratings:
+            numbers = self._rating(name, item, numbers)
+        assert numbers is not None
+        moved = 0 if score.start is None else score.start - numbers[0]
+        times = score.times * (1 if score.mean else len(score.sum))
+        low, high = (float(times * (number + moved)) for number in numbers)
+        return score.model_copy(update={"numbers": numbers, "low": low, "high": high})
+
+    def _rating(self, name: str, item_id: str, numbers: tuple[int, int] | None) -> tuple[int, int]:
+        """The lowest and highest number of a rating, which must be those of the others."""
+        item = next((item for item in self.items if item.id == item_id), None)
+        if not isinstance(item, Rating) or item.repeat:
+            raise ValueError(f"scores: for {name} a rating {item_id!r} that is asked once")
+        if numbers is not None and numbers != (item.first, item.last):
+            points = numbers[1] - numbers[0] + 1
+            raise ValueError(
+                f"scores: for {name} a rating {item_id!r} of {points} points from {numbers[0]}"
+            )
+        return item.first, item.last
+
+    def _options(self, name: str, item_id: str) -> list[str]:
+        """The ids of the options of a choice."""
+        item = next((item for item in self.items if item.id == item_id), None)
+        if not isinstance(item, Choice) or item.repeat:
+            raise ValueError(f"scores: for {name} a choice {item_id!r} that is asked once")
+        return [option.id for option in item.options]
+
+    def planned_scores(self) -> str | dict[str, Any] | None:
+        """What a plan keeps of the scores, so that a journal can be scored without the file."""
+        if self.scoring is not None or not isinstance(self.scores, dict):
+            return self.scoring or (AS_ANSWERED if self.scores else None)
+        return {
+            name: score.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+            for name, score in self.scores.items()
+        }
 
     def item(self, item_id: str) -> AnyItem:
         """An item; one that is repeated is found by its id with the number of the stage.

@@ -1,110 +1,136 @@
-"""Scores of questionnaires: one pure function a published scoring rule.
+"""Scores of questionnaires, as their files declare them: `scores: {trust: {mean: [a, b]}}`.
 
-A function takes the answers of one instrument by item (those that were given) and returns its
-scores by name. A score whose answers are not all there is absent, never guessed and never NaN.
-`SCORINGS` names them for the instrument files; `RANGES` has the limits and meaning of every score.
+A score whose answers are not all there is absent, never guessed and never NaN. What a plan keeps is
+the declaration with the numbers that its items have (`Score`), so that a journal can be scored
+without the questionnaire.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from labapp.documents import WORD, Strict
 
 Answers = Mapping[str, Any]
-Scores = dict[str, float]
-
-TLX_SUBSCALES = (
-    "mental_demand",
-    "physical_demand",
-    "temporal_demand",
-    "performance",
-    "effort",
-    "frustration",
-)
-TLX_PAIRS = {f"{a}_or_{b}": (a, b) for a, b in combinations(TLX_SUBSCALES, 2)}
-"""The 15 pairwise comparisons: id of the item -> its two subscales."""
-
-_SUS_ITEMS = tuple(f"sus_{number}" for number in range(1, 11))
-_UEQ_ITEMS = tuple(f"ueq_{number}" for number in range(1, 9))
+"""The answers of one questionnaire that were given, by item."""
+AS_ANSWERED = "as-answered"
+"""In place of declarations: every rating is a score of its own, in its own numbers."""
+OLD_NAMES = ("seq", "nasa-tlx", "nasa-tlx-weights", "sus", "ueq-s")
+"""What `scoring` of older files and journals can be besides: a shipped questionnaire, whose
+declarations hold."""
+Names = tuple[Annotated[str, Field(pattern=WORD)], ...]
 
 
-def seq(answers: Answers) -> Scores:
-    """`seq`, 1-7: the Single Ease Question as answered; here 7 is very difficult (paper 000, 4.4).
+class Score(Strict):
+    """One score: the mean or the sum of ratings, how often an option was chosen, or a weighted mean
+    of other scores. Exactly one of these is said.
 
-    Sauro and Dumas (2009), Comparison of three one-question, post-task usability questionnaires.
+    Attributes
+    ----------
+    mean, sum : tuple of str
+        Ratings by the ids of their items, all with the same numbers.
+    reverse : tuple of str
+        Those among them that count the other way round: the highest number as the lowest.
+    start : int or None
+        In a file `from`: what the lowest number counts; by default itself.
+    times : float
+        What the mean or sum is multiplied by.
+    chosen : str or None
+        The option that is counted.
+    among : tuple of str
+        In which choices of one option; by default in all of the questionnaire.
+    weighted : dict
+        By score of this questionnaire the score that is its weight; of this questionnaire or of
+        another one that asks about the same stage, or else about the whole session.
+    meaning : str
+        What its ends mean.
+    numbers : tuple of int
+        The lowest and the highest number of its ratings; set by the questionnaire.
+    low, high : float
+        Its limits; set by the questionnaire.
     """
-    return {"seq": float(answers["seq"])} if "seq" in answers else {}
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    mean: Names = ()
+    sum: Names = ()
+    reverse: Names = ()
+    start: int | None = Field(default=None, alias="from")
+    times: float = Field(default=1.0, gt=0)
+    chosen: str | None = None
+    among: Names = ()
+    weighted: dict[str, str] = Field(default_factory=dict)
+    meaning: str = ""
+    numbers: tuple[int, int] | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="after")
+    def _one_rule(self) -> Score:
+        rules = [self.mean, self.sum, self.chosen, self.weighted]
+        if len([rule for rule in rules if rule]) != 1 or (self.among and not self.chosen):
+            raise ValueError("one of mean, sum, chosen or weighted; among beside chosen alone")
+        if other := [item for item in self.reverse if item not in self.ratings]:
+            raise ValueError(f"reverse names {other[0]!r}, which is not among its ratings")
+        return self
+
+    @property
+    def ratings(self) -> Names:
+        """The ratings that it is made of."""
+        return self.mean or self.sum
+
+    @property
+    def items(self) -> Names:
+        """The items that it needs."""
+        return self.ratings or self.among
+
+    def of(self, answers: Answers) -> float | None:
+        """The score; None where an answer is missing, or where it weighs scores."""
+        if self.weighted or not all(item in answers for item in self.items):
+            return None
+        if self.chosen:
+            chosen = [answers[item]["chosen"] for item in self.among]
+            if not all(len(options) == 1 for options in chosen):
+                return None
+            return float([options[0] for options in chosen].count(self.chosen))
+        assert self.numbers is not None
+        low, high = self.numbers
+        moved = 0 if self.start is None else self.start - low
+        counted = [
+            (low + high - answers[item] if item in self.reverse else answers[item]) + moved
+            for item in self.ratings
+        ]
+        # A whole number is multiplied before it is divided: 5 x the sum of six gradations is exact.
+        total = 0
+        for number in counted:
+            total += number
+        return float(self.times * total / (len(counted) if self.mean else 1))
+
+    def weighed(self, scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
+        """A weighted mean of scores; None where one of them or of the weights is missing."""
+        if not self.weighted or not self.weighted.keys() <= scores.keys():
+            return None
+        if not set(self.weighted.values()) <= weights.keys():
+            return None
+        total = whole = 0.0
+        for score, weight in self.weighted.items():
+            total += weights[weight] * scores[score]
+            whole += weights[weight]
+        return total / whole if whole else None
 
 
-def nasa_tlx(answers: Answers) -> Scores:
-    """Six subscales, each 0-100 (5 x the gradation 0-20), and `raw_tlx`, 0-100, their mean.
-
-    Hart and Staveland (1988); the mean without weights: Hart (2006), NASA-Task Load Index; 20
-    years later.
-    """
-    scores = {name: 5.0 * answers[name] for name in TLX_SUBSCALES if name in answers}
-    if len(scores) == len(TLX_SUBSCALES):
-        scores["raw_tlx"] = sum(scores.values()) / len(TLX_SUBSCALES)
-    return scores
+Declared = Annotated[dict[Annotated[str, Field(pattern=WORD)], Score], Field(min_length=1)]
+Scores = Declared | Literal["as-answered"]
+"""What a questionnaire declares, by the names of its scores."""
+_SCORES: TypeAdapter[Any] = TypeAdapter(Scores)
 
 
-def nasa_tlx_weights(answers: Answers) -> Scores:
-    """`weight_` and each subscale, 0-5: how often it was chosen in the 15 comparisons, 15 in all.
-
-    Hart and Staveland (1988); NASA Task Load Index (TLX) v. 1.0 manual. Absent unless all 15 were
-    answered.
-    """
-    chosen = [answers[pair]["chosen"] for pair in TLX_PAIRS if pair in answers]
-    if len(chosen) < len(TLX_PAIRS) or not all(len(one) == 1 for one in chosen):
-        return {}
-    taken = [one[0] for one in chosen]
-    return {f"weight_{name}": float(taken.count(name)) for name in TLX_SUBSCALES}
-
-
-def weighted_tlx(ratings: Scores, weights: Scores) -> Scores:
-    """`weighted_tlx`, 0-100: sum of weight x subscale over the six, divided by 15.
-
-    ratings: of `nasa_tlx`; weights: of `nasa_tlx_weights`. NASA TLX v. 1.0 manual.
-    """
-    if "raw_tlx" not in ratings or len(weights) < len(TLX_SUBSCALES):
-        return {}
-    total = sum(weights[f"weight_{name}"] * ratings[name] for name in TLX_SUBSCALES)
-    return {"weighted_tlx": total / len(TLX_PAIRS)}
-
-
-def sus(answers: Answers) -> Scores:
-    """`sus`, 0-100: odd items count answer - 1, even items 5 - answer; their sum times 2.5.
-
-    Brooke (1996), SUS: a quick and dirty usability scale. Absent unless all ten were answered.
-    """
-    if not all(item in answers for item in _SUS_ITEMS):
-        return {}
-    parts = [
-        answers[item] - 1 if number % 2 else 5 - answers[item]
-        for number, item in enumerate(_SUS_ITEMS, start=1)
-    ]
-    return {"sus": 2.5 * sum(parts)}
-
-
-def ueq_s(answers: Answers) -> Scores:
-    """`pragmatic` (items 1-4), `hedonic` (5-8) and `overall` (all), each the mean of answers moved
-    from 1-7 to -3..3; -3 is the negative word.
-
-    Schrepp, Hinderks and Thomaschewski (2017), Design and evaluation of a short version of the
-    User Experience Questionnaire (UEQ-S). A mean is absent unless all its items were answered.
-    """
-    groups = {"pragmatic": _UEQ_ITEMS[:4], "hedonic": _UEQ_ITEMS[4:], "overall": _UEQ_ITEMS}
-    return {
-        name: sum(answers[item] - 4 for item in items) / len(items)
-        for name, items in groups.items()
-        if all(item in answers for item in items)
-    }
-
-
-def as_answered(answers: Answers) -> Scores:
-    """Likert items as they are: a score an item, in the item's own numbers."""
+def as_answered(answers: Answers) -> dict[str, float]:
+    """Ratings as they are: a score an item, in the item's own numbers."""
     return {
         item: float(value)
         for item, value in answers.items()
@@ -112,48 +138,30 @@ def as_answered(answers: Answers) -> Scores:
     }
 
 
-SCORINGS: dict[str, Callable[[Answers], Scores]] = {
-    "seq": seq,
-    "nasa-tlx": nasa_tlx,
-    "nasa-tlx-weights": nasa_tlx_weights,
-    "sus": sus,
-    "ueq-s": ueq_s,
-    "as-answered": as_answered,
-}
-"""By the names of the instrument files."""
+def declared(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"] | None:
+    """The declarations that `scoring` of a part of a plan stands for; None where it has no scores.
+
+    An older plan has a name there, which stands for the shipped questionnaire that has taken its
+    place. Raises ValueError for what is neither.
+    """
+    if scoring is None or scoring == AS_ANSWERED:
+        return None if scoring is None else "as-answered"
+    if isinstance(scoring, str):
+        return of_name(scoring) if scoring in OLD_NAMES else None
+    try:
+        scores: Mapping[str, Score] = _SCORES.validate_python(scoring)
+    except ValidationError as error:
+        raise ValueError(f"its scores cannot be read: {error.errors()[0]['msg']}") from error
+    return scores
 
 
-RATED: dict[str, dict[str, tuple[int, int]]] = {
-    "seq": {"seq": (7, 1)},
-    "nasa-tlx": dict.fromkeys(TLX_SUBSCALES, (21, 0)),
-    "sus": dict.fromkeys(_SUS_ITEMS, (5, 1)),
-    "ueq-s": dict.fromkeys(_UEQ_ITEMS, (7, 1)),
-}
-"""Points and first value of the ratings that a function scores, by item."""
+@cache
+def of_name(scoring: str) -> Mapping[str, Score]:
+    """The shipped declarations that a name of older files and journals stands for."""
+    from labapp import resources
+    from labapp.study.instruments.instrument import Instrument
 
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Limits of a score and what its ends mean."""
-
-    low: float
-    high: float
-    meaning: str
-
-
-RANGES: dict[str, Range] = {
-    "seq": Range(1, 7, "1 very easy, 7 very difficult"),
-    **{name: Range(0, 100, "NASA-TLX subscale, 100 most") for name in TLX_SUBSCALES},
-    "performance": Range(0, 100, "NASA-TLX subscale, 0 perfect, 100 failure"),
-    "raw_tlx": Range(0, 100, "mean of the six subscales, 100 most"),
-    **{
-        f"weight_{name}": Range(0, 5, "times chosen in the 15 comparisons")
-        for name in TLX_SUBSCALES
-    },
-    "weighted_tlx": Range(0, 100, "weighted mean of the six subscales, 100 most"),
-    "sus": Range(0, 100, "System Usability Scale, 100 best"),
-    "pragmatic": Range(-3, 3, "UEQ-S pragmatic quality, 3 best"),
-    "hedonic": Range(-3, 3, "UEQ-S hedonic quality, 3 best"),
-    "overall": Range(-3, 3, "UEQ-S overall, 3 best"),
-}
-"""By score; scores of `as_answered` have the limits of their items."""
+    path = resources.assets() / "instruments" / f"{scoring}.yaml"
+    scores = Instrument.parse(path, path.read_bytes()).scores
+    assert isinstance(scores, dict)
+    return scores
