@@ -199,7 +199,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
         """Why a package's object cannot be used beside others; `ready` where it can."""
         if not isinstance(value, self.kind):
             of = type(value).__name__
-            return f"left out: it is {of}, and no instance of {self.kind.__name__}"
+            return f"left out: it is {of}, and no {self.kind.__name__}"
         try:
             name = _name(value)
             if name in others:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from labapp import __version__, discovery
+from labapp import __version__, discovery, resources
 from labapp.cli import app
+from labapp.errors import ModelError, StudyError
+from labapp.explanations.approach import approach
+from labapp.explanations.recipe import ClassifierRecipe
 from labapp.plugins import registry
+from labapp.representations.package import load_package
+from labapp.scoring import scores
 from labapp.session import environment
 from labapp.study import loading
-from tests.helpers.installed import on_path, write_package
+from tests.helpers.installed import on_path, without, write_package
 
 
 def listed(*arguments: str) -> list[dict[str, str]]:
@@ -47,7 +56,7 @@ BROKEN = {
         "No module named 'a_package_that",
     ),
     "exits": ("raise SystemExit(3)\n", "SystemExit: 3"),
-    "no-task": ("TASK = 3\n", "it is int, and no instance of a TaskType"),
+    "no-task": ("TASK = 3\n", "it is int, and no TaskType"),
     "lacks-it": ("", "has no attribute 'TASK'"),
     "taken": (
         "from labapp.tasks.pages.task import Pages\nTASK = Pages()\n",
@@ -77,13 +86,173 @@ def test_a_broken_package_is_named_and_left_out(tmp_path: Path, name: str) -> No
         assert environment.describe({})["plugins"] == []
 
 
-def test_a_group_that_is_not_read_yet_says_so(tmp_path: Path) -> None:
-    group = "labapp.exporters"
-    site = write_package(tmp_path / "site", "my-exporter", "raise ValueError\n", group=group)
+GOOD = {
+    "labapp.metrics": (
+        "from labapp.metrics.registry import Metric\n"
+        "from labapp.metrics.score import Score\n"
+        "def spread(codes, factors, *, seed=0, as_published=False, times=2):\n"
+        "    return Score('spread', times * float(codes.std()), {}, {'times': times})\n"
+        "IT = Metric('spread', 'Spread', 'How far apart', 'higher', 'Ours', 'good:spread')"
+    ),
+    "labapp.exporters": (
+        "from labapp.bundle.exporters import Exporter\n"
+        "class Names(Exporter):\n"
+        "    name = 'names'\n"
+        "    def write(self, sessions, folder, *, audio):\n"
+        "        names = [str(given.record.name.bids) for given in sessions]\n"
+        "        folder.add_text('names.txt', '\\n'.join(names))\n"
+        "IT = Names()"
+    ),
+    "labapp.decoders": (
+        "from labapp.datasets import circles\n"
+        "from labapp.representations.architectures import Architecture, ClosedForm\n"
+        "rule = ClosedForm(circles.pictures, circles.NAMES, circles.LIMITS, circles.sample_prior)\n"
+        "IT = Architecture('our-circles', (circles.SIZE, circles.SIZE), 'image', rule)"
+    ),
+    "labapp.explanations": (
+        "from typing import Literal\n"
+        "from labapp.explanations.methods import ExplanationMethod, MethodChecks, MethodSettings\n"
+        "class Settings(MethodSettings):\n    name: Literal['ours']\n    width: int = 3\n"
+        "class Checks(MethodChecks):\n    method: Literal['ours']\n"
+        "IT = ExplanationMethod('ours', Settings, 'labapp.explanations.cnn', 'good:Checks', "
+        "birds=False)"
+    ),
+    "labapp.instruments": (
+        "from pathlib import Path\n"
+        "from labapp.study.instruments.files import Questionnaire\n"
+        "file = Path(__file__).parent / 'drowsy.yaml'\n"
+        "file.write_text('{id: drowsy, version: 1, title: T, source: Ours, scores: {drowsiness: "
+        "{mean: [now]}}, items: [{id: now, points: 9, low: awake, high: asleep}]}')\n"
+        "IT = Questionnaire('drowsy', file)"
+    ),
+}
+"""The smallest thing of each group, besides tasks."""
+WRONG = {
+    "labapp.metrics": ("IT = 3", "it is int, and no Metric"),
+    "labapp.exporters": (
+        "from labapp.bundle.dataset import BidsDataset\nIT = BidsDataset()",
+        "an exporter 'bids' is there already",
+    ),
+    "labapp.decoders": (
+        "from labapp.representations.architectures import _ALL\nIT = _ALL[0]",
+        "an architecture 'closed-form:circles' is there already",
+    ),
+    "labapp.explanations": (
+        GOOD["labapp.explanations"].replace("Literal['ours']", "str").replace("good:", "wrong:"),
+        "no MethodSettings with `name: Literal['ours']`",
+    ),
+    "labapp.instruments": (
+        GOOD["labapp.instruments"].replace(
+            "'drowsy', file", "'drowsy', Path('/nowhere/drowsy.yaml')"
+        ),
+        "/nowhere/drowsy.yaml is not there",
+    ),
+}
+"""What cannot be used, and why."""
+
+
+@pytest.fixture
+def brought(tmp_path: Path) -> Iterator[Path]:
+    """A package `good` with a thing of each group."""
+    site = tmp_path / "site"
+    for group, code in GOOD.items():
+        name = "good_" + group.removeprefix("labapp.")
+        own = code.replace("good:", f"{name}:")
+        write_package(site, name, own, group=group, entry="IT")
     with on_path(site):
-        (row,) = [row for row in listed() if row["group"] == group]
-    assert row["package"] == "my-exporter"
-    assert row["state"] == discovery.UNREAD
+        yield site
+
+
+@pytest.mark.parametrize("group", GOOD)
+def test_every_group_has_a_catalogue_of_what_is_shipped_and_brought(
+    brought: Path, group: str
+) -> None:
+    catalogue = discovery.catalogue(group)
+    (name,) = catalogue.brought
+    assert list(catalogue) == [*catalogue.shipped, name]
+    assert catalogue[name].name == name
+    assert all(isinstance(thing, catalogue.kind) for thing in catalogue.values())
+    (row,) = [row for row in listed() if row["group"] == group and row["package"] != "labapp"]
+    assert row["state"] == "ready"
+    recorded = environment.describe({})["plugins"]
+    package = {"package": row["package"], "version": "0.1"}
+    assert {"group": group, "name": row["name"], **package} in recorded
+    assert discovery.missing([package]) == ""
+    with without(brought):
+        assert name not in catalogue
+        assert f"recorded with {row['package']} 0.1" in discovery.missing([package])
+
+
+@pytest.mark.parametrize("group", WRONG)
+def test_what_cannot_be_used_is_named_in_every_group(tmp_path: Path, group: str) -> None:
+    code, why = WRONG[group]
+    broken = write_package(tmp_path / "a", "wrong", code, group=group, entry="IT")
+    absent = write_package(tmp_path / "b", "gone", "import nobody_has", group=group, entry="IT")
+    with on_path(broken, absent):
+        states = {row["package"]: row["state"] for row in listed() if row["group"] == group}
+        assert why in states["wrong"]
+        assert "cannot be imported: ModuleNotFoundError" in states["gone"]
+        assert not discovery.catalogue(group).brought
+        assert environment.describe({})["plugins"] == []
+        assert discovery.asset_folders() == ()
+        assert loading.load("quickstart")
+
+
+def test_a_brought_metric_is_computed_and_one_that_fails_is_named(
+    brought: Path, tmp_path: Path
+) -> None:
+    codes, factors = np.eye(4), np.arange(8.0).reshape(4, 2)
+    score = scores.compute(scores.find("spread"), codes, factors, settings={"times": 4})
+    assert score.score == 4 * codes.std()
+    code = GOOD["labapp.metrics"].replace("codes.std()", "codes.nothing()")
+    site = write_package(
+        tmp_path / "other",
+        "failing",
+        code.replace("spread", "failing").replace("good:", "failing:"),
+        group="labapp.metrics",
+        entry="IT",
+    )
+    with on_path(site):
+        (row,) = scores.compute_all(codes, factors, names=["failing"])
+    assert row.score is None
+    assert "The metric 'failing' of an installed package failed: AttributeError" in row.reason
+
+
+def test_a_brought_questionnaire_is_asked_by_its_id(brought: Path, tmp_path: Path) -> None:
+    study = tmp_path / "own.yaml"
+    study.write_text(
+        "{id: own, title: Own, version: 1, flow: [{questionnaire: drowsy}, {questionnaire: seq}]}"
+    )
+    assert loading.load(study).instruments["drowsy"].scores
+    with without(brought), pytest.raises(StudyError, match=r"'instruments/drowsy.yaml' is not"):
+        loading.load(study)
+
+
+def test_a_brought_architecture_reads_packages_of_models(brought: Path, tmp_path: Path) -> None:
+    ours = tmp_path / "ours"
+    shutil.copytree(resources.models() / "circles" / "gt", ours)
+    card = ours / "model.yaml"
+    card.write_text(card.read_text().replace("closed-form:circles", "our-circles"))
+    decoder = load_package(ours)
+    assert decoder.decode(decoder.latents[:2]).shape == (2, 64, 64)
+    with without(brought), pytest.raises(ModelError, match="install the package that brings 'our-"):
+        load_package(ours)
+
+
+def test_a_recipe_names_a_brought_method(brought: Path) -> None:
+    recipe = {
+        "id": "faces/ours",
+        "title": "Ours",
+        "data": {"dataset": "faces", "seed": 8, "train": 1, "validation": 1, "test": 1},
+        "method": {"name": "ours", "width": 5},
+        "schedule": {"steps": 1, "peak": 0.001},
+        "seed": 0,
+    }
+    made = ClassifierRecipe.model_validate(recipe)
+    assert made.whole().model_dump()["method"] == {"name": "ours", "width": 5}
+    assert approach("ours").__name__ == "labapp.explanations.cnn"
+    with without(brought), pytest.raises(ValidationError, match="'ours'"):
+        ClassifierRecipe.model_validate(recipe)
 
 
 def test_lines_for_people_name_package_and_state(tmp_path: Path) -> None:

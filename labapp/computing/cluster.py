@@ -6,13 +6,13 @@ import logging
 import platform
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
-from labapp import __version__
+from labapp import __version__, discovery
 from labapp.errors import SetupError
 
 ANSWERS_S = 10.0
@@ -26,10 +26,12 @@ _log = logging.getLogger(__name__)
 
 
 def versions() -> dict[str, str]:
-    """What has to be the same on every machine for the same numbers and for them to be read."""
+    """What has to be the same on every machine for the same numbers and for them to be read: what
+    is installed, and the packages that add to labapp."""
     packages = {name: version(name) for name in ("distributed", "numpy", "pyarrow")}
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"labapp": __version__, "Python": python, **packages}
+    brought = {plugin.package: plugin.version for plugin in discovery.in_use()}
+    return {"labapp": __version__, "Python": python, **packages, **brought}
 
 
 @contextmanager
@@ -155,15 +157,22 @@ def _checked(client: Any, address: str) -> int:
             todo=f"Install labapp {__version__} where `dask worker` is started.",
         ) from error
     for worker, theirs in found.items():
-        other = [f"{name} {theirs[name]}" for name in ours if theirs[name] != ours[name]]
-        if other:
+        names = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)]
+        if names:
             raise SetupError(
-                f"The Dask worker {worker} runs {', '.join(other)}; here it is "
-                f"{', '.join(f'{name} {said}' for name, said in ours.items())}.",
+                f"The Dask worker {worker} runs {_told(names, theirs)}; here it is "
+                f"{_told(ours | theirs, ours)}.",
                 safe="Nothing was begun.",
                 todo="Install the same versions there: the numbers could differ.",
             )
     return int(sum(client.nthreads().values()))
+
+
+def _told(names: Iterable[str], versions: Mapping[str, str]) -> str:
+    """Versions in words; `no NAME` where something is not installed."""
+    return ", ".join(
+        f"{name} {versions[name]}" if name in versions else f"no {name}" for name in names
+    )
 
 
 def _first_line(error: BaseException) -> str:

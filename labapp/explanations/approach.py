@@ -8,13 +8,14 @@ checks(recipe, network, data) the block of the card that is the method's own
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from torch import nn
 from torch.nn import functional
 
-from labapp.explanations.card import Checks
 from labapp.explanations.fitting import Losses, Phase, Step, adamw, one_cycle
+from labapp.explanations.methods import METHODS, Checks
 from labapp.explanations.photos import SHIFT, Batches, Parts, painted
 from labapp.explanations.recipe import ClassifierRecipe
 
@@ -35,26 +36,9 @@ class Approach(Protocol[DataT]):
 
 
 def approach(name: str) -> Approach[Any]:
-    """The method of that name; see `methods.Method`."""
-    if name == "bagnet":
-        from labapp.explanations import bagnet
-
-        return bagnet
-    if name == "cnn":
-        from labapp.explanations import cnn
-
-        return cnn
-    if name == "protopnet":
-        from labapp.explanations.protopnet import training as protopnet
-
-        return protopnet
-    if name == "prototree":
-        from labapp.explanations.prototree import training as prototree
-
-        return prototree
-    from labapp.explanations import resnet
-
-    return resnet
+    """The method of that name; see `methods.METHODS`."""
+    module: Approach[Any] = import_module(METHODS[name].approach)
+    return module
 
 
 def classifying(

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from labapp.datasets.birds.species import SPECIES
+from labapp.explanations.methods import Checks, MethodChecks
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.representations import document
 from labapp.representations.card import SHA256_PATTERN
@@ -138,7 +139,7 @@ class Pointing(Part):
     on_bird: Share
 
 
-class GradcamChecks(Part):
+class GradcamChecks(MethodChecks):
     """`sisters`: mean correlation of the predicted species' map with those of its sisters."""
 
     method: Literal["resnet"]
@@ -146,7 +147,7 @@ class GradcamChecks(Part):
     sisters: float = Field(ge=-1, le=1)
 
 
-class BagnetChecks(Part):
+class BagnetChecks(MethodChecks):
     """`field`: width and height, in pixels, of what changed one position's evidence, measured by
     changing pixels. `map_error`: greatest difference of a score from the mean of its map.
     """
@@ -158,7 +159,7 @@ class BagnetChecks(Part):
     sisters: float = Field(ge=-1, le=1)
 
 
-class ProtopnetChecks(Part):
+class ProtopnetChecks(MethodChecks):
     """`accuracy` on test pictures: before the last push, after it ("pushed"), with the last layer
     fitted again ("weighed"), and after pruning, with it fitted once more ("pruned").
     `prototypes`: how many were learned; `kept`: after pruning; `fewest`: of a species; `copies`:
@@ -189,7 +190,7 @@ class TreeAccuracy(Part):
     greedy: Share
 
 
-class PrototreeChecks(Part):
+class PrototreeChecks(MethodChecks):
     """`accuracy` on test pictures, when grown, after pruning and after projection. `depth`,
     `questions`, `leaves`: of the tree at last. Over the test pictures: `mean_steps` of the ways,
     share of them answered `present`, and `eligible` pictures: right, with last two steps that
@@ -220,7 +221,7 @@ class Cue(Part):
     misleading_pictures: int = Field(ge=0)
 
 
-class CnnChecks(Part):
+class CnnChecks(MethodChecks):
     """`parameters`: how many were learned. `train_accuracy`: on the training pictures as they are.
     `cues`: by name, where the data have some.
     """
@@ -229,12 +230,6 @@ class CnnChecks(Part):
     parameters: int = Field(ge=1)
     train_accuracy: Share
     cues: dict[str, Cue] | None = None
-
-
-Checks = Annotated[
-    GradcamChecks | BagnetChecks | ProtopnetChecks | PrototreeChecks | CnnChecks,
-    Field(discriminator="method"),
-]
 
 
 class ClassifierCard(Part):

@@ -1,31 +1,48 @@
-"""What a recipe says of the method itself: the network and what is particular to learning it.
+"""The methods of explanation: what a recipe says of each, and where the rest of it is.
 
 Nothing here needs torch.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
+from labapp.discovery import Catalogue, load
+from labapp.plugins.open_union import OpenUnion, one_of
 from labapp.representations.data import Part
 
 
-class Resnet(Part):
+class MethodSettings(Part):
+    """What a recipe says of a method besides its name, which a subclass says as a Literal."""
+
+    name: str
+
+
+class MethodChecks(Part):
+    """What a card says of a method besides its name, which a subclass says as a Literal."""
+
+    method: str
+
+
+class Resnet(MethodSettings):
     """A small residual network, explained by GradCAM."""
 
     name: Literal["resnet"]
 
 
-class Bagnet(Part):
+class Bagnet(MethodSettings):
     """A network that sees patches of `field` pixels alone and adds up what each speaks for."""
 
     name: Literal["bagnet"]
     field: Literal[17, 25, 33, 41] = 33
 
 
-class Protopnet(Part):
+class Protopnet(MethodSettings):
     """Prototypes of each species: patches of training pictures that speak for it.
 
     `field`: pixels that a position of the network's map sees. `each`: prototypes of a species;
@@ -49,7 +66,7 @@ class Protopnet(Part):
     own_at_least: int = Field(default=3, ge=0, le=6)
 
 
-class Prototree(Part):
+class Prototree(MethodSettings):
     """A tree of questions whether a patch of a training picture is there.
 
     `field`: pixels that a position of the network's map sees. `depth`: questions on a way at most;
@@ -80,7 +97,7 @@ class Prototree(Part):
         return self
 
 
-class Cnn(Part):
+class Cnn(MethodSettings):
     """A small convolutional network without normalisation, explained pixel by pixel.
 
     `augmented`: whether training pictures are mirrored, moved and lit by chance.
@@ -90,4 +107,116 @@ class Cnn(Part):
     augmented: bool = True
 
 
-Method = Annotated[Resnet | Bagnet | Protopnet | Prototree | Cnn, Field(discriminator="name")]
+@dataclass(frozen=True, slots=True)
+class ExplanationMethod:
+    """A method: a classifier that is learned for it, and the explanations of its answers. A package
+    brings one by an entry point of the group `labapp.explanations` that names such an object.
+
+    Attributes
+    ----------
+    name : str
+        What `method: {name: ...}` in a recipe says.
+    settings : type
+        What a recipe says besides; derived from `MethodSettings`.
+    birds : bool
+        Whether it learns birds, with their species, genera and marks; else pictures of any classes.
+    approach : str
+        Where its network is and how that learns: a module as `labapp.explanations.approach`
+        describes it.
+    checks : str
+        What the card says of it, as `module:Class`, derived from `MethodChecks`.
+    sets : str
+        The stimulus sets that are built with it, as `module:OBJECT` of several
+        `labapp.explanations.building.sets.Spec`; empty for none.
+    explainer : str
+        Who explains the photos of such a set, as `module:function`, which is given the `Spec` and
+        returns a `labapp.explanations.building.explainer.Explainer`; empty for none.
+    """
+
+    name: str
+    settings: type[MethodSettings]
+    approach: str
+    checks: str
+    birds: bool = True
+    sets: str = ""
+    explainer: str = ""
+
+
+HERE = "labapp.explanations"
+_ALL = (
+    ExplanationMethod(
+        "resnet",
+        Resnet,
+        f"{HERE}.resnet",
+        f"{HERE}.card:GradcamChecks",
+        sets=f"{HERE}.building.sets:GRADCAM",
+        explainer=f"{HERE}.building.heatmaps:by_gradcam",
+    ),
+    ExplanationMethod(
+        "bagnet",
+        Bagnet,
+        f"{HERE}.bagnet",
+        f"{HERE}.card:BagnetChecks",
+        sets=f"{HERE}.building.sets:BAGNET",
+        explainer=f"{HERE}.building.heatmaps:by_bagnet",
+    ),
+    ExplanationMethod(
+        "protopnet",
+        Protopnet,
+        f"{HERE}.protopnet.training",
+        f"{HERE}.card:ProtopnetChecks",
+        sets=f"{HERE}.building.sets:PROTOPNET",
+        explainer=f"{HERE}.building.prototypes:by_prototypes",
+    ),
+    ExplanationMethod(
+        "prototree",
+        Prototree,
+        f"{HERE}.prototree.training",
+        f"{HERE}.card:PrototreeChecks",
+        sets=f"{HERE}.building.sets:PROTOTREE",
+        explainer=f"{HERE}.building.paths:by_paths",
+    ),
+    ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.card:CnnChecks", birds=False),
+)
+
+
+def _problem(method: ExplanationMethod, others: Sequence[ExplanationMethod]) -> str:
+    """Why a method cannot be used; empty where it can."""
+    for cls, base, key in (
+        (method.settings, MethodSettings, "name"),
+        (load(method.checks), MethodChecks, "method"),
+    ):
+        if not issubclass(cls, base) or get_args(cls.model_fields[key].annotation) != (
+            method.name,
+        ):
+            return f"{cls.__name__} is no {base.__name__} with `{key}: Literal[{method.name!r}]`"
+    return ""
+
+
+METHODS: Catalogue[ExplanationMethod] = Catalogue(
+    "labapp.explanations", "a method of explanation", ExplanationMethod, lambda: _ALL, _problem
+)
+
+
+def settings_classes() -> tuple[type[MethodSettings], ...]:
+    """What recipes may say of their methods."""
+    return tuple(method.settings for method in METHODS.values())
+
+
+def checks_classes() -> tuple[type[MethodChecks], ...]:
+    """What cards may say of their methods."""
+    return tuple(load(method.checks) for method in METHODS.values())
+
+
+@cache
+def _settings() -> TypeAdapter[Any]:
+    return TypeAdapter(one_of("name", settings_classes()))
+
+
+@cache
+def _checks() -> TypeAdapter[Any]:
+    return TypeAdapter(one_of("method", checks_classes()))
+
+
+Method = Annotated[MethodSettings, OpenUnion(settings_classes, _settings)]
+Checks = Annotated[MethodChecks, OpenUnion(checks_classes, _checks)]

@@ -15,7 +15,7 @@ from labapp.datasets.folder import Folder
 from labapp.documents import LARGEST, parse_yaml
 from labapp.errors import LabappError, ModelError
 from labapp.explanations.data import BirdsData, Data, FolderData
-from labapp.explanations.methods import Cnn, Method
+from labapp.explanations.methods import METHODS, Method
 from labapp.naming import NotReserved
 from labapp.reading import files
 from labapp.representations import document
@@ -51,12 +51,15 @@ class ClassifierRecipe(Part):
 
     @model_validator(mode="after")
     def _fit(self) -> ClassifierRecipe:
-        """The other methods know of species, genera and marks."""
-        if isinstance(self.method, Cnn) == isinstance(self.data, BirdsData):
-            allowed = "faces or folder" if isinstance(self.method, Cnn) else "birds"
+        """Some methods know of species, genera and marks."""
+        method = METHODS[self.method.name]
+        if method.birds != isinstance(self.data, BirdsData):
+            birds = ", ".join(name for name, known in METHODS.items() if known.birds)
+            rest = ", ".join(name for name, known in METHODS.items() if not known.birds)
             raise ValueError(
-                f"{self.method.name} does not learn {self.data.dataset}, but {allowed}; "
-                "allowed methods: resnet, bagnet, protopnet, prototree for birds, cnn for the rest"
+                f"{method.name} does not learn {self.data.dataset}, but "
+                f"{'birds' if method.birds else 'faces or folder'}; "
+                f"allowed methods: {birds} for birds, {rest} for the rest"
             )
         return self
 

@@ -43,7 +43,11 @@ class OpenUnion:
             self._validate,
             serialization=core_schema.plain_serializer_function_ser_schema(
                 lambda value, info: value.model_dump(
-                    mode=info.mode, by_alias=info.by_alias, exclude_defaults=info.exclude_defaults
+                    mode=info.mode,
+                    by_alias=info.by_alias,
+                    exclude_defaults=info.exclude_defaults,
+                    exclude_unset=info.exclude_unset,
+                    exclude_none=info.exclude_none,
                 ),
                 info_arg=True,
             ),

@@ -75,7 +75,6 @@ def compute(
     MetricError : the metric refuses the data, or the settings; or it is of another package and
         fails.
     """
-    function = metric.load()
     cut = cut and metric.concepts
     taken = above_medians(checked_vectors(codes, factors)[1]) if cut else factors
     more: dict[str, object] = dict(settings or {})
@@ -84,7 +83,7 @@ def compute(
         if metric.progress:
             more["progress"] = partial(say, metric.name)
     try:
-        score = function(codes, taken, seed=seed, as_published=as_published, **more)
+        score = metric.load()(codes, taken, seed=seed, as_published=as_published, **more)
     except MetricError:
         raise
     except Exception as error:

@@ -21,6 +21,7 @@ from labapp.study import conditions
 from labapp.study.conditions import Scope
 from labapp.study.flow import items_of, items_of_tasks, unrolled
 from labapp.study.instruments import Instrument
+from labapp.study.instruments.files import QUESTIONNAIRES
 from labapp.study.schema import Study
 from labapp.study.texts import pages
 
@@ -90,7 +91,10 @@ def asset(name: str) -> Path:
     shipped = resources.assets() / name
     if reading.exists(shipped):
         return shipped
-    brought = (folder / name for folder in discovery.asset_folders())
+    folder, _, file = name.partition("/")
+    if folder == "instruments" and (known := QUESTIONNAIRES.get(file.removesuffix(".yaml"))):
+        return known.file
+    brought = (root / name for root in discovery.asset_folders())
     return next((path for path in brought if reading.exists(path)), shipped)
 
 
@@ -306,9 +310,8 @@ def _nearest(study_path: Path, name: str) -> str:
     }
     near = difflib.get_close_matches(name, sorted(beside), 1, 0.8)
     hint = f"Did you mean {near[0]!r}? Else put" if near else "Put"
-    shipped = sorted(file.stem for file in (resources.assets() / name).parent.glob("*.yaml"))
-    hint_shipped = f" Shipped are: {', '.join(shipped)}." if name.startswith("instruments/") else ""
-    return f"{hint} it (UTF-8) beside the study file, at {study_path.parent / name}.{hint_shipped}"
+    known = f" Known are: {', '.join(QUESTIONNAIRES)}." if name.startswith("instruments/") else ""
+    return f"{hint} it (UTF-8) beside the study file, at {study_path.parent / name}.{known}"
 
 
 def _check(path: Path, located: Located) -> Study:

@@ -18,7 +18,7 @@ from labapp.analysis.tables import load
 from labapp.bundle import folder as bundle_folder
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
-from labapp.errors import BundleError, ExportExists, RecordError
+from labapp.errors import BundleError, ExportExists, RecordError, UsageError
 from labapp.records.layout import EXPORTS, JOURNAL
 from labapp.records.opening import open_record
 from labapp.records.sessions import exports_of
@@ -26,6 +26,7 @@ from labapp.records.tree import ZipTree
 from labapp.session.folder import SessionFolder
 from labapp.tasks.consent.events import ConsentGiven
 from tests.helpers.golden import golden_builder
+from tests.helpers.installed import on_path, write_package
 from tests.helpers.journals import GOLDEN, SessionBuilder, golden_session
 from tests.helpers.packages import copied
 from tests.helpers.trees import flip, snapshot
@@ -402,3 +403,50 @@ def test_a_session_is_not_exported_with_other_files_than_its_studys(tmp_path: Pa
         export([folder], tmp_path / "bundle")
     (folder / "study/golden.yaml").write_bytes(before)
     assert verify(export([folder], tmp_path / "bundle")).ok
+
+
+NAMES = """
+from labapp.bundle.exporters import Exporter
+
+class Names(Exporter):
+    name = "names"
+
+    def write(self, sessions, folder, *, audio):
+        for given in sessions:
+            name = str(given.record.name)
+            folder.add_text(f"{name}.txt", f"{len(given.record.rows)} {given.record.redacted}")
+
+IT = Names()
+"""
+
+
+def test_a_package_brings_a_format(tmp_path: Path) -> None:
+    session = golden_session(tmp_path / "data")
+    site = write_package(
+        tmp_path / "site", "our-names", NAMES, group="labapp.exporters", entry="IT"
+    )
+    with on_path(site):
+        out = export([session], tmp_path / "out", format="names")
+        kept = {"private": tmp_path / "private", "deidentify": True}
+        reduced = export([session], tmp_path / "reduced", format="names", **kept)
+        session.rename(session.with_name(session.name.replace("P01", "P02")))
+        with pytest.raises(BundleError, match="was renamed"):
+            export([*session.parent.glob("sub-*")], tmp_path / "other", format="names")
+    rows = len(open_record(next(session.parent.glob("sub-*"))).rows)
+    assert [path.read_text() for path in out.iterdir()] == [f"{rows} False"]
+    (text,) = [path.read_text() for path in reduced.iterdir()]
+    assert text.endswith("True")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_format_that_nobody_knows_or_that_fails_writes_nothing(tmp_path: Path) -> None:
+    session = golden_session(tmp_path / "data")
+    with pytest.raises(UsageError, match="no format 'names'"):
+        export([session], tmp_path / "out", format="names")
+    broken = NAMES.replace("given.record.rows", "given.nothing")
+    site = write_package(
+        tmp_path / "site", "our-names", broken, group="labapp.exporters", entry="IT"
+    )
+    with on_path(site), pytest.raises(BundleError, match=r"exporter 'names' .* failed"):
+        export([session], tmp_path / "out", format="names")
+    assert not (tmp_path / "out").exists()

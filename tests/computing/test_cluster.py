@@ -11,6 +11,7 @@ import pytest
 from labapp.computing import cluster, unprofiled
 from labapp.errors import SetupError
 from tests.helpers.clusters import local_cluster
+from tests.helpers.installed import on_path, write_package
 
 
 @pytest.fixture
@@ -85,23 +86,44 @@ def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         pass
 
 
+@pytest.mark.parametrize(
+    ("here", "there", "said"),
+    [
+        ({}, {"labapp": "0.0.1"}, r"runs labapp 0\.0\.1; here it is labapp"),
+        ({"a-task": "1"}, {"a-task": "2"}, "runs a-task 2; here it is .*a-task 1"),
+        ({"a-task": "1"}, {}, "runs no a-task; here it is .*a-task 1"),
+        ({}, {"a-task": "2"}, "runs a-task 2; here it is .*no a-task"),
+    ],
+)
 def test_another_version_on_a_worker_is_refused(
-    local: Any, monkeypatch: pytest.MonkeyPatch
+    local: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    here: dict[str, str],
+    there: dict[str, str],
+    said: str,
 ) -> None:
     ours = cluster.versions()
     asked: list[None] = []
 
     def versions() -> dict[str, str]:
         asked.append(None)  # here first; the worker has a copy of its own
-        return ours if len(asked) == 1 else ours | {"labapp": "0.0.1"}
+        return ours | (here if len(asked) == 1 else there)
 
     monkeypatch.setattr(cluster, "versions", versions)
     with (
-        pytest.raises(SetupError, match=r"runs labapp 0\.0\.1; here it is") as told,
+        pytest.raises(SetupError, match=said) as told,
         cluster.cluster(local.scheduler_address),
     ):
         pass
     assert "same versions" in told.value.todo
+
+
+def test_packages_that_add_to_labapp_are_compared(tmp_path: Path) -> None:
+    code = "from labapp.tasks.pages.task import Pages\n\nclass Own(Pages):\n"
+    code += "    name, parts, items, stages = 'own', (), (), ()\n\nTASK = Own()\n"
+    with on_path(write_package(tmp_path / "site", "a-task", code)):
+        assert cluster.versions()["a-task"] == "0.1"
+    assert "a-task" not in cluster.versions()
 
 
 def test_lost_workers_are_told_with_what_is_safe(local: Any) -> None:

@@ -222,7 +222,7 @@ def test_a_session_names_the_package_that_is_missing(example_site: Path, tmp_pat
     (path,) = simulate_study(STUDY, 1, "random", tmp_path / "data")
     recorded = json.loads((path / "environment.json").read_text())[0]
     brought = {"package": "labapp-counterfactual-choice", "version": "1.0.0"}
-    assert recorded["plugins"] == [{"name": STUDY, **brought}]
+    assert recorded["plugins"] == [{"group": "labapp.tasks", "name": STUDY, **brought}]
     with without(example_site), pytest.raises(RecordError) as told:
         read_past(path)
     assert "It was recorded with labapp-counterfactual-choice 1.0.0" in str(told.value)

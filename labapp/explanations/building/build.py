@@ -19,6 +19,7 @@ from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.birds.picture import deciding_visibility
 from labapp.datasets.birds.species import SPECIES, guide, name_of
 from labapp.datasets.split import CHUNK
+from labapp.discovery import load
 from labapp.errors import ModelError, StimuliError
 from labapp.explanations import package
 from labapp.explanations.building.explainer import (
@@ -29,13 +30,11 @@ from labapp.explanations.building.explainer import (
     photo_id,
     ref_of,
 )
-from labapp.explanations.building.heatmaps import Heatmaps
-from labapp.explanations.building.paths import Paths
-from labapp.explanations.building.prototypes import Prototypes
 from labapp.explanations.building.selection import Candidate, Selection, TooFew, select
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.card import VISIBLE
 from labapp.explanations.classifier import Classifier
+from labapp.explanations.methods import METHODS
 from labapp.explanations.photos import as_bytes
 from labapp.stimuli import importing
 from labapp.stimuli.manifest import Class_, Manifest, Method, Photo
@@ -115,13 +114,8 @@ def write(built: Built, folder: Path) -> Path:
 
 def explainer_of(spec: Spec) -> Explainer:
     """Who explains the photos of a set."""
-    match spec.explains:
-        case "gradcam" | "bagnet":
-            return Heatmaps(spec.explains)
-        case "protopnet":
-            return Prototypes(spec.distinction)
-        case "prototree":
-            return Paths(spec.distinction)
+    explainer: Explainer = load(METHODS[spec.needs].explainer)(spec)
+    return explainer
 
 
 def test_rows(model: Classifier) -> BirdRows:

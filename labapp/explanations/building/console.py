@@ -91,7 +91,7 @@ def scored_spec(
 def refuse_scored_options(name: str, **options: object) -> None:
     """Raises UsageError where an option is given that only sets of pixel scores have."""
     given = [key for key, value in options.items() if value is not None]
-    if given and name in sets.SPECS:
+    if given and name in sets.specs():
         raise UsageError(
             f"{name} is not made of pixel scores; it has no options for its images.",
             todo="Leave out --data, --title, --images-per-class and --wrong-per-class.",

@@ -20,6 +20,7 @@ from labapp.explanations.building.explainer import (
     random_of,
 )
 from labapp.explanations.building.selection import options
+from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.maps import upsampled
 from labapp.explanations.photos import UInt8
@@ -95,3 +96,13 @@ class Heatmaps:
         flat = maps.reshape(n * classes, *maps.shape[2:])
         peaks = measuring.peaks(flat, stride).reshape(n, classes, 2)
         return np.rint(heatmaps * 255).astype(np.uint8), strengths, peaks
+
+
+def by_gradcam(spec: Spec) -> Heatmaps:
+    """Who explains the photos of a set."""
+    return Heatmaps("gradcam")
+
+
+def by_bagnet(spec: Spec) -> Heatmaps:
+    """Who explains the photos of a set."""
+    return Heatmaps("bagnet")

@@ -22,6 +22,7 @@ from labapp.explanations.building.explainer import (
     rounded,
 )
 from labapp.explanations.building.selection import Candidate
+from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import UInt8
 from labapp.explanations.prototree import explaining
@@ -124,3 +125,8 @@ def _final(explanation: Explanation, final: FinalTwo) -> dict[str, Any]:
         "present": present,
         "classes": tuple(class_id(species) for species in final.species),
     }
+
+
+def by_paths(spec: Spec) -> Paths:
+    """Who explains the photos of a set."""
+    return Paths(spec.distinction)

@@ -21,6 +21,7 @@ from labapp.explanations.building.explainer import (
     rounded,
 )
 from labapp.explanations.building.selection import options
+from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import UInt8
 from labapp.explanations.protopnet import explaining
@@ -97,3 +98,8 @@ def _ranked(
         }
         for rank, (number, box) in enumerate(zip(ordered.tolist(), boxes, strict=True), start=1)
     ]
+
+
+def by_prototypes(spec: Spec) -> Prototypes:
+    """Who explains the photos of a set."""
+    return Prototypes(spec.distinction)

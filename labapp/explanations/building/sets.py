@@ -6,33 +6,29 @@ Nothing here needs torch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
 
+from labapp.discovery import load
 from labapp.errors import UsageError
 from labapp.explanations.building.selection import Wanted
+from labapp.explanations.methods import METHODS
 from labapp.stimuli.manifest import Kind, Scale
-
-Explains = Literal["gradcam", "bagnet", "protopnet", "prototree"]
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A set to build. distinction: species are told apart; else predictions are agreed with."""
+    """A set to build. needs: the method of the model, as recipes name it; method: its name for
+    people; distinction: species are told apart, else predictions are agreed with."""
 
     id: str
     title: str
-    explains: Explains
+    needs: str
     model: str
     method: str
     kind: Kind
     distinction: bool
     wanted: Wanted
     scale: Scale | None = None
-
-    @property
-    def needs(self) -> str:
-        """The method of the model, as recipes name it."""
-        return "resnet" if self.explains == "gradcam" else self.explains
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +45,72 @@ class ScoredSpec:
 
 HALF, RIGHT_4, RIGHT_10 = Wanted(5, 5), Wanted(4, 0), Wanted(10, 0)
 
-SPECS: dict[str, Spec] = {
-    built.id: built
-    for built in (
-        Spec(
-            "birds-gradcam", "Birds: GradCAM", "gradcam", "birds/resnet", "GradCAM", "heatmaps",
-            True, HALF, "positive",
-        ),
-        Spec(
-            "birds-bagnet", "Birds: BagNet", "bagnet", "birds/bagnet", "BagNet", "heatmaps",
-            True, HALF, "signed",
-        ),
-        Spec(
-            "birds-protopnet-distinction", "Birds: ProtoPNet, four species each", "protopnet",
-            "birds/protopnet", "ProtoPNet", "prototypes", True, RIGHT_4,
-        ),
-        Spec(
-            "birds-protopnet", "Birds: ProtoPNet, the predicted species", "protopnet",
-            "birds/protopnet", "ProtoPNet", "prototypes", False, HALF,
-        ),
-        Spec(
-            "birds-prototree-distinction", "Birds: ProtoTree, the last two steps open", "prototree",
-            "birds/prototree", "ProtoTree", "path", True, RIGHT_10,
-        ),
-        Spec(
-            "birds-prototree", "Birds: ProtoTree, whole paths", "prototree", "birds/prototree",
-            "ProtoTree", "path", False, HALF,
-        ),
-    )
-}  # fmt: skip
+GRADCAM = (
+    Spec(
+        "birds-gradcam",
+        "Birds: GradCAM",
+        "resnet",
+        "birds/resnet",
+        "GradCAM",
+        "heatmaps",
+        True,
+        HALF,
+        "positive",
+    ),
+)
+BAGNET = (
+    Spec(
+        "birds-bagnet",
+        "Birds: BagNet",
+        "bagnet",
+        "birds/bagnet",
+        "BagNet",
+        "heatmaps",
+        True,
+        HALF,
+        "signed",
+    ),
+)
+PROTOPNET = (
+    Spec(
+        "birds-protopnet-distinction",
+        "Birds: ProtoPNet, four species each",
+        "protopnet",
+        "birds/protopnet",
+        "ProtoPNet",
+        "prototypes",
+        True,
+        RIGHT_4,
+    ),
+    Spec(
+        "birds-protopnet",
+        "Birds: ProtoPNet, the predicted species",
+        "protopnet",
+        "birds/protopnet",
+        "ProtoPNet",
+        "prototypes",
+        False,
+        HALF,
+    ),
+)
+PROTOTREE = (
+    Spec(
+        "birds-prototree-distinction", "Birds: ProtoTree, the last two steps open", "prototree",
+        "birds/prototree", "ProtoTree", "path", True, RIGHT_10,
+    ),
+    Spec(
+        "birds-prototree", "Birds: ProtoTree, whole paths", "prototree", "birds/prototree",
+        "ProtoTree", "path", False, HALF,
+    ),
+)  # fmt: skip
+
+
+@cache
+def specs() -> dict[str, Spec]:
+    """The sets that explain birds, of every method, by their ids."""
+    sets = (load(method.sets) for method in METHODS.values() if method.sets)
+    return {spec.id: spec for of_method in sets for spec in of_method}
+
 
 SCORED_SPECS = {
     scored.id: scored
@@ -87,7 +120,7 @@ SCORED_SPECS = {
 
 def spec(name: str) -> Spec:
     """The set of that name. Raises UsageError."""
-    if name not in SPECS:
-        names = ", ".join((*SPECS, *SCORED_SPECS))
-        raise UsageError(f"There is no set {name!r} to build.", todo=f"Use one of: {names}.")
-    return SPECS[name]
+    if name not in specs():
+        known = ", ".join((*specs(), *SCORED_SPECS))
+        raise UsageError(f"There is no set {name!r} to build.", todo=f"Use one of: {known}.")
+    return specs()[name]

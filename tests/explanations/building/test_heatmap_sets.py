@@ -15,7 +15,7 @@ from labapp.explanations.building import build
 from labapp.explanations.building.explainer import Job, pictures_of
 from labapp.explanations.building.heatmaps import Heatmaps
 from labapp.explanations.building.selection import Candidate, Wanted
-from labapp.explanations.building.sets import SPECS
+from labapp.explanations.building.sets import specs
 from labapp.explanations.classifier import Classifier
 from labapp.stimuli import importing, pictures
 
@@ -78,7 +78,7 @@ def test_a_photo_is_explained_the_same_whichever_others_are(resnet: Classifier) 
 
 
 def test_a_set_is_built_alike_twice_and_is_in_order(resnet: Classifier, tmp_path: Path) -> None:
-    spec = replace(SPECS["birds-gradcam"], wanted=SMALL)
+    spec = replace(specs()["birds-gradcam"], wanted=SMALL)
     told: list[str] = []
     one = build.built_of(resnet, spec, seed=5, progress=lambda what, *_: told.append(what))
     other = build.built_of(resnet, spec, seed=5)
@@ -94,7 +94,7 @@ def test_a_set_is_built_alike_twice_and_is_in_order(resnet: Classifier, tmp_path
 
 def test_a_model_of_another_method_is_refused(resnet: Classifier) -> None:
     with pytest.raises(ModelError, match="is built from a bagnet; birds/resnet is a resnet"):
-        build.built_of(resnet, replace(SPECS["birds-bagnet"], wanted=SMALL), seed=1)
+        build.built_of(resnet, replace(specs()["birds-bagnet"], wanted=SMALL), seed=1)
 
 
 def test_too_few_photos_are_refused_with_their_number(
@@ -102,4 +102,4 @@ def test_too_few_photos_are_refused_with_their_number(
 ) -> None:
     monkeypatch.setattr(build, "MOST", 2)
     with pytest.raises(StimuliError, match="too few photos for birds-gradcam: of 40 looked at"):
-        build.built_of(resnet, SPECS["birds-gradcam"], seed=1)
+        build.built_of(resnet, specs()["birds-gradcam"], seed=1)

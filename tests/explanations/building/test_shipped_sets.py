@@ -11,13 +11,13 @@ from labapp.explanations import package
 from labapp.explanations.building import build
 from labapp.explanations.building.explainer import Job, photo_id
 from labapp.explanations.building.selection import Candidate
-from labapp.explanations.building.sets import SPECS
+from labapp.explanations.building.sets import specs
 from labapp.stimuli import importing, library, pictures
 from labapp.stimuli.manifest import Manifest, Photo
 from tests.helpers import shipped_stimuli
 
 
-@pytest.fixture(params=sorted(SPECS))
+@pytest.fixture(params=sorted(specs()))
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -26,14 +26,14 @@ def test_a_shipped_set_is_in_order_and_keeps_the_rules(name: str) -> None:
     found = importing.checked(library.shipped() / name)
     assert found.warnings == []
     assert found.manifest is not None
-    shipped_stimuli.holds(found.manifest, SPECS[name])
+    shipped_stimuli.holds(found.manifest, specs()[name])
     folder = library.shipped() / name
     assert {path.name for path in folder.iterdir()} == {*found.files, "manifest.json"}
     assert sum(path.stat().st_size for path in folder.iterdir()) < 1_200_000
 
 
 def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
-    shipped, spec = library.load(name), SPECS[name]
+    shipped, spec = library.load(name), specs()[name]
     manifest = shipped.manifest
     model = package.load(spec.model)
     assert manifest.method.sha256 == model.card.weights_sha256
