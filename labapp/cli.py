@@ -18,6 +18,7 @@ from labapp.cli_options import (
     Blind,
     Dask,
     Data,
+    Format,
     Json,
     Mixture,
     Out,
@@ -177,14 +178,7 @@ def export(
         list[str], typer.Argument(help="Sessions: names or folders, or a study's folder.")
     ],
     out: Out,
-    format_: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="bids, or one that an installed package brings (labapp plugins list).",
-        ),
-    ] = "bids",
+    format_: Format = "bids",
     zip_: Annotated[bool, typer.Option("--zip", help="Write one .zip instead.")] = False,
     deidentify: Annotated[
         bool,

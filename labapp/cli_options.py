@@ -173,3 +173,13 @@ def positive_speed(speed: float) -> float:
     if not 0 < speed <= 1000:
         raise UsageError(f"--speed must be above 0 and at most 1000, found {speed:g}.")
     return speed
+
+
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="bids, or one that an installed package brings (labapp plugins list).",
+    ),
+]
