@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labapp.analysis.parts import Parts
-from labapp.analysis.scores import fold_scores
 
-from labapp.analysis.questionnaires import AnswerRecord
+from labapp.analysis.questionnaires import AnswerRecord, fold_scores
+from labapp.analysis.walk import Parts
 from labapp.study.instruments import Instrument, Rating
 from labapp.study.instruments.scoring import OLD_NAMES, Score, as_answered, declared, of_name
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
@@ -39,7 +38,7 @@ def weighed(ratings: Answers, comparisons: Answers) -> dict[str, float]:
         ("c", "nasa-tlx-weights", comparisons),
     ):
         planned = shipped(name).planned_scores()
-        row = {"part": "questionnaire", "id": part, "instrument": name, "about": None}
+        row = {"part": "questionnaire", "id": part, "title": "", "instrument": name, "about": None}
         asked.append(row | {"scoring": planned})
         rows += [
             AnswerRecord(part, name, item, value, value, 0.0, 0.0, 0, 1, 1.0)
