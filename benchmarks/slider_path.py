@@ -208,11 +208,11 @@ def measure(window: ParticipantWindow, n: int) -> np.ndarray:
             assert isinstance(control, DialSlider)
             held = control
             kind = QEvent.Type.MouseButtonPress
-            x = held.handle_x(held.value)
+            x = held.handle_x(held.shown)
             QCoreApplication.postEvent(held, mouse(kind, held, x, down=True))
             settle()
         assert held is not None
-        before = held.value
+        before = held.shown
         while True:
             x = float(rng.uniform(15, held.width() - 15))
             if abs(x - held.handle_x(before)) > 3:

@@ -33,7 +33,7 @@ from labapp.clock import NS
 from labapp.tasks.unmasking.observer import Annotator, Reply
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui import controller
-from labapp.ui.widgets.checkbox import CheckBox
+from labapp.ui.widgets.option_list import CheckBox
 from labapp.ui.widgets.responses import ResponseButton
 
 LOOK_MS = 20

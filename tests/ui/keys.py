@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from labapp.ui.widgets.choice import Choice, Option
+
 
 def focus() -> QWidget:
-    """The widget that takes the keys."""
+    """The widget that takes the keys; of an option its choice."""
     widget = QApplication.focusWidget()
     assert widget is not None, "nothing has the focus"
-    return widget
+    return widget.choice if isinstance(widget, Option) else widget
 
 
 def press(*keys: Qt.Key) -> None:
     """Press keys, one after another, where the focus is."""
     for key in keys:
-        QTest.keyClick(focus(), key)
+        QTest.keyClick(QApplication.focusWidget(), key)
         QApplication.processEvents()
 
 
-def click(choice: Any, place: int) -> None:
-    """Click a point of a row of choices, counted from 1."""
-    at = choice.box(place - 1).center().toPoint()
-    QTest.mouseClick(choice, Qt.MouseButton.LeftButton, pos=at)
+def click(choice: Choice, place: int) -> None:
+    """Click an option, counted from 1."""
+    QTest.mouseClick(choice.options[place - 1], Qt.MouseButton.LeftButton)
     QApplication.processEvents()
 
 

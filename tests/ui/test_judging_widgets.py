@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.stimuli import colour
 from labapp.ui import theme
+from labapp.ui.widgets.cards import ClassTabs
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.heatmap_bar import HeatmapBar
 from labapp.ui.widgets.photo_view import PhotoView, cut_out, image_of
-from labapp.ui.widgets.question_row import QuestionRow
-from labapp.ui.widgets.segmented import SegmentedChoice
-from labapp.ui.widgets.species_tabs import SpeciesTabs
+from labapp.ui.widgets.segments import QuestionRow, Segments
 from scripts.screens_judging import point
+from tests.ui.hearing import Role, heard, names, taken
 
 P = theme.LIGHT
 LEFT = Qt.MouseButton.LeftButton
@@ -145,14 +145,14 @@ def test_enlarging_by_keyboard(show, qapp):
     assert enlarger.enlarging is None
 
 
-def asked(choice: SegmentedChoice) -> list[tuple[int, str]]:
+def asked(choice: Segments) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     choice.chosen.connect(lambda index, device: found.append((index, device)))
     return found
 
 
 def test_options_by_keys_and_mouse_only_ask(show):
-    choice = SegmentedChoice(("1", "2", "3", "4"), P, "Similarity, row 2", each=38)
+    choice = Segments(("1", "2", "3", "4"), P, "Similarity, row 2", each=38)
     said = asked(choice)
     show(choice)
     assert choice.index is None
@@ -162,27 +162,28 @@ def test_options_by_keys_and_mouse_only_ask(show):
     QTest.keyClick(choice, Qt.Key.Key_Space)
     QTest.keyClick(choice, Qt.Key.Key_4)
     QTest.keyClick(choice, Qt.Key.Key_5)
-    QTest.mouseClick(choice, LEFT, pos=choice.box(1).center().toPoint())
+    QTest.mouseClick(choice.options[1], LEFT)
     assert said == [(2, "keyboard"), (3, "keyboard"), (1, "mouse")]
     assert choice.index is None, "the session decides"
     choice.show_index(1)
-    QTest.mouseClick(choice, LEFT, pos=choice.box(1).center().toPoint())
+    QTest.mouseClick(choice.options[1], LEFT)
     assert len(said) == 3, "the same answer again is none"
-    assert choice.accessibleName() == "Similarity, row 2: 1 / 2 / 3 / 4"
-    assert choice.accessibleDescription() == "2"
+    told = heard(choice.options[1])
+    assert told == ("2", Role.RadioButton, "", "Similarity, row 2", 2, 4, True)
+    assert taken(choice) == ["2"]
     choice.show_index(None)
-    assert choice.accessibleDescription() == ""
+    assert taken(choice) == []
     choice.set_locked(True)
-    QTest.mouseClick(choice, LEFT, pos=choice.box(0).center().toPoint())
+    QTest.mouseClick(choice.options[0], LEFT)
     QTest.keyClick(choice, Qt.Key.Key_1)
     assert len(said) == 3
 
 
 def test_options_with_markup_are_heard_without_it_and_drawn_with_it(show):
-    plain = SegmentedChoice(("It is correct", "It is not"), P, "Q", upright=True)
-    marked = SegmentedChoice(("It is <u>correct</u>", "It is not"), P, "Q", upright=True)
+    plain = Segments(("It is correct", "It is not"), P, "Q", upright=True)
+    marked = Segments(("It is <u>correct</u>", "It is not"), P, "Q", upright=True)
     show(plain, marked)
-    assert plain.accessibleName() == marked.accessibleName() == "Q: It is correct / It is not"
+    assert names(plain) == names(marked) == ["It is correct", "It is not"]
     assert plain.size() == marked.size()
     assert plain.grab().toImage() != marked.grab().toImage()
     assert marked.box(0).bottom() <= marked.box(1).top()
@@ -190,8 +191,8 @@ def test_options_with_markup_are_heard_without_it_and_drawn_with_it(show):
 
 def test_options_break_into_lines_and_choosing_moves_nothing(show):
     texts = ("Not confident at all", "Somewhat confident", "Completely confident")
-    one = SegmentedChoice(texts, P, "Q")
-    two = SegmentedChoice(texts, P, "Q", lines=2)
+    one = Segments(texts, P, "Q")
+    two = Segments(texts, P, "Q", lines=2)
     show(one, two)
     assert two.width() < 0.75 * one.width()
     assert two.height() > one.height()
@@ -216,15 +217,15 @@ def test_a_question_is_marked_where_its_answer_is_missing(show):
 
 
 def test_tabs_say_how_much_is_rated(show):
-    tabs = SpeciesTabs(("Species 1", "Species 2"), P, "{}: {} of {}".format)
+    tabs = ClassTabs(("Species 1", "Species 2"), P, "Rows", "{}: {} of {}".format)
     opened: list[int] = []
     tabs.opened.connect(opened.append)
     show(tabs)
     tabs.show_state(1, ((3, 3), (0, 3)), (False, True))
-    assert tabs.accessibleName() == "Species 1: 3 of 3 / Species 2: 0 of 3"
-    assert tabs.accessibleDescription() == "Species 1: 3 of 3"
-    QTest.mouseClick(tabs, LEFT, pos=tabs.box(2).center().toPoint())
-    QTest.mouseClick(tabs, LEFT, pos=tabs.box(1).center().toPoint())
+    assert names(tabs) == ["Species 1: 3 of 3", "Species 2: 0 of 3"]
+    assert taken(tabs) == ["Species 1: 3 of 3"]
+    QTest.mouseClick(tabs.options[1], LEFT)
+    QTest.mouseClick(tabs.options[0], LEFT)
     QTest.keyClick(tabs, Qt.Key.Key_Right)
     QTest.keyClick(tabs, Qt.Key.Key_2)
     assert opened == [2, 2, 2]

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-import labapp.ui
+import labapp
 from labapp.events import Source
 from labapp.events.commands import AddNote
 from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
@@ -20,7 +20,7 @@ from tests.helpers.rooms import Room
 from tests.ui.desk import Desk
 from tests.ui.desk import desk as desk
 
-UI = Path(labapp.ui.__file__).parent
+ROOMS = Path(labapp.__file__).parent
 FIELDS = {"QLineEdit", "QPlainTextEdit", "QTextEdit"}
 LIMITS = {"Limit", "limit"}
 
@@ -34,7 +34,7 @@ def called(tree: ast.AST) -> list[str]:
 def test_every_field_has_its_limit_told() -> None:
     """Qt cuts at 32,767 characters, or where it was told to, and says nothing."""
     seen = 0
-    for path in UI.rglob("*.py"):
+    for path in (*(ROOMS / "ui").rglob("*.py"), *(ROOMS / "tasks").rglob("*.py")):
         names = called(ast.parse(path.read_text()))
         if path.name != "limit.py":
             assert "setMaxLength" not in names, f"{path} cuts silently"

@@ -44,7 +44,7 @@ def test_the_mirror_is_the_participants_screen(desk: Desk) -> None:
     desk.console.refresh()
     trial, screen = runner.state.part_state.trial, picture.screen
     assert isinstance(screen, ReconstructionScreen)
-    assert [row.control.value for row in screen.dials.rows] == pytest.approx(trial.z)
+    assert [row.control.shown for row in screen.dials.rows] == pytest.approx(trial.z)
     percent = f"{trial.alignment * 100:.1f}"
     assert f"{percent}\N{NO-BREAK SPACE}% / 90 %" in mirror.facts.text.replace(" % /", "\xa0% /")
     assert "In the hand: Dial 2, " in mirror.facts.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from labapp import resources
 from labapp.events.commands import Next
@@ -19,6 +19,7 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to
+from tests.ui.keys import focus
 
 TRADE, HOW_WELL = "hive-trade-off", "hive-understanding"
 PAGES = [
@@ -155,7 +156,7 @@ def test_the_questions_follow_the_text_and_have_the_keyboard(judged):
     screen = window.screen_shown
     text = screen.findChild(TextAbove)
     row = screen.items[0].row
-    assert QApplication.focusWidget() is row
+    assert focus() is row
     assert text.mapTo(screen, QPoint(0, text.height())).y() <= row.mapTo(screen, QPoint(0, 0)).y()
     QTest.keyClick(row, Qt.Key.Key_4)
     QTest.mouseClick(window.bottom.right, Qt.MouseButton.LeftButton)

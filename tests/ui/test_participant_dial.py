@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from labapp.representations.space import Continuous
 from labapp.ui import theme
-from labapp.ui.widgets.choices import ChoiceRow, Look
 from labapp.ui.widgets.dial import HANDLE_R, DialSlider
+from labapp.ui.widgets.scale import Look, Scale
 
 WIDE = Continuous("z", -20.0, 20.0)
 LEFT = Qt.MouseButton.LeftButton
@@ -51,15 +51,15 @@ def test_every_step_is_reached_by_keyboard(dial):
         QTest.keyClick(dial, Qt.Key.Key_Right)
     assert [value for value, _ in dial.asked] == [round(0.01 * (i + 1), 2) for i in range(150)]
     QTest.keyClick(dial, Qt.Key.Key_PageDown)
-    assert dial.value == 1.4
+    assert dial.shown == 1.4
     QTest.keyClick(dial, Qt.Key.Key_Left)
     QTest.keyClick(dial, Qt.Key.Key_Up)
     QTest.keyClick(dial, Qt.Key.Key_Down)
-    assert dial.value == 1.39
+    assert dial.shown == 1.39
     QTest.keyClick(dial, Qt.Key.Key_Home)
-    assert dial.value == -20.0
+    assert dial.shown == -20.0
     QTest.keyClick(dial, Qt.Key.Key_End)
-    assert dial.value == 20.0
+    assert dial.shown == 20.0
     assert {device for _, device in dial.asked} == {"keyboard"}
 
 
@@ -69,7 +69,7 @@ def test_every_step_is_reached_by_shift_drag(dial):
     for x in range(60):
         move = QPointF(at(dial, 0.0) + QPoint(x, 0))
         send_move(dial, move, SHIFT)
-        reached.add(dial.value)
+        reached.add(dial.shown)
     QTest.mouseRelease(dial, LEFT, SHIFT, at(dial, 0.0))
     steps = sorted(reached)
     assert len(steps) >= 20
@@ -93,23 +93,23 @@ def test_drag_is_coarse_and_shift_in_the_middle_does_not_jump(dial):
     QTest.mousePress(dial, LEFT, pos=at(dial, 0.0))
     assert dial.asked == []  # taking hold of the handle moves nothing
     send_move(dial, start + QPointF(20, 0))
-    coarse = dial.value
+    coarse = dial.shown
     assert coarse > 2.0
     send_move(dial, start + QPointF(21, 0), SHIFT)
-    assert dial.value - coarse < 0.2
-    near = dial.value
+    assert dial.shown - coarse < 0.2
+    near = dial.shown
     send_move(dial, start + QPointF(25, 0), SHIFT)
-    assert round(dial.value - near, 9) == 0.02
+    assert round(dial.shown - near, 9) == 0.02
     QTest.mouseRelease(dial, LEFT, pos=at(dial, 0.0))
-    before = dial.value
+    before = dial.shown
     send_move(dial, start)
-    assert dial.value == before
+    assert dial.shown == before
 
 
 def test_a_click_in_the_track_moves_the_handle_there(dial):
     where = QPoint(dial.width() // 4, dial.height() // 2)
     QTest.mouseClick(dial, LEFT, pos=where)
-    assert abs(dial.handle_x(dial.value) - where.x()) <= 1
+    assert abs(dial.handle_x(dial.shown) - where.x()) <= 1
     assert dial.asked[0][1] == "mouse"
     assert dial.selections == ["mouse"]
 
@@ -122,9 +122,9 @@ def test_the_handle_stays_inside(dial, value):
 def test_dragging_beyond_the_ends_stops_at_the_limits(dial):
     QTest.mousePress(dial, LEFT, pos=at(dial, 0.0))
     send_move(dial, QPointF(5000, 5))
-    assert dial.value == 20.0
+    assert dial.shown == 20.0
     send_move(dial, QPointF(-5000, 5))
-    assert dial.value == -20.0
+    assert dial.shown == -20.0
     QTest.mouseRelease(dial, LEFT, pos=at(dial, 0.0))
 
 
@@ -162,7 +162,7 @@ def test_a_locked_dial_takes_no_input(dial):
     QTest.mouseClick(dial, LEFT, pos=QPoint(20, 16))
     wheel(dial, 2)
     assert dial.asked == []
-    assert dial.value == 0.0
+    assert dial.shown == 0.0
     assert dial.focusPolicy() == Qt.FocusPolicy.NoFocus
     dial.set_locked(False)
     assert dial.grab().toImage() != looks
@@ -226,7 +226,7 @@ def test_the_start_tick_and_the_focus_are_visible(dial):
 
 @pytest.fixture
 def choices(qtbot):
-    row = ChoiceRow(10, theme.LIGHT, Look(pitch=24))
+    row = Scale(10, theme.LIGHT, Look(pitch=24))
     row.resize(300, 32)
     row.show()
     row.asked = []
@@ -237,7 +237,7 @@ def choices(qtbot):
 
 def test_choices_by_mouse_and_keyboard(choices):
     assert choices.index is None
-    QTest.mouseClick(choices, LEFT, pos=choices.centre(4).toPoint())
+    QTest.mouseClick(choices.options[4], LEFT)
     QTest.keyClick(choices, Qt.Key.Key_Right)
     QTest.keyClick(choices, Qt.Key.Key_Home)
     QTest.keyClick(choices, Qt.Key.Key_Left)
@@ -246,13 +246,13 @@ def test_choices_by_mouse_and_keyboard(choices):
     QTest.keyClick(choices, Qt.Key.Key_3)
     assert choices.index == 9  # unnumbered choices do not answer to digits
     choices.set_locked(True)
-    QTest.mouseClick(choices, LEFT, pos=choices.centre(1).toPoint())
+    QTest.mouseClick(choices.options[1], LEFT)
     QTest.keyClick(choices, Qt.Key.Key_Left)
     assert choices.index == 9
 
 
 def test_numbered_choices_answer_to_digits(qtbot):
-    row = ChoiceRow(7, theme.LIGHT, Look(numbered=True))
+    row = Scale(7, theme.LIGHT, Look(numbered=True))
     qtbot.addWidget(row)
     QTest.keyClick(row, Qt.Key.Key_8)
     assert row.index is None

@@ -87,7 +87,7 @@ def check(window: ParticipantWindow, where: str) -> None:
     expected.sort(key=lambda button: button in leaving(window))
     assert rest == [w for w in expected if w.isVisible() and w.isEnabled()], where
     screen = window.screen_shown
-    turn = list(screen.turn()) if screen is not None else []
+    turn = [w.focusProxy() or w for w in screen.turn()] if screen is not None else []
     assert [w for w in content if w in turn] == [w for w in turn if w in content], where
     for before, after in pairwise(w for w in content if w not in turn):
         assert reads(place(window, before), place(window, after)), (where, before, after)

@@ -42,7 +42,7 @@ def test_the_first_question_of_the_new_attempt_is_shown(qapp, tmp_path: Path) ->
         assert screen.head().question == "Question 1 of 3"
         trial = trial_of(session)
         assert (trial.number, trial.attempt) == (1, 2)
-        shown = [row.control.value for row in screen.dials.rows]
+        shown = [row.control.shown for row in screen.dials.rows]
         assert shown == list(trial.z_start)
         assert trial.started_ns is not None
     finally:

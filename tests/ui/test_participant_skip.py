@@ -160,7 +160,7 @@ def test_a_part_that_the_moderator_skips_is_covered_without_a_button(opens, qapp
 def test_dials_stand_still_while_the_participant_is_asked_to_leave(opens, qapp) -> None:
     room, window = opens()
     dial = window.screen_shown.dials.rows[1].control
-    value, moved = dial.value, room.count("dial.moved")
+    value, moved = dial.shown, room.count("dial.moved")
     working = room.runner.state.pauses.working_ns(room.clock.now_ns())
     press(KEY.Key_Escape)
     assert focus() is window.leave.stay
@@ -173,7 +173,7 @@ def test_dials_stand_still_while_the_participant_is_asked_to_leave(opens, qapp) 
     for _ in range(8):
         press(KEY.Key_Tab)
         assert window.leave.isAncestorOf(focus()), "the focus stays in the question"
-    assert (dial.value, room.count("dial.moved")) == (value, moved)
+    assert (dial.shown, room.count("dial.moved")) == (value, moved)
     assert room.count("trial.ended") == 0
     assert room.runner.state.pauses.working_ns(room.clock.now_ns()) == working
     window.leave.stay.setFocus()

@@ -130,7 +130,7 @@ def test_a_described_option_is_stored_too(open_room, open_window, tmp_path, qapp
     window = open_window(room)
     view = next(view for view in window.screen_shown.items if getattr(view, "field", None))
     own = next(i for i, option in enumerate(view.choice.options) if option.describe)
-    QTest.mouseClick(view.group.buttons[own], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(view.group.options[own], Qt.MouseButton.LeftButton)
     qapp.processEvents()
     assert focus() is view.field.edit
     QTest.keyClicks(focus(), "mine")

@@ -10,9 +10,9 @@ from labapp.events.commands import Next
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
 from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.choices import ChoiceRow, Look
+from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK, AnswerRow
+from labapp.ui.widgets.scale import Look, Scale
 from labapp.ui.widgets.series import view_of
 from labapp_counterfactual.commands import ChooseCandidate, HandInChoice, RateConfidence
 from labapp_counterfactual.pictures import Choice
@@ -78,12 +78,16 @@ class CounterfactualScreen(Screen):
             Candidate(picture, letter)
             for picture, letter in zip(self.pictures, letters, strict=True)
         ]
-        self.answers = AnswerRow(palette)
+        self.answers = AnswerRow(palette, words("this_picture"))
         self.answers.show_texts(tuple(letters))
         self.confidence_label = QLabel(words("counterfactual_confidence"))
         self.confidence_label.setWordWrap(True)
-        self.confidence = ChoiceRow(POINTS, palette, Look(digits=True, numbered=True, first=1))
-        self.confidence.setAccessibleName(words("counterfactual_confidence"))
+        self.confidence = Scale(
+            POINTS,
+            palette,
+            Look(digits=True, numbered=True, first=1),
+            words("counterfactual_confidence"),
+        )
         self.feedback = QLabel()
         self.feedback.setWordWrap(True)
         self._lay_out()

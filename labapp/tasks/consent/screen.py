@@ -24,9 +24,9 @@ from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot
 from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.checkbox import CheckBox
 from labapp.ui.widgets.limit import Limit
 from labapp.ui.widgets.markdown import MarkdownView
+from labapp.ui.widgets.option_list import CheckBox
 from labapp.ui.widgets.signature import SignatureField
 
 CARD_WIDTH = 400

@@ -64,8 +64,9 @@ def _cell(layout: QLayout, index: int) -> tuple[int, int]:
 
 def in_turn(order: Sequence[QWidget], turn: Sequence[QWidget]) -> list[QWidget]:
     """The order in which some follow one another as a task wants it, wherever they stand; they come
-    where the first of them does."""
-    chain = [widget for widget in turn if widget in order]
+    where the first of them does. A choice stands for the option that Tab comes to."""
+    wanted = (widget.focusProxy() or widget for widget in turn)
+    chain = [widget for widget in wanted if widget in order]
     first = min((order.index(widget) for widget in chain), default=0)
     others = [widget for widget in order if widget not in chain]
     at = sum(widget not in chain for widget in order[:first])

@@ -10,7 +10,9 @@ key moves a tenth of the range.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil, floor, log10
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -23,7 +25,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from labapp.representations.space import Continuous
 from labapp.ui import theme
@@ -35,6 +37,8 @@ TRACK_H = 6.0
 PAGE_STEPS = 10
 PUBLISHED_PAGES = 10
 """As published, so many Page keys go from one limit to the other, as in common browsers."""
+EVEN = 1e-6
+"""Steps by which a limit may miss a whole number of them."""
 FINE_PX_PER_STEP = 2.0
 """Shift+drag: at most one step in so many pixels, whatever the range."""
 WHEEL_NOTCH = 120
@@ -59,12 +63,14 @@ class _Drag:
     device: str
 
 
-class DialSlider(QWidget):
+class DialSlider(QAbstractSlider):
     """moved(value, device): the hand asks for a value (on its step); selected(device): it took hold
     of the dial. device: mouse, touch, keyboard or wheel.
 
     The handle follows the hand at once; `show_value` sets what the session says. improved: with
-    fine dragging, fine Page keys and the wheel (False: as published).
+    fine dragging, fine Page keys and the wheel (False: as published). said: a number as the
+    participant's language writes it. To Qt, and so to a screen reader, the value is a number of
+    steps; the value itself is its description.
     """
 
     moved = Signal(float, str)
@@ -77,12 +83,15 @@ class DialSlider(QWidget):
         parent: QWidget | None = None,
         *,
         improved: bool = True,
+        said: Callable[[str], str] = str,
     ) -> None:
         super().__init__(parent)
         self._dimension = dimension
         self._improved = improved
         self._colors = palette
-        self._value = dimension.snap(dimension.low)
+        self._said = said
+        self._digits = max(0, ceil(-log10(dimension.step) - EVEN))
+        self._shown = dimension.snap(dimension.low)
         self._start: float | None = None
         self._locked = False
         self._drag: _Drag | None = None
@@ -93,15 +102,21 @@ class DialSlider(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setOrientation(Qt.Orientation.Horizontal)
+        step = dimension.step
+        self.setRange(floor(dimension.low / step + EVEN), ceil(dimension.high / step - EVEN))
+        self.setPageStep(max(1, round(self._page() / step)))
+        self._follow()
+        self.valueChanged.connect(self._stepped_to)
 
     @property
     def dimension(self) -> Continuous:
         return self._dimension
 
     @property
-    def value(self) -> float:
-        """What the handle shows."""
-        return self._value
+    def shown(self) -> float:
+        """The value that the handle shows."""
+        return self._shown
 
     @property
     def locked(self) -> bool:
@@ -109,9 +124,20 @@ class DialSlider(QWidget):
 
     def show_value(self, value: float) -> None:
         """Put the handle where the session says."""
-        if value != self._value:
-            self._value = value
+        if value != self._shown:
+            self._shown = value
+            self._follow()
             self.update()
+
+    def _follow(self) -> None:
+        """Tell Qt, and whoever hears the screen, what the handle shows."""
+        self.setValue(round(self._shown / self._dimension.step))
+        self.setAccessibleDescription(self._said(f"{self._shown:.{self._digits}f}"))
+
+    def _stepped_to(self, steps: int) -> None:
+        """Qt's value is another one: by what is shown, or by a screen reader."""
+        if not self._locked and steps != round(self._shown / self._dimension.step):
+            self._ask(steps * self._dimension.step, "keyboard")
 
     def set_start(self, value: float | None) -> None:
         """The light tick at the starting value; None for none."""
@@ -163,9 +189,10 @@ class DialSlider(QWidget):
 
     def _ask(self, value: float, device: str) -> None:
         snapped = self._dimension.snap(value)
-        if snapped == self._value:
+        if snapped == self._shown:
             return
-        self._value = snapped
+        self._shown = snapped
+        self._follow()
         self.update()
         self.moved.emit(snapped, device)
 
@@ -182,8 +209,8 @@ class DialSlider(QWidget):
         self._announce(device)
         x = event.position().x()
         fine = self._is_fine(event)
-        on_handle = abs(x - self.handle_x(self._value)) <= RING_R
-        value = self._value
+        on_handle = abs(x - self.handle_x(self._shown)) <= RING_R
+        value = self._shown
         if not (on_handle or fine):
             d = self._dimension
             value = d.low + (x - RING_R) * self._per_px(fine=False)
@@ -223,9 +250,9 @@ class DialSlider(QWidget):
             event.ignore()
             return
         if key in _STEP_KEYS:
-            wanted = self._value + _STEP_KEYS[key] * d.step
+            wanted = self._shown + _STEP_KEYS[key] * d.step
         elif key in _PAGE_KEYS:
-            wanted = self._value + _PAGE_KEYS[key] * self._page()
+            wanted = self._shown + _PAGE_KEYS[key] * self._page()
         elif key == Qt.Key.Key_Home:
             wanted = d.low
         elif key == Qt.Key.Key_End:
@@ -245,7 +272,7 @@ class DialSlider(QWidget):
         notches = int(self._wheel / WHEEL_NOTCH)
         self._wheel -= notches * WHEEL_NOTCH
         if notches:
-            self._ask(self._value + notches * self._dimension.step, "wheel")
+            self._ask(self._shown + notches * self._dimension.step, "wheel")
         event.accept()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -282,7 +309,7 @@ class DialSlider(QWidget):
             x = round(self.handle_x(self._start)) + 0.5
             painter.setPen(pen(p.secondary, 1.0))
             painter.drawLine(QPointF(x, middle + 9), QPointF(x, middle + 15))
-        centre = QPointF(self.handle_x(self._value), middle)
+        centre = QPointF(self.handle_x(self._shown), middle)
         if self._locked:
             painter.setPen(pen(p.hairline, 2.0))
             painter.setBrush(brush(p.secondary))

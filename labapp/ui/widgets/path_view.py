@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
     QHBoxLayout,
@@ -16,17 +16,15 @@ from PySide6.QtWidgets import (
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.question_row import MARK, MARK_WIDTH
 from labapp.ui.widgets.row_view import (
     CUT_OUT,
-    GAP,
     Columns,
     Row,
     RowList,
     RowView,
     Widths,
 )
-from labapp.ui.widgets.segmented import SegmentedChoice, spoken
+from labapp.ui.widgets.segments import MissingMark, Segments, spoken
 
 FAINT = 0.35
 """How strong a step is drawn that is not on the way any more."""
@@ -51,11 +49,9 @@ class OpenStep(QWidget):
     ) -> None:
         super().__init__()
         self.row = RowView(number, columns, widths, palette)
-        self.choice = SegmentedChoice(options, palette, " ".join(texts), lines=2)
+        self.choice = Segments(options, palette, " ".join(texts), lines=2)
         self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
-        self.mark = QLabel()
-        self.mark.setFixedWidth(MARK_WIDTH)
-        self.mark.setProperty("tone", "warn")
+        self.mark = MissingMark()
         labels = [QLabel(text) for text in texts]
         labels[-1].setProperty("role", "strong")
         said = QVBoxLayout()
@@ -90,9 +86,7 @@ class OpenStep(QWidget):
 
     def mark_missing(self, missing: bool) -> None:
         """Tell, by a mark in room kept for it, that the decision is missing."""
-        text = MARK if missing else ""
-        if self.mark.text() != text:
-            self.mark.setText(text)
+        self.mark.mark(missing)
 
 
 class PathList(RowList):
@@ -125,7 +119,7 @@ class PathList(RowList):
             self._list.insertWidget(at, heading)
         for number, texts in enumerate(open_steps, start=1):
             step = OpenStep(number, texts, options, columns, self.widths, palette)
-            step.choice.installEventFilter(self)
+            step.choice.entered.connect(lambda step=step: self.bring(step))
             if enlarger is not None:
                 for at, view in enumerate(step.row.views):
                     enlarger.watch(view, view.accessibleName(), whole=at in CUT_OUT)
@@ -156,7 +150,7 @@ class PathList(RowList):
                 view.step.style().unpolish(view.step)
                 view.step.style().polish(view.step)
                 if here:
-                    self.area.ensureWidgetVisible(view, 0, GAP)
+                    self.bring(view)
 
     def near(self) -> Sequence[PhotoView]:
         """The pictures of the step that has the keyboard, else of the first that is in sight."""
@@ -166,14 +160,6 @@ class PathList(RowList):
 
     def _seen(self, row: RowView) -> bool:
         return row.mapTo(self.area.viewport(), QPoint(0, 0)).y() >= 0
-
-    def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """An open step that gets the focus comes into sight, with its question."""
-        if event.type() == QEvent.Type.FocusIn:
-            step = next((step for step in self.open if step.choice is watched), None)
-            if step is not None:
-                self.area.ensureWidgetVisible(step, 0, GAP)
-        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)

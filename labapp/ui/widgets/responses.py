@@ -23,20 +23,16 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy
 
 from labapp.ui import theme
+from labapp.ui.widgets.choice import COMMANDS, Group
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 
 HEIGHT = 56
 CAP_HEIGHT = 24
 LEAST_WIDTH = 180
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-_COMMANDS = (
-    Qt.KeyboardModifier.ControlModifier
-    | Qt.KeyboardModifier.AltModifier
-    | Qt.KeyboardModifier.MetaModifier
-)
 _TOUCH = (QInputDevice.DeviceType.TouchScreen, QInputDevice.DeviceType.Stylus)
 
 
@@ -60,11 +56,11 @@ class Press:
     arrival_ns: int
 
 
-class ResponseButton(QWidget):
-    """pressed(device, stamp_ms, arrival_ns). It looks the same whether a press counts or not, and
+class ResponseButton(QAbstractButton):
+    """answered(device, stamp_ms, arrival_ns). It looks the same whether a press counts or not, and
     says nothing of whether an answer is right."""
 
-    pressed = Signal(str, object, object)
+    answered = Signal(str, object, object)
 
     def __init__(self, response: Response, palette: theme.Palette) -> None:
         super().__init__()
@@ -76,6 +72,8 @@ class ResponseButton(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(f"{response.text} ({response.cap})")
+        # Not by a hand, whose press counts, but by a screen reader, which has no stamp.
+        self.clicked.connect(lambda: self.answered.emit("keyboard", 0, time.perf_counter_ns()))
 
     @property
     def needed_width(self) -> int:
@@ -93,11 +91,20 @@ class ResponseButton(QWidget):
         if event.button() != Qt.MouseButton.LeftButton:
             return
         touch = event.device().type() in _TOUCH
-        self.pressed.emit("touch" if touch else "mouse", event.timestamp(), at)
+        self.answered.emit("touch" if touch else "mouse", event.timestamp(), at)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Who gives the same answer twice in quick succession answers twice."""
         self.mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()  # it is for the row
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self._over = True
@@ -105,12 +112,6 @@ class ResponseButton(QWidget):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._over = False
-        self.update()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -152,7 +153,7 @@ def _columns(count: int, width: int) -> int:
     return ceil(count / rows)
 
 
-class ResponseRow(QWidget):
+class ResponseRow(Group):
     """pressed(Press): a button, or its key, was pressed. All buttons are equally wide; those that
     one row of the content has no room for stand in further rows, as many in each.
 
@@ -178,7 +179,7 @@ class ResponseRow(QWidget):
         columns = _columns(len(self.buttons), width)
         for place, button in enumerate(self.buttons):
             button.setFixedSize(QSize(width, HEIGHT))
-            button.pressed.connect(
+            button.answered.connect(
                 lambda device, stamp, at, place=place: self.pressed.emit(
                     Press(place, device, stamp, at)
                 )
@@ -189,7 +190,7 @@ class ResponseRow(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Of the row, and what its buttons leave to it."""
         at = time.perf_counter_ns()
-        place = None if event.modifiers() & _COMMANDS else self._place(Qt.Key(event.key()))
+        place = None if event.modifiers() & COMMANDS else self._place(Qt.Key(event.key()))
         if place is None:
             event.ignore()
         elif not event.isAutoRepeat():

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import Box, PhotoView
-from labapp.ui.widgets.question_row import MARK, MARK_WIDTH
-from labapp.ui.widgets.segmented import SegmentedChoice
+from labapp.ui.widgets.segments import MISSING_WIDTH, MissingMark, Segments
 
 PHOTO, REGION, PROTOTYPE, PROTOTYPE_PHOTO = range(4)
 CUT_OUT = (REGION, PROTOTYPE)
@@ -95,10 +94,8 @@ class RowView(QWidget):
         name = columns.row.format(number=number)
         self.views = [PhotoView(palette, f"{heading}, {name}") for heading in columns.headings]
         self.step, self.joint, self.decision = QLabel(), QLabel(columns.joint), QLabel()
-        self.mark = QLabel()
-        self.mark.setFixedWidth(MARK_WIDTH)
-        self.mark.setProperty("tone", "warn")
-        self.rating: SegmentedChoice | None = None
+        self.mark = MissingMark()
+        self.rating: Segments | None = None
         for label, role in (
             (self.step, "strong"),
             (self.joint, "secondary"),
@@ -120,7 +117,7 @@ class RowView(QWidget):
         row.addWidget(self.views[PROTOTYPE])
         row.addWidget(self.views[PROTOTYPE_PHOTO])
         if columns.ratings:
-            self.rating = SegmentedChoice(
+            self.rating = Segments(
                 columns.ratings, palette, f"{columns.rating}, {name}", each=POINT_WIDTH
             )
             self.rating.chosen.connect(lambda index, device: self.rated.emit(index + 1, device))
@@ -164,9 +161,7 @@ class RowView(QWidget):
 
     def mark_missing(self, missing: bool) -> None:
         """Tell, by a mark in room kept for it, that the rating is missing."""
-        text = MARK if missing else ""
-        if self.mark.text() != text:
-            self.mark.setText(text)
+        self.mark.mark(missing)
 
     def set_side(self, side: int) -> None:
         for view in self.views:
@@ -187,7 +182,7 @@ class RowList(QWidget):
     ) -> None:
         super().__init__()
         self._columns, self._colors, self._enlarger = columns, palette, enlarger
-        rating = MARK_WIDTH + len(columns.ratings) * POINT_WIDTH + 2 if columns.ratings else 0
+        rating = MISSING_WIDTH + len(columns.ratings) * POINT_WIDTH + 2 if columns.ratings else 0
         self.widths = Widths(
             step=STEP_WIDTH if columns.step else 0,
             last=max(rating, DECISION_WIDTH) if columns.decision else rating,
@@ -266,20 +261,16 @@ class RowList(QWidget):
         view.rated.connect(lambda value, device: self.rated.emit(number, value, device))
         view.set_side(self._side())
         if view.rating is not None:
-            view.rating.installEventFilter(self)
+            view.rating.entered.connect(lambda: self.bring(view))
         if self._enlarger is not None:
             for place, one in enumerate(view.views):
                 self._enlarger.watch(one, one.accessibleName(), whole=place in CUT_OUT)
         self._list.insertWidget(len(self.rows), view)
         self.rows.append(view)
 
-    def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """A row that gets the focus comes into sight."""
-        if event.type() == QEvent.Type.FocusIn:
-            row = next((row for row in self.rows if row.rating is watched), None)
-            if row is not None:
-                self.area.ensureWidgetVisible(row, 0, GAP)
-        return False
+    def bring(self, widget: QWidget) -> None:
+        """Bring a row into sight, since the focus came to it."""
+        self.area.ensureWidgetVisible(widget, 0, GAP)
 
     def row_with_focus(self) -> RowView | None:
         """The row whose rating has the keyboard."""

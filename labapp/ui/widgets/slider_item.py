@@ -11,7 +11,7 @@ from math import ceil
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
@@ -34,7 +34,7 @@ _STEPS = {
 _CONFIRMS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class NumberSlider(QWidget):
+class NumberSlider(QAbstractSlider):
     """moved(value): the handle follows the hand; given(value): the hand set it there, or left it
     there on purpose, and let go. unit stands behind the numbers at both ends."""
 
@@ -51,24 +51,32 @@ class NumberSlider(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.low, self.high = low, high
         self._ends = [f"{value}\N{NO-BREAK SPACE}{unit}" for value in (low, high)]
         self._sides = [
             ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(words)) + GAP for words in self._ends
         ]
         self._colors = palette
-        self._value = start
         self._touched = False
         self._held: tuple[float, int] | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setOrientation(Qt.Orientation.Horizontal)
+        self.setRange(low, high)
+        self.setPageStep(PAGE)
+        self._shown = start
+        self.setValue(start)
+        self.valueChanged.connect(self._changed)
 
-    @property
-    def value(self) -> int:
-        """What the handle shows."""
-        return self._value
+    def _changed(self, value: int) -> None:
+        """Qt's value is another one: by what is shown, or by a screen reader."""
+        if value != self._shown:
+            self._ask(value)
+
+    def _put(self, value: int) -> None:
+        self._shown = value
+        self.setValue(value)
 
     @property
     def touched(self) -> bool:
@@ -82,8 +90,9 @@ class NumberSlider(QWidget):
 
     def show_value(self, value: int, *, touched: bool) -> None:
         """Show what the session says; not under the hand."""
-        if self._held is None and (value, touched) != (self._value, self._touched):
-            self._value, self._touched = value, touched
+        if self._held is None and (value, touched) != (self._shown, self._touched):
+            self._touched = touched
+            self._put(value)
             self.update()
 
     def sizeHint(self) -> QSize:
@@ -94,46 +103,47 @@ class NumberSlider(QWidget):
 
     def handle_x(self, value: int) -> float:
         """Centre of the handle at a value, in the widget's pixels."""
-        share = (value - self.low) / max(self.high - self.low, 1)
+        share = (value - self.minimum()) / max(self.maximum() - self.minimum(), 1)
         return self._sides[0] + RING_R + share * self._span()
 
     def _span(self) -> float:
         return max(1.0, self.width() - sum(self._sides) - 2 * RING_R)
 
     def _move(self, value: int) -> None:
-        self._value, self._touched = min(max(value, self.low), self.high), True
+        self._touched = True
+        self._put(min(max(value, self.minimum()), self.maximum()))
         self.update()
-        self.moved.emit(self._value)
+        self.moved.emit(self._shown)
 
     def _ask(self, value: int) -> None:
-        before = (self._value, self._touched)
+        before = (self._shown, self._touched)
         self._move(value)
-        if before != (self._value, self._touched):
-            self.given.emit(self._value)
+        if before != (self._shown, self._touched):
+            self.given.emit(self._shown)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
         x = event.position().x()
-        if abs(x - self.handle_x(self._value)) > RING_R:
+        if abs(x - self.handle_x(self._shown)) > RING_R:
             share = (x - self._sides[0] - RING_R) / self._span()
-            self._move(self.low + round(share * (self.high - self.low)))
-        self._held = (x, self._value)
+            self._move(self.minimum() + round(share * (self.maximum() - self.minimum())))
+        self._held = (x, self._shown)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._held is None:
             return
         x, value = self._held
-        moved = round((event.position().x() - x) / self._span() * (self.high - self.low))
-        if value + moved != self._value:
+        moved = round((event.position().x() - x) / self._span() * (self.maximum() - self.minimum()))
+        if value + moved != self._shown:
             self._move(value + moved)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self._held is not None:
             self._held = None
-            self._move(self._value)
-            self.given.emit(self._value)
+            self._move(self._shown)
+            self.given.emit(self._shown)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.mousePressEvent(event)
@@ -144,11 +154,11 @@ class NumberSlider(QWidget):
         if held:
             event.ignore()
         elif key in _STEPS:
-            self._ask(self._value + _STEPS[key])
+            self._ask(self._shown + _STEPS[key])
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            self._ask(self.low if key == Qt.Key.Key_Home else self.high)
+            self._ask(self.minimum() if key == Qt.Key.Key_Home else self.maximum())
         elif key in _CONFIRMS:
-            self._ask(self._value)
+            self._ask(self._shown)
         else:
             event.ignore()
 
@@ -166,7 +176,7 @@ class NumberSlider(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush(p.track))
-        left, x = self.handle_x(self.low) - HANDLE_R, self.handle_x(self._value)
+        left, x = self.handle_x(self.minimum()) - HANDLE_R, self.handle_x(self._shown)
         track = QRectF(left, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H)
         painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
         if self._touched:

@@ -28,10 +28,11 @@ from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.photo_view import image_of
 from scripts.screens_judging import point
+from tests.ui.hearing import heard, names, taken
 from tests.ui.judging_stage import answer_all, trial_of
 from tests.ui.judging_stage import consoles as consoles
 from tests.ui.judging_stage import stage as stage
-from tests.ui.keys import places, press
+from tests.ui.keys import focus, places, press
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -57,7 +58,7 @@ def cut_off(window: ParticipantWindow, within: QWidget) -> list[tuple[QWidget, s
 def test_heatmaps_by_keyboard_alone(stage):
     room, window, screen = stage("heatmaps")
     assert isinstance(screen, HeatmapScreen)
-    assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
+    assert focus() is screen.asked[OUTPUT].choice
     for pressed in (Qt.Key.Key_2, Qt.Key.Key_4, Qt.Key.Key_1, Qt.Key.Key_5):
         press(pressed)
         press(Qt.Key.Key_Tab)
@@ -72,7 +73,7 @@ def test_heatmaps_by_keyboard_alone(stage):
     assert window.bottom.right.text() == "Next photo"
     press(Qt.Key.Key_Return)
     assert trial_of(room).number == 2
-    assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
+    assert focus() is screen.asked[OUTPUT].choice
     assert all(row.choice.index is None for row in screen.asked.values())
     devices = {p["device"] for k, p in room.events if k == "judgement.made"}
     assert devices == {"keyboard"}
@@ -140,7 +141,7 @@ def test_what_is_missing_is_told_and_nothing_moves(stage, qapp):
     assert trial_of(room).number == 1
     assert all(row.missing for row in screen.asked.values())
     assert window.bottom.note.property("tone") == "warn"
-    assert QApplication.focusWidget() is screen.asked[OUTPUT].choice
+    assert focus() is screen.asked[OUTPUT].choice
     assert places(screen) == before
     answer_all(room)
     point(screen.heatmaps[2].view, 0.3, 0.3)
@@ -157,7 +158,7 @@ def test_an_answer_by_mouse_can_be_changed(stage):
     room, _, screen = stage("heatmaps")
     choice = screen.asked[OUTPUT].choice
     for index in (0, 2):
-        QTest.mouseClick(choice, LEFT, pos=choice.box(index).center().toPoint())
+        QTest.mouseClick(choice.options[index], LEFT)
         assert choice.index == index
     made = [p for k, p in room.events if k == "judgement.made"]
     assert made == [
@@ -190,7 +191,7 @@ def test_rows_are_rated_by_keys_and_the_focus_goes_on(stage):
         area, shown = screen.rows.area.viewport(), screen.rows.rows[row - 1].rating
         assert area.rect().contains(shown.rect().translated(shown.mapTo(area, QPoint(0, 0))))
         press(Qt.Key(Qt.Key.Key_1 + row % 4))
-    assert QApplication.focusWidget() is screen.asked[AGREEMENT].choice
+    assert focus() is screen.asked[AGREEMENT].choice
     answers = trial_of(room).answers
     assert [answers[SIMILARITY.format(n)] for n in range(1, 11)] == [
         1 + n % 4 for n in range(1, 11)
@@ -211,13 +212,13 @@ def test_rows_are_rated_by_keys_and_the_focus_goes_on(stage):
 
 def tab_stops() -> list[QWidget]:
     """What Tab goes through, from what has the focus until it is back there."""
-    found = [QApplication.focusWidget()]
+    stops = [focus()]
     while True:
         press(Qt.Key.Key_Tab)
-        if (now := QApplication.focusWidget()) is found[0]:
-            return found
-        found.append(now)
-        assert len(found) < 100
+        if focus() is stops[0]:
+            return stops
+        stops.append(focus())
+        assert len(stops) < 100
 
 
 def test_tab_goes_in_reading_order_and_then_to_next(stage):
@@ -237,11 +238,11 @@ def test_tab_goes_from_the_rows_to_the_question(stage):
 def test_a_rating_by_mouse_stays_where_it_is(stage):
     room, _, screen = stage("prototype-agreement")
     rating = screen.rows.shown[1].rating
-    QTest.mouseClick(rating, LEFT, pos=rating.box(2).center().toPoint())
+    QTest.mouseClick(rating.options[2], LEFT)
     assert trial_of(room).answers == {SIMILARITY.format(2): 3}
     assert rating.index == 2
-    assert QApplication.focusWidget() is rating
-    assert rating.accessibleName() == "Similarity, row 2: 1 / 2 / 3 / 4"
+    assert focus() is rating
+    assert heard(rating.options[2]).group == "Similarity, row 2"
 
 
 def test_the_pictures_of_a_row_are_enlarged_where_the_photo_is(stage):
@@ -317,8 +318,8 @@ def test_from_the_last_row_of_a_species_to_the_next_species(stage):
         assert shown == [photo.options[option - 1]] * 3
         for _ in range(3):
             press(Qt.Key.Key_3)
-        assert f"Species {option}: 3 of 3 rows rated" in screen.tabs.accessibleName()
-    assert QApplication.focusWidget() is screen.asked[DISTINCTION].choice
+        assert f"Species {option}: 3 of 3 rows rated" in names(screen.tabs)
+    assert focus() is screen.asked[DISTINCTION].choice
     press(Qt.Key.Key_4)
     press(Qt.Key.Key_Tab)
     press(Qt.Key.Key_2)
@@ -330,7 +331,7 @@ def test_from_the_last_row_of_a_species_to_the_next_species(stage):
     assert trial_of(room).number == 2
     assert trial_of(room).option == 1
     assert screen.rows.row_with_focus() is screen.rows.rows[0]
-    assert "Species 1: 0 of 3 rows rated" in screen.tabs.accessibleName()
+    assert "Species 1: 0 of 3 rows rated" in names(screen.tabs)
     assert room.count("species.opened") == 3
 
 
@@ -340,8 +341,7 @@ def test_tabs_show_the_ratings_of_their_own_rows(stage, qapp):
     first = photo.rows_of(3)[0]
     room.runner.send(Judge(SIMILARITY.format(first), 4, "mouse"))
     assert [row.rating.index for row in screen.rows.shown] == [None] * 3
-    tab = screen.tabs.box(3).center().toPoint()
-    QTest.mouseClick(screen.tabs, LEFT, pos=tab)
+    QTest.mouseClick(screen.tabs.options[2], LEFT)
     qapp.processEvents()
     assert trial_of(room).option == 3
     assert [row.rating.index for row in screen.rows.shown] == [3, None, None]
@@ -358,7 +358,7 @@ def test_classes_that_are_no_species_are_called_classes(stage):
         manifest["classes_are"] = "objects"
 
     _, window, screen = stage("prototype-distinction", change=objects)
-    assert screen.tabs.accessibleName().startswith("Class 1: 0 of 3 rows rated")
+    assert names(screen.tabs)[0] == "Class 1: 0 of 3 rows rated"
     assert "Choose the class you think is correct" in said(screen)
     assert "from that class" in said(screen)
     assert "the class that is correct" in window.bottom.note.text()
@@ -385,7 +385,7 @@ def test_a_window_that_comes_up_again_shows_what_was_answered(stage, qapp):
     assert isinstance(screen, PrototypeDistinctionScreen)
     assert [row.rating.index for row in screen.rows.shown] == [1, 1, None]
     assert screen.asked[DISTINCTION].choice.index == 2
-    assert screen.tabs.accessibleDescription() == "Species 2: 2 of 3 rows rated"
+    assert taken(screen.tabs) == ["Species 2: 2 of 3 rows rated"]
     again.close_for_good()
     again.deleteLater()
 

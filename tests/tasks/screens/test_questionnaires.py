@@ -136,18 +136,18 @@ def test_pairs_go_on_page_by_page_and_back(asked):
     assert not window.bottom.left.isVisible()
     first = screen.pages[0].views
     for view in first:
-        assert focus() is view.group.buttons[0]
+        assert focus() is view.group
         press(KEY.Key_Right, KEY.Key_Space, KEY.Key_Tab)
     press(KEY.Key_Return)
     assert room.runner.state.part_state.page == 1
     assert window.bottom.left.isVisible()
-    assert focus() is screen.pages[1].views[0].group.buttons[0]
+    assert focus() is screen.pages[1].views[0].group
     QTest.mouseClick(window.bottom.left, LEFT)
     assert room.runner.state.part_state.page == 0
-    assert all(view.group.buttons[1].isChecked() for view in first), "answers are kept"
+    assert all(view.group.options[1].isChecked() for view in first), "answers are kept"
     QTest.mouseClick(window.bottom.right, LEFT)
     for view in screen.pages[1].views:
-        QTest.mouseClick(view.group.buttons[0], LEFT)
+        QTest.mouseClick(view.group.options[0], LEFT)
     QTest.mouseClick(window.bottom.right, LEFT)
     given = room.last("questionnaire.submitted")["answers"]
     assert len(given) == 15
@@ -157,7 +157,7 @@ def test_pairs_go_on_page_by_page_and_back(asked):
 def test_several_alone_and_described(asked, qapp):
     room, window = asked("demographics")
     gender = window.screen_shown.items[1]
-    woman, man, _, not_disclosed, own = gender.group.buttons
+    woman, man, _, not_disclosed, own = gender.group.options
     QTest.mouseClick(woman, LEFT)
     QTest.mouseClick(own, LEFT)
     assert focus() is gender.field.edit
@@ -173,8 +173,8 @@ def test_several_alone_and_described(asked, qapp):
     QTest.mouseClick(man, LEFT)
     assert answers(room)["gender"] == {"chosen": ()}, "an optional answer can be taken back"
     age = window.screen_shown.items[0]
-    QTest.mouseClick(age.group.buttons[1], LEFT)
-    QTest.mouseClick(age.group.buttons[2], LEFT)
+    QTest.mouseClick(age.group.options[1], LEFT)
+    QTest.mouseClick(age.group.options[2], LEFT)
     assert answers(room)["age"] == {"chosen": ("from_35_to_50",)}
     assert not window.bottom.note.text()
     QTest.mouseClick(window.bottom.right, LEFT)
@@ -219,7 +219,7 @@ def test_two_words_with_the_scale_between_them(asked):
     QTest.mouseClick(window.bottom.right, LEFT)
     assert "obstructive" in window.bottom.note.text()
     assert "5 more" in window.bottom.note.text()
-    QTest.mouseClick(views[0].row, LEFT, pos=views[0].row.centre(6).toPoint())
+    QTest.mouseClick(views[0].row.options[6], LEFT)
     assert answers(room) == {"ueq_1": 7}
 
 
@@ -227,7 +227,7 @@ def test_the_mouse_finds_every_point_of_a_statement(asked):
     room, window = asked("understanding")
     view = window.screen_shown.items[0]
     for index in (0, 4, 2):
-        QTest.mouseClick(view.row, LEFT, pos=view.row.centre(index).toPoint())
+        QTest.mouseClick(view.row.options[index], LEFT)
         assert answers(room) == {"systematic_plan": index + 1}
     assert view.row.centre(0).x() == pytest.approx(view.row.width() / 10)
 
@@ -235,15 +235,15 @@ def test_the_mouse_finds_every_point_of_a_statement(asked):
 def test_a_session_goes_on_at_the_page_where_it_was(asked, open_window):
     room, window = asked("nasa-tlx-weights")
     for view in window.screen_shown.pages[0].views:
-        QTest.mouseClick(view.group.buttons[1], LEFT)
+        QTest.mouseClick(view.group.options[1], LEFT)
     QTest.mouseClick(window.bottom.right, LEFT)
     window.close_for_good()
     again = open_window(room)
     screen = again.screen_shown
     assert screen.stack.currentIndex() == 1
-    assert focus() is screen.pages[1].views[0].group.buttons[0]
+    assert focus() is screen.pages[1].views[0].group
     QTest.mouseClick(again.bottom.left, LEFT)
-    assert all(view.group.buttons[1].isChecked() for view in screen.pages[0].views)
+    assert all(view.group.options[1].isChecked() for view in screen.pages[0].views)
 
 
 def test_a_text_is_no_longer_than_it_may_be(asked, qapp):

@@ -69,14 +69,14 @@ def move(dial, x: float) -> None:
 def test_a_drag_is_merged_per_frame_and_its_last_value_arrives(stage, qapp):
     room, window = stage
     dial = screen_of(window).dials.rows[0].control
-    x = dial.handle_x(dial.value)
+    x = dial.handle_x(dial.shown)
     to = 40.0 if x > dial.width() / 2 else dial.width() - 40.0
     before = room.count("dial.moved")
     QTest.mousePress(dial, LEFT, pos=QPoint(round(x), dial.height() // 2))
     for i in range(1, 41):
         move(dial, x + (to - x) * i / 40)
     assert room.count("dial.moved") == before + 1  # no frame was painted in between
-    last = dial.value
+    last = dial.shown
     qapp.processEvents()
     qapp.processEvents()
     QTest.mouseRelease(dial, LEFT, pos=QPoint(round(to), dial.height() // 2))
@@ -108,10 +108,10 @@ def test_keys_add_up_though_no_frame_is_painted(stage, qapp):
 def test_skipping_in_the_middle_of_a_frame_keeps_the_last_movement(stage, qapp):
     room, window = stage
     dial = screen_of(window).dials.rows[1].control
-    sign = -1 if dial.value > 0 else 1
+    sign = -1 if dial.shown > 0 else 1
     for _ in range(3):
         QTest.keyClick(dial, Qt.Key.Key_PageUp if sign > 0 else Qt.Key.Key_PageDown)
-    wanted = dial.value
+    wanted = dial.shown
     QTest.mouseClick(window.bottom.left, LEFT)
     assert room.last("dial.moved")["value"] == wanted
     asked = [kind for kind in room.kinds() if kind in ("dial.moved", "skip.requested")]
@@ -156,7 +156,7 @@ def test_nothing_shifts_when_skip_appears_or_the_view_changes(named, qapp):
     assert window.bottom.left.isVisible()
     assert geometry(window) == before
     bar, toggle = screen.bar.geometry(), screen.pictures.toggle.geometry()
-    QTest.mouseClick(screen.pictures.toggle, LEFT, pos=QPoint(200, 16))
+    QTest.mouseClick(screen.pictures.toggle.options[1], LEFT)
     qapp.processEvents()
     assert screen.pictures.overlay
     assert (screen.bar.geometry(), screen.pictures.toggle.geometry()) == (bar, toggle)
@@ -251,7 +251,7 @@ def test_discrete_dials_are_choices(named, qapp):
     room, window = named
     row = screen_of(window).dials.rows[0].control
     wanted = 7 if row.index != 7 else 2
-    QTest.mouseClick(row, LEFT, pos=row.centre(wanted).toPoint())
+    QTest.mouseClick(row.options[wanted], LEFT)
     assert trial_of(room).z[0] == wanted
     assert room.last("dial.moved")["device"] == "mouse"
 
@@ -308,7 +308,7 @@ def test_start_ticks_only_in_the_improved_presentation(
     window = open_window(room)
     skip_to(room, "stage-1")
     dial = screen_of(window).dials.rows[1].control
-    room.runner.send(MoveDial(1, -dial.value, "mouse"))
+    room.runner.send(MoveDial(1, -dial.shown, "mouse"))
     plain = dial.grab().toImage()
     dial.set_start(None)
     assert (dial.grab().toImage() == plain) == (presentation == "as_published")

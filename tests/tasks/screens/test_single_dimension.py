@@ -20,7 +20,8 @@ from labapp.ui.moderator.console import ConsoleWindow
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import FormulaDecoder, decoder_of, skip_to
 from tests.helpers.single import write_single_study
-from tests.ui.keys import press
+from tests.ui.hearing import names
+from tests.ui.keys import focus, press
 
 LEFT = Qt.MouseButton.LeftButton
 RINGS = "mnist8k/ss5"
@@ -71,7 +72,7 @@ def answer(room, *, right: bool = True) -> None:
 def test_a_question_by_keyboard_alone(stage):
     room, window = stage
     screen = screen_of(window)
-    assert QApplication.focusWidget() is screen.answers
+    assert focus() is screen.answers
     question = question_of(room)
     for _ in range(question.correct + 1):
         press(Qt.Key.Key_Right)
@@ -81,7 +82,7 @@ def test_a_question_by_keyboard_alone(stage):
     press(Qt.Key.Key_Tab)
     press(Qt.Key.Key_Right)
     press(Qt.Key.Key_Tab)
-    assert QApplication.focusWidget() is screen.more
+    assert focus() is screen.more
     press(Qt.Key.Key_Space)
     assert question_of(room).resamples == 1
     press(Qt.Key.Key_Tab)
@@ -103,7 +104,7 @@ def test_a_question_by_keyboard_alone(stage):
     press(Qt.Key.Key_Return)
     assert question_of(room).number == 2
     assert screen.feedback.text() == ""
-    assert QApplication.focusWidget() is screen.answers
+    assert focus() is screen.answers
 
 
 def test_a_question_by_mouse_and_a_wrong_answer_is_told_inline(stage, qapp):
@@ -111,10 +112,9 @@ def test_a_question_by_mouse_and_a_wrong_answer_is_told_inline(stage, qapp):
     screen = screen_of(window)
     question = question_of(room)
     wrong = int(question.correct == 0)
-    where = screen.answers.box(wrong).center().toPoint()
-    QTest.mouseClick(screen.answers, LEFT, pos=where)
+    QTest.mouseClick(screen.answers.options[wrong], LEFT)
     for rating in screen.ratings.values():
-        QTest.mouseClick(rating.row, LEFT, pos=rating.row.centre(1).toPoint())
+        QTest.mouseClick(rating.row.options[1], LEFT)
     before = [w.geometry() for w in (screen.answers, screen.sheet, screen.picture)]
     QTest.mouseClick(window.bottom.right, LEFT)
     qapp.processEvents()
@@ -122,7 +122,7 @@ def test_a_question_by_mouse_and_a_wrong_answer_is_told_inline(stage, qapp):
     names = ("Low", "Medium", "High")
     assert screen.feedback.text() == f"✗ Not correct: it is {names[question.correct]}."
     assert screen.feedback.property("tone") == "alarm"
-    QTest.mouseClick(screen.answers, LEFT, pos=screen.answers.box(2).center().toPoint())
+    QTest.mouseClick(screen.answers.options[2], LEFT)
     QTest.mouseClick(screen.more, LEFT)
     assert question_of(room).choice == wrong, "final"
     assert question_of(room).resamples == 0
@@ -135,11 +135,11 @@ def test_what_is_missing_is_said_and_gets_the_focus(stage, qapp):
     assert "your answer" in window.bottom.note.text()
     QTest.mouseClick(window.bottom.right, LEFT)
     qapp.processEvents()
-    assert QApplication.focusWidget() is screen.answers
+    assert focus() is screen.answers
     room.runner.send(Choose(0, "mouse"))
     QTest.mouseClick(window.bottom.right, LEFT)
     qapp.processEvents()
-    assert QApplication.focusWidget() is screen.ratings["confidence"].row
+    assert focus() is screen.ratings["confidence"].row
     assert screen.ratings["confidence"].label.property("tone") == "warn"
     assert room.count("answer.given") == 0
 
@@ -209,7 +209,7 @@ def test_a_discrete_dial_is_asked_by_letters(rings, qapp):
         room.runner.send(Next())
     screen = screen_of(window)
     assert room.runner.pictures.rows.shape == (10, 8, 28, 28)
-    assert screen.answers.accessibleName() == "A / B / C / D / E / F / G / H / I / J"
+    assert names(screen.answers) == list("ABCDEFGHIJ")
     press(Qt.Key.Key_J)
     assert question_of(room).choice == 9
     press(Qt.Key.Key_2)
@@ -288,7 +288,7 @@ def test_a_question_waits_for_the_pictures_of_a_slow_decoder(
     qtbot.waitUntil(lambda: not window.covered, timeout=10_000)
     assert room.count("question.shown") == 1
     screen = screen_of(window)
-    assert QApplication.focusWidget() is screen.answers
+    assert focus() is screen.answers
     may_decode.clear()
     answer(room)
     assert not window.covered
@@ -298,4 +298,4 @@ def test_a_question_waits_for_the_pictures_of_a_slow_decoder(
     may_decode.set()
     qtbot.waitUntil(lambda: not window.covered, timeout=10_000)
     assert room.count("question.shown") == 2
-    assert QApplication.focusWidget() is screen.answers
+    assert focus() is screen.answers

@@ -21,7 +21,8 @@ from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.ui import theme
 from labapp.ui.participant.screen import Opened
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.buttons import Button, Segmented
+from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.segments import Views
 from labapp.ui.widgets.zoom_view import FACTOR, ZoomView
 
 
@@ -43,7 +44,7 @@ class Description(Opened):
 
     @property
     def page_shown(self) -> int:
-        return self._inside.tabs.index if isinstance(self._inside, Pages) else 0
+        return (self._inside.tabs.index or 0) if isinstance(self._inside, Pages) else 0
 
     def turn_to(self, page: int) -> None:
         if isinstance(self._inside, Pages) and page < len(self._inside.pages):
@@ -106,7 +107,7 @@ class Pages(QWidget):
             if made := example_page(session, part, parts, name):
                 self.pages.append(made)
                 names.append(words(key))
-        self.tabs = Segmented(names, session.palette)
+        self.tabs = Views(names, session.palette, " / ".join(names))
         if len(names) == 1:
             self.tabs.hide()
         self.tabs.changed.connect(self.turn_to)

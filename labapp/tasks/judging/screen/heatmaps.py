@@ -26,7 +26,7 @@ from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.heatmap_bar import HeatmapBar
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
+from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 ACROSS = 2
 """Heatmaps beside each other; the photo and the place for enlarging stand on their left."""
@@ -109,7 +109,7 @@ class HeatmapScreen(JudgingScreen):
             row = QuestionRow(
                 words("judging_q_confidence"), said, palette, lines=2, px=theme.SECONDARY_PX
             )
-            row.choice.set_name(f"{main} {words('judging_q_confidence')}")
+            row.choice.setAccessibleName(f"{main} {words('judging_q_confidence')}")
             self.ask(sure, row)
         self._bar = colour_bar(session, part.explained)
         self._lay_out()
@@ -220,5 +220,5 @@ def _secondary(text: str) -> QLabel:
     made = QLabel(text)
     made.setProperty("role", "secondary")
     made.setWordWrap(True)
-    made.setIndent(MARK_WIDTH)
+    made.setIndent(MISSING_WIDTH)
     return made

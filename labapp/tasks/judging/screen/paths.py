@@ -35,8 +35,8 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.path_view import PathList
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
 from labapp.ui.widgets.row_view import Columns, Row
+from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 OPEN = (FIRST, AFTER_ABSENT, AFTER_PRESENT)
 MISSING = {
@@ -315,7 +315,7 @@ class SpeciesKey(QWidget):
         card = QFrame()
         card.setProperty("role", "card")
         row = QHBoxLayout(self)
-        row.setContentsMargins(MARK_WIDTH, 0, 0, 0)
+        row.setContentsMargins(MISSING_WIDTH, 0, 0, 0)
         row.addWidget(card)
         head = QLabel(title)
         head.setProperty("role", "heading")
@@ -333,7 +333,7 @@ class SpeciesKey(QWidget):
         """Logical pixels that the longest line needs when it is strong."""
         strong = metrics(bold=True)
         longest = max(strong.horizontalAdvance(line.text()) for line in self.lines)
-        return MARK_WIDTH + 2 * theme.SPACE_M + ceil(longest) + 2 * EDGE
+        return MISSING_WIDTH + 2 * theme.SPACE_M + ceil(longest) + 2 * EDGE
 
     def show_lines(self, lines: Sequence[str]) -> None:
         """Say where each of the four ways leads."""

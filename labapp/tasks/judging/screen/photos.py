@@ -28,8 +28,8 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.question_row import QuestionRow
 from labapp.ui.widgets.row_view import Columns
+from labapp.ui.widgets.segments import QuestionRow
 
 if TYPE_CHECKING:
     from labapp.tasks.judging.screen.description import Description

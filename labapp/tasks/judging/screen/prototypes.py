@@ -33,10 +33,10 @@ from labapp.tasks.judging.screen.pictures import row_of
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
+from labapp.ui.widgets.cards import ClassTabs
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
 from labapp.ui.widgets.row_view import RowList
-from labapp.ui.widgets.species_tabs import SpeciesTabs
+from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 LEFT_LEAST = 440
 LEFT_SHARE = 0.33
@@ -56,7 +56,7 @@ class RatedScreen(JudgingScreen):
         self.rows.rated.connect(self._rate)
         self.above = QLabel()
         self.above.setProperty("role", "strong")
-        self.above.setIndent(MARK_WIDTH)
+        self.above.setIndent(MISSING_WIDTH)
         self.task = QLabel(task)
         self.key = QLabel(similarity_key(session))
         self.keys = QLabel(session.words("judging_keys_rate"))
@@ -83,7 +83,7 @@ class RatedScreen(JudgingScreen):
         left.setSpacing(theme.SPACE_S)
         left.addWidget(self.above)
         place = QHBoxLayout()
-        place.addSpacing(MARK_WIDTH)
+        place.addSpacing(MISSING_WIDTH)
         place.addWidget(self.enlarger)
         place.addStretch(1)
         left.addLayout(place)
@@ -122,7 +122,7 @@ class RatedScreen(JudgingScreen):
         assert layout is not None, "it is laid out"
         edge = layout.contentsMargins()  # none in a preview
         high = self.height() - edge.top() - edge.bottom() - others
-        self.enlarger.set_side(max(LEAST_PHOTO, min(left - MARK_WIDTH, high, LARGEST_PHOTO)))
+        self.enlarger.set_side(max(LEAST_PHOTO, min(left - MISSING_WIDTH, high, LARGEST_PHOTO)))
 
     def numbers(self) -> tuple[int, ...]:
         """The numbers, in the plan, of the rows that are shown."""
@@ -256,9 +256,10 @@ class PrototypeDistinctionScreen(RatedScreen):
         ]
         self._question = "judging_q_species" if birds else "judging_q_class"
         self._option = 0
-        self.tabs = SpeciesTabs(
+        self.tabs = ClassTabs(
             self.names,
             palette,
+            words("judging_q_pairs"),
             lambda name, done, all_: words("judging_rated", name=name, done=done, of=all_),
         )
         self.tabs.opened.connect(lambda option: self.send(OpenSpecies(option)))

@@ -30,11 +30,11 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
-from labapp.ui.widgets.question_row import MARK_WIDTH, QuestionRow
+from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 LEFT_WIDTH, PHOTO_WIDTH = 540, 190
 FEEDBACK_LINES = 3
@@ -137,7 +137,7 @@ class ExercisePanel(QWidget):
         for asked in self.rows.values():
             right.addWidget(asked)
         told = QHBoxLayout()
-        told.addSpacing(MARK_WIDTH)
+        told.addSpacing(MISSING_WIDTH)
         told.addWidget(self.feedback)
         right.addLayout(told)
         right.addStretch(1)

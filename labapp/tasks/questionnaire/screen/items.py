@@ -12,10 +12,9 @@ from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Writ
 from labapp.study.instruments.items import DESCRIBED_LONGEST
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.anchors import AnchorRow
-from labapp.ui.widgets.choices import ChoiceRow, Look
-from labapp.ui.widgets.options import OptionGroup
+from labapp.ui.widgets.option_list import OptionList
 from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.scale import AnchorRow, Look, Scale
 from labapp.ui.widgets.slider_item import NumberSlider
 from labapp.ui.widgets.textfield import TextField
 
@@ -99,9 +98,8 @@ class RatingView(ItemView):
         look = Look(
             numbered=numbered, digits=not item.ticks, first=item.first, even=even, ticks=item.ticks
         )
-        self.row = ChoiceRow(item.points, palette, look)
         low, high = item.ends()
-        self.row.setAccessibleName(f"{item.title} {item.first}: {low}, {item.last}: {high}")
+        self.row = Scale(item.points, palette, look, item.title, item.anchors())
         self.row.chosen.connect(lambda index, _device: self.answered.emit(index + item.first))
         if table:
             self.row_layout.setContentsMargins(0, theme.SPACE_XS, 0, theme.SPACE_XS)
@@ -150,13 +148,14 @@ class ChoiceView(ItemView):
         self._value: dict[str, Any] = {"chosen": ()}
         self._own = next((option.id for option in item.options if option.describe), None)
         self.field: TextField | None = None
-        self.group = OptionGroup(
+        self.group = OptionList(
             [option.text for option in item.options],
             palette,
+            item.title,
             several=item.several,
             least_width=PAIR_WIDTH if self.words is None else 0,
         )
-        self.group.asked.connect(self._asked)
+        self.group.chosen.connect(lambda index, _device: self._asked(index))
         if self._own is not None:
             self.field = TextField(
                 words("own_words"),
@@ -204,7 +203,7 @@ class ChoiceView(ItemView):
     def show_value(self, value: Any) -> None:
         self._value = dict(value) if value is not None else {"chosen": ()}
         chosen = self._value["chosen"]
-        self.group.show_chosen(
+        self.group.show_taken(
             [index for index, one in enumerate(self.choice.options) if one.id in chosen]
         )
         if self.field is not None:
@@ -255,6 +254,7 @@ class SliderView(ItemView):
         self._key = "selected_accuracy" if item.about == "accuracy" else "selected_value"
         self.selected = _label("", "secondary")
         self.slider = NumberSlider(low, high, self._start, item.unit, palette)
+        self.slider.setAccessibleName(item.title)
         self.selected.setFixedHeight(ceil(metrics(bold=True).height()))
         self.slider.moved.connect(lambda value: self._say(value, touched=True))
         self.slider.given.connect(lambda value: self.answered.emit(_touched(value)))
@@ -268,17 +268,17 @@ class SliderView(ItemView):
     def show_value(self, value: Any) -> None:
         number, touched = (value["value"], value["touched"]) if value else (self._start, False)
         self.slider.show_value(number, touched=touched)
-        self._say(self.slider.value, touched=self.slider.touched)
+        self._say(self.slider.value(), touched=self.slider.touched)
 
     def _say(self, number: int, *, touched: bool) -> None:
         said = self._said(self._key, value=number, unit=self._unit)
         if self.selected.text() != said:
             self.selected.setText(said)
-            self.slider.setAccessibleName(f"{self.item.title}. {said}")
+            self.slider.setAccessibleDescription(said)
         _restyle(self.selected, "role", "strong" if touched else "secondary")
 
     def unkept(self) -> Any:
-        return _touched(self.slider.value) if self.slider.held else None
+        return _touched(self.slider.value()) if self.slider.held else None
 
     def entrance(self) -> QWidget:
         return self.slider

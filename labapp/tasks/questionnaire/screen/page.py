@@ -15,9 +15,9 @@ from labapp.tasks.questionnaire.screen.items import TABLE_WORDS_WIDTH, ItemView,
 from labapp.ui import theme
 from labapp.ui.participant.focus import InView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.anchors import AnchorRow
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.scale import AnchorRow
 
 SLIDING_WORDS_WIDTH = 440
 """A slider is as low as two lines: its words stand beside it in three at most."""

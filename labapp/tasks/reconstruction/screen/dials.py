@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, 
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from labapp.ui import theme
-from labapp.ui.widgets.choices import ChoiceRow, Look
 from labapp.ui.widgets.dial import DialSlider
 from labapp.ui.widgets.limit import Limit
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+from labapp.ui.widgets.scale import Look, Scale
 
 ROW_LEAST, ROW_MOST = 32, 48
 PENCIL = 12.0
@@ -157,7 +157,7 @@ class DialName(QWidget):
 class DialRow(QWidget):
     """A name and a slider or a row of choices."""
 
-    def __init__(self, name: DialName, control: DialSlider | ChoiceRow) -> None:
+    def __init__(self, name: DialName, control: DialSlider | Scale) -> None:
         super().__init__()
         self.name = name
         self.control = control
@@ -180,7 +180,8 @@ class DialPanel(QWidget):
     """All dials of a space.
 
     moved(dimension, value, device), selected(dimension, device), renamed(dimension, text): what the
-    hand asks for. number_words: the name of dial n (counted from 1). improved: see DialSlider.
+    hand asks for. number_words: the name of dial n (counted from 1). improved, said: see
+    DialSlider.
     """
 
     moved = Signal(int, float, str)
@@ -196,6 +197,7 @@ class DialPanel(QWidget):
         editable: bool,
         improved: bool,
         too_long: str = "",
+        said: Callable[[str], str] = str,
     ) -> None:
         super().__init__()
         names = [number_words(i + 1) for i in range(len(space))]
@@ -206,14 +208,14 @@ class DialPanel(QWidget):
         column.setSpacing(0)
         self.rows: list[DialRow] = []
         for index, dimension in enumerate(space.dimensions):
-            control: DialSlider | ChoiceRow
+            control: DialSlider | Scale
             if isinstance(dimension, Discrete):
-                control = ChoiceRow(dimension.k, palette, Look(pitch=CHOICE_PITCH))
+                control = Scale(dimension.k, palette, Look(pitch=CHOICE_PITCH))
                 control.chosen.connect(
                     lambda at, device, i=index: self.moved.emit(i, float(at), device)
                 )
             else:
-                control = DialSlider(dimension, palette, improved=improved)
+                control = DialSlider(dimension, palette, improved=improved, said=said)
                 control.moved.connect(
                     lambda value, device, i=index: self.moved.emit(i, value, device)
                 )

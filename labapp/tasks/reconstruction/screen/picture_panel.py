@@ -12,10 +12,10 @@ from labapp.study.defaults import Display
 from labapp.tasks.reconstruction.pictures import Pictures
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.buttons import Segmented
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.painting import brush, pen
 from labapp.ui.widgets.pictures import ImageView, StimulusView
+from labapp.ui.widgets.segments import Views
 from labapp.ui.widgets.series import SeriesView, view_of
 
 GAP = theme.SPACE_M
@@ -66,7 +66,9 @@ class PicturePanel(QWidget):
 
         self.own, self.target, self.both = view("your_picture"), view("target"), view("overlay")
         self.own.painted = self.both.painted = frame_painted
-        self.toggle = Segmented([words("side_by_side"), words("overlay")], palette)
+        self.toggle = Views(
+            (words("side_by_side"), words("overlay")), palette, words("your_picture")
+        )
         pair, single = QWidget(), QWidget()
         row = QHBoxLayout(pair)
         row.setContentsMargins(0, 0, 0, 0)

@@ -52,6 +52,7 @@ class Box(QFrame):
             session.palette,
             editable=False,
             improved=session.improved,
+            said=words.number,
         )
         self.gate = MoveGate(
             lambda i, value, _device: send(MoveTutorialDial(number, i, value)),

@@ -24,11 +24,10 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.anchors import AnchorRow
-from labapp.ui.widgets.answers import RIGHT_MARK, WRONG_MARK, AnswerRow
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.choices import ChoiceRow, Look
+from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK, AnswerRow
+from labapp.ui.widgets.scale import AnchorRow, Look, Scale
 from labapp.ui.widgets.series import view_of
 
 WIDTH = 1360
@@ -71,9 +70,7 @@ class Rating(QWidget):
         self._text = text
         points = {place: words(key) for place, key in enumerate(POINT_WORDS)}
         self.label = QLabel(text)
-        self.row = ChoiceRow(POINTS, palette, Look(digits=True, even=True))
-        said = ", ".join(f"{place + 1}: {point}" for place, point in points.items())
-        self.row.setAccessibleName(f"{text} {said}")
+        self.row = Scale(POINTS, palette, Look(digits=True, even=True), text, points)
         self.anchors = AnchorRow(POINTS, points, palette)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -108,7 +105,7 @@ class SingleDimensionScreen(Screen):
         self.picture = view_of(
             part.display, examples.question, palette, words("this_picture"), improved=True
         )
-        self.answers = AnswerRow(palette)
+        self.answers = AnswerRow(palette, words("this_picture"))
         self.ratings = {item: Rating(words, palette, words(RATED[item])) for item in RATINGS}
         self.sheet = ExampleSheet(part.display, part.visualisation, palette, words("examples"))
         self.sheet.show_rows(examples.rows, ())

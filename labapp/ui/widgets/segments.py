@@ -1,0 +1,346 @@
+"""Options as joined segments, in a row or one below the other, and a question with its options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import ceil
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QPainter,
+    QPalette,
+    QTextDocument,
+    QTextOption,
+)
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from labapp.ui import theme
+from labapp.ui.widgets.choice import Choice
+from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+
+HEIGHT = theme.TARGET_HEIGHT + 4
+LINE = 18
+"""Logical pixels from line to line of an option that takes several."""
+PAD = 8
+LINES_MOST = 3
+MARKUP = re.compile(r"<[^>]+>")
+ROUND_WIDTH = 28
+"""Room of the round mark of options that stand one below the other."""
+MISSING, MISSING_WIDTH = "▸", 14
+"""The mark of a missing answer, and the room kept for it."""
+
+
+def spoken(text: str) -> str:
+    """An option without its markup."""
+    return MARKUP.sub("", text)
+
+
+class Segments(Choice):
+    """Options that are looked over before one is taken. They may name italics and underlining
+    (`<i>`, `<u>`).
+
+    each: logical pixels of a segment; None: as wide as its words in as many lines as `lines`. px:
+    of the type.
+    """
+
+    looked_over = True
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        palette: theme.Palette,
+        name: str,
+        *,
+        upright: bool = False,
+        each: int | None = None,
+        lines: int = 1,
+        px: int = theme.BODY_PX,
+    ) -> None:
+        super().__init__(palette, name)
+        self._upright, self._each, self._lines_wanted, self._px = upright, each, lines, px
+        self.texts: tuple[str, ...] = ()
+        self._laid_out: list[tuple[QTextDocument, QTextDocument]] = []
+        self._widths: list[int] = []
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.show_texts(texts)
+
+    def show_texts(self, texts: Sequence[str]) -> None:
+        """What can be chosen."""
+        if tuple(texts) == self.texts:
+            return
+        self.texts = tuple(texts)
+        self._laid_out = [
+            (self._words(text, bold=False), self._words(text, bold=True)) for text in texts
+        ]
+        self._widths = self._measure()
+        self._high = max(HEIGHT, self._lines() * LINE + theme.SPACE_M)
+        self.setFixedSize(self.sizeHint())
+        self.show_options([spoken(text) for text in texts])
+
+    def _words(self, text: str, *, bold: bool) -> QTextDocument:
+        """An option, laid out: static text would lose its underlining."""
+        words = QTextDocument(self)
+        words.setDocumentMargin(0)
+        words.setDefaultFont(font(self._px, bold=bold))
+        side = Qt.AlignmentFlag.AlignLeft if self._upright else Qt.AlignmentFlag.AlignHCenter
+        option = QTextOption(side)
+        option.setWrapMode(QTextOption.WrapMode.WordWrap)
+        words.setDefaultTextOption(option)
+        words.setHtml(text)
+        return words
+
+    def _measure(self) -> list[int]:
+        """How wide each segment is: of one below the other all as the widest."""
+        texts = [spoken(text) for text in self.texts]
+        measure = metrics(self._px, bold=True)
+        whole = [ceil(measure.horizontalAdvance(text)) for text in texts]
+        if self._upright:
+            widest = max(self._each or 0, *(wide + 2 * PAD + ROUND_WIDTH for wide in whole))
+            return [widest] * len(texts)
+        if self._each is not None:
+            return [self._each] * len(texts)
+        return [
+            max(HEIGHT, broken_width(text, self._lines_wanted, self._px) + 2 * PAD)
+            for text in texts
+        ]
+
+    def _lines(self) -> int:
+        """Lines of the option that takes most."""
+        needed = 1
+        for (_, strong), wide in zip(self._laid_out, self._widths, strict=True):
+            strong.setTextWidth(wide - 2 * PAD - (ROUND_WIDTH if self._upright else 0))
+            needed = max(needed, round(strong.size().height() / metrics(self._px).lineSpacing()))
+        return min(needed, LINES_MOST)
+
+    def sizeHint(self) -> QSize:
+        if self._upright:
+            return QSize(self._widths[0] + 2, self._high * len(self.texts) + 2)
+        return QSize(sum(self._widths) + 2, self._high + 2)
+
+    def box(self, index: int) -> QRectF:
+        if self._upright:
+            return QRectF(1, 1 + index * self._high, self._widths[0], self._high)
+        return QRectF(1 + sum(self._widths[:index]), 1, self._widths[index], self._high)
+
+    def paint(self, painter: QPainter) -> None:
+        p = self._colors
+        paint_frame(painter, QRectF(self.rect()), p, p.card if self.isEnabled() else p.ground)
+        for index in range(1, len(self.texts)):
+            box = self.box(index)
+            painter.setPen(pen(p.hairline))
+            end = box.topRight() if self._upright else box.bottomLeft()
+            painter.drawLine(box.topLeft(), end)
+        for index in range(len(self.texts)):
+            self._paint_option(painter, index)
+        if self.hasFocus():
+            # Inside the frame: which option the keys are at.
+            inner = self.box(self._at).adjusted(2, 2, -2, -2)
+            draw_focus_ring(painter, inner, theme.RADIUS - 2, p.accent)
+
+    def _paint_option(self, painter: QPainter, index: int) -> None:
+        p, box, on = self._colors, self.box(index), index == self.index
+        able = self.isEnabled()
+        if on or index == self._hover:
+            painter.setPen(pen(p.accent if on else p.track, 1.4) if able else pen(p.secondary))
+            painter.setBrush(brush(p.accent_soft if on and able else p.card))
+            inner = box.adjusted(2, 2, -2, -2)
+            painter.drawRoundedRect(inner, theme.RADIUS - 2, theme.RADIUS - 2)
+        left = box.left() + PAD
+        if self._upright:
+            self._paint_round(painter, QPointF(box.left() + PAD + 8, box.center().y()), on=on)
+            left += ROUND_WIDTH
+        words = self._laid_out[index][on]
+        words.setTextWidth(box.right() - left - PAD)
+        context = QAbstractTextDocumentLayout.PaintContext()
+        tone = p.secondary if not able else p.accent if on else p.ink
+        context.palette.setColor(QPalette.ColorRole.Text, color(tone))
+        painter.save()
+        painter.translate(left, box.center().y() - words.size().height() / 2)
+        words.documentLayout().draw(painter, context)
+        painter.restore()
+
+    def _paint_round(self, painter: QPainter, at: QPointF, *, on: bool) -> None:
+        p = self._colors
+        strong = p.accent if self.isEnabled() else p.secondary
+        painter.setPen(pen(strong if on else p.secondary, 1.4))
+        painter.setBrush(brush(strong if on else p.card))
+        painter.drawEllipse(at, 8.0, 8.0)
+        if on:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(brush(p.on_accent))
+            painter.drawEllipse(at, 3.5, 3.5)
+
+
+class Views(Choice):
+    """A choice between views, equally wide; the first is shown at first. changed(index): the hand
+    asks for another one. Space and Enter go to the next one."""
+
+    changed = Signal(int)
+    first_digit = None
+
+    def __init__(self, texts: Sequence[str], palette: theme.Palette, name: str) -> None:
+        super().__init__(palette, name)
+        self._texts = tuple(texts)
+        widths = [metrics(bold=True).horizontalAdvance(text) for text in texts]
+        self._each = round(max(widths)) + 2 * theme.SPACE_L
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.show_options(texts)
+        self.show_index(0)
+        self.chosen.connect(self._turn)
+
+    def _turn(self, index: int) -> None:
+        self.show_index(index)
+        self.changed.emit(index)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._each * len(self._texts) + 2, theme.TARGET_HEIGHT + 2)
+
+    def pressed_by(self, key: Qt.Key) -> int:
+        return (self._at + 1) % len(self._texts)
+
+    def box(self, index: int) -> QRectF:
+        return QRectF(1 + index * self._each, 1, self._each, theme.TARGET_HEIGHT)
+
+    def paint(self, painter: QPainter) -> None:
+        p, whole = self._colors, QRectF(self.rect())
+        paint_frame(painter, whole, p, p.card)
+        for index, text in enumerate(self._texts):
+            box, on = self.box(index), index == self.index
+            if on:
+                painter.setPen(pen(p.accent))
+                painter.setBrush(brush(p.accent_soft))
+                inner = box.adjusted(1.5, 1.5, -1.5, -1.5)
+                painter.drawRoundedRect(inner, theme.RADIUS - 2, theme.RADIUS - 2)
+            painter.setFont(font(bold=on))
+            painter.setPen(color(p.accent if on else p.ink))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        if self.hasFocus():
+            draw_focus_ring(painter, whole, theme.RADIUS, p.accent)
+
+
+def paint_frame(painter: QPainter, whole: QRectF, p: theme.Palette, ground: str) -> None:
+    """The frame round joined segments."""
+    painter.setPen(pen(p.hairline))
+    painter.setBrush(brush(ground))
+    painter.drawRoundedRect(whole.adjusted(0.5, 0.5, -0.5, -0.5), theme.RADIUS, theme.RADIUS)
+
+
+def broken_width(text: str, lines: int, px: int) -> int:
+    """Logical pixels that a text needs in at most so many lines, broken at its spaces."""
+    measure, words = metrics(px, bold=True), text.split()
+    widths = sorted(
+        {
+            ceil(measure.horizontalAdvance(" ".join(words[a:b])))
+            for a in range(len(words))
+            for b in range(a + 1, len(words) + 1)
+        }
+    )
+    for wide in widths:
+        used, line = 1, ""
+        for word in words:
+            longer = f"{line} {word}".strip()
+            if measure.horizontalAdvance(longer) <= wide:
+                line = longer
+            else:
+                used, line = used + 1, word
+                if measure.horizontalAdvance(word) > wide:
+                    used = lines + 1
+        if used <= lines:
+            return wide + 2
+    return 0
+
+
+class MissingMark(QLabel):
+    """The mark of a missing answer, in room kept for it. mark(missing, label): show it or not, and
+    the label in its tone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedWidth(MISSING_WIDTH)
+        self.setProperty("tone", "warn")
+
+    @property
+    def missing(self) -> bool:
+        """Whether an answer is marked as missing."""
+        return bool(self.text())
+
+    def mark(self, missing: bool, label: QLabel | None = None) -> None:
+        """Show the mark or not, and a label in its tone."""
+        if missing == self.missing:
+            return
+        self.setText(MISSING if missing else "")
+        if label is not None:
+            label.setProperty("tone", "warn" if missing else "")
+            label.style().unpolish(label)
+            label.style().polish(label)
+
+
+class QuestionRow(QWidget):
+    """A question and its options. answered(place, device): the hand wants the option at this place,
+    from 1.
+
+    mark_missing tells, by tone and a mark in room kept for it, that an answer is missing. strong:
+    the question is a main one; what else there is, is of `Segments`.
+    """
+
+    answered = Signal(int, str)
+
+    def __init__(
+        self,
+        text: str,
+        options: Sequence[str],
+        palette: theme.Palette,
+        *,
+        strong: bool = False,
+        upright: bool = False,
+        each: int | None = None,
+        lines: int = 1,
+        px: int = theme.BODY_PX,
+    ) -> None:
+        super().__init__()
+        self.mark = MissingMark()
+        self.label = QLabel(text)
+        self.label.setWordWrap(True)
+        if strong:
+            self.label.setProperty("role", "strong")
+        self.choice = Segments(
+            options, palette, text, upright=upright, each=each, lines=lines, px=px
+        )
+        self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
+        words = QHBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
+        words.addWidget(self.label, 1)
+        below = QHBoxLayout()
+        below.addSpacing(MISSING_WIDTH)
+        below.addWidget(self.choice)
+        below.addStretch(1)
+        layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addLayout(words)
+        layout.addLayout(below)
+
+    @property
+    def needed_width(self) -> int:
+        """Logical pixels that its options need, below the question."""
+        return MISSING_WIDTH + self.choice.width()
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is marked as not answered."""
+        return self.mark.missing
+
+    def show_answer(self, place: int | None) -> None:
+        """Show what the session says, from 1; None: nothing is answered."""
+        self.choice.show_index(None if place is None else place - 1)
+
+    def mark_missing(self, missing: bool) -> None:
+        """Tell, by tone and mark, that this still needs an answer."""
+        self.mark.mark(missing, self.label)
+
+    def entrance(self) -> QWidget:
+        """What takes the focus."""
+        return self.choice
