@@ -26,6 +26,7 @@ FOLDERS = "assets|benchmarks|docs|examples|labapp|models|scripts|tests"
 NAME = re.compile(r"(?<![\w./-])labapp(?:\.\w+)+")
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w./<>*-]*)(?: [^`]*)?`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#[^)]*)?\)")
+HEADED = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)]+)\)")
 CODE = re.compile(r"```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|`)labapp((?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
 
@@ -61,6 +62,20 @@ def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs" / "adr"
     listed = LINK.findall((folder / "README.md").read_text("utf-8"))
     assert listed == [path.name for path in sorted(folder.glob("0*.md"))]
+
+
+def test_every_room_is_in_the_table_once() -> None:
+    content = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| `labapp\.(\w+)` \|", content, re.MULTILINE)
+    assert sorted(rows) == sorted(path.parent.name for path in ROOT.glob("labapp/*/__init__.py"))
+
+
+@pages()
+def test_links_to_headings_lead_somewhere(page: Path) -> None:
+    for target, heading in HEADED.findall(page.read_text("utf-8")):
+        content = (page.parent / target if target else page).read_text("utf-8")
+        lines = re.findall(r"^#+ (.+)$", content, re.MULTILINE)
+        assert heading in [re.sub(r"[^\w -]", "", line).lower().replace(" ", "-") for line in lines]
 
 
 def there(name: str) -> bool:
