@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Literal
 
@@ -261,7 +262,7 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
         return Row("decoders", "ok", tr("This study needs none."), required=False)
     used = [ready[model] for model in needed]
     devices = wording.listed(sorted({_device(one.device) for one in used}))
-    slowest = number(f"{max(one.p99_ms for one in used):.1f}")
+    slowest = number(f"{max(1, *(ceil(warmed.p99_ms) for warmed in used)):,}")
     text = tr(
         "{models} ready · {devices}, pictures within {ms} ms",
         models=", ".join(needed),
