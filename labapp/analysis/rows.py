@@ -39,7 +39,7 @@ from labapp.study.consent import USES
 Place = tuple[str | None, int | None, int | None]
 """Stage, question and attempt; of a whole stage only the first."""
 SEQ = "seq"
-"""The scoring of the Single Ease Question, and its score."""
+"""The score of the Single Ease Question."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class SessionRecords:
         """The submitted SEQ about a stage."""
         for score in self.scores:
             part = self.parts.questionnaires[score.part]
-            if (part.about, part.scoring) == (stage, SEQ):
+            if part.about == stage and score.score == SEQ and score.declared is not None:
                 return score.value
         return None
 

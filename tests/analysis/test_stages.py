@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labapp.analysis.course import UNFINISHED
@@ -36,6 +38,7 @@ from tests.analysis.sessions import (
     stage_row,
 )
 from tests.helpers.journals import SessionBuilder
+from tests.study.test_instruments import shipped
 
 
 def stage(outcomes: list[str], end: str | None, trials: int = 5) -> SessionBuilder:
@@ -129,13 +132,19 @@ def test_a_stage_that_was_not_reached_has_no_row() -> None:
     assert records(builder()).rows()["stages"] == []
 
 
-def test_the_seq_of_a_stage_is_the_submitted_one_about_it() -> None:
+@pytest.mark.parametrize(
+    "planned",
+    [{}, {"scoring": "seq"}, {"scoring": shipped("seq").planned_scores()}],
+    ids=["of the first plans", "of a name", "as declared"],
+)
+def test_the_seq_of_a_stage_is_the_submitted_one_about_it(planned: dict[str, Any]) -> None:
     ask = {
         "part": "questionnaire",
         "id": "s-1",
         "title": "",
         "instrument": "seq",
         "about": "stage-1",
+        **planned,
     }
     other = ask | {"id": "s-2", "about": "stage-2"}
     made = builder(stage_row(), stage_row("stage-2", number=2), ask, other)
