@@ -1,0 +1,66 @@
+"""The weights that a recipe gives are those that it gave: to the bit where they were noted, and
+nearly where another processor or torch rounds otherwise."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import torch
+
+from labapp.explanations import training as classifiers
+from labapp.representations import training as representations
+from tests.explanations.conftest import TINY
+from tests.explanations.test_cnn import TINY as FACES
+from tests.explanations.test_prototypes_trained import METHODS
+from tests.explanations.test_prototypes_trained import RECIPE as PROTOTYPES
+from tests.representations.conftest import RECIPE
+
+NOTED_ON = ("2.13.0+cpu", "AVX512", "x86_64")
+"""torch, what it uses of the processor, and the processor's kind."""
+RECIPES = {
+    "vae": RECIPE,
+    "gt": RECIPE.replace("dimensions: 3", "dimensions: 5").replace("{name: vae}", "{name: gt}"),
+    "tcvae": RECIPE.replace("{name: vae}", "{name: tcvae}"),
+    "resnet": TINY.format(name="resnet"),
+    "cnn": FACES,
+    **{name: PROTOTYPES.format(name=name, method=method) for name, method in METHODS.items()},
+}
+NOTED = {
+    "vae": ("872b3a5aa4c9edc1", 4732.87997731379),
+    "gt": ("67d39e713329f193", 4786.893600303833),
+    "protopnet": ("ab24c4c09cba9d99", 9279.215202521818),
+    "prototree": ("ecdfb9d2fb1321d2", 7844.46656040467),
+}
+"""By kind the SHA-256 of all weights, and the sum of their sizes."""
+
+
+def trained(kind: str, folder: Path) -> Path:
+    recipe = folder / "recipe.yaml"
+    recipe.write_text(RECIPES[kind], encoding="utf-8")
+    if "objective" in RECIPES[kind]:
+        return representations.train(recipe, out=folder, device="cpu") / "decoder.safetensors"
+    return classifiers.train(recipe, out=folder) / "weights.safetensors"
+
+
+def fingerprint(weights: Path) -> tuple[str, float]:
+    arrays = safetensors.numpy.load_file(weights)
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(name.encode() + arrays[name].tobytes())
+    sizes = sum(float(np.abs(values.astype(np.float64)).sum()) for values in arrays.values())
+    return digest.hexdigest()[:16], sizes
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_the_same_recipe_gives_the_same_weights(kind: str, tmp_path: Path) -> None:
+    digest, sizes = fingerprint(trained(kind, tmp_path))
+    noted_digest, noted_sizes = NOTED[kind]
+    assert sizes == pytest.approx(noted_sizes, rel=1e-3)
+    here = (torch.__version__, torch.backends.cpu.get_cpu_capability(), platform.machine())
+    if here == NOTED_ON:
+        assert digest == noted_digest
