@@ -32,11 +32,9 @@ DataFolder = Annotated[
 @models_app.command("list")
 def models_list(json_: Json = False) -> None:
     """The models that studies can name: shipped ones and your own. Example: labapp models list"""
-    from labapp import resources
-    from labapp.explanations import catalog as classifiers
-    from labapp.representations import catalog
+    from labapp import models_catalog, resources
 
-    rows = sorted([*catalog.models(), *classifiers.models()], key=lambda row: str(row["id"]))
+    rows = models_catalog.models()
     if json_:
         say_json(rows)
         return
@@ -67,15 +65,14 @@ def models_show(
     """
     import yaml
 
-    from labapp.explanations import catalog as classifiers
-    from labapp.representations import catalog
+    from labapp import models_catalog
 
-    has_dials = not classifiers.is_one(model)
-    card = catalog.show(_model(model)) if has_dials else classifiers.show(model)
+    has_dials = not models_catalog.is_classifier(model)
+    card = models_catalog.show(_model(model))
     if not json_:
         say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
     if has_dials and not no_sheet:
-        card["sheet"] = str(catalog.write_sheet(_model(model), sheet))
+        card["sheet"] = str(models_catalog.write_sheet(_model(model), sheet))
         if not json_:
             say(f"sheet: {card['sheet']}")
     if json_:
@@ -97,40 +94,12 @@ def models_train(
 
     Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
     """
-    from labapp.explanations import recipe as classifiers
+    from labapp import models_catalog
 
-    if classifiers.is_one(recipe):
-        folder = _train_classifier(
-            recipe, out, device, data_folder=data, resume=not fresh, threads=threads
-        )
-    else:
-        from labapp.representations.console import train_with_progress
-
-        folder = train_with_progress(
-            recipe, out, device, resume=not fresh, data_folder=data, threads=threads
-        )
+    folder = models_catalog.train(
+        recipe, out, device=device, data_folder=data, resume=not fresh, threads=threads
+    )
     say(f"model: {folder}")
-
-
-def _train_classifier(
-    recipe: Path,
-    out: Path | None,
-    device: str | None,
-    *,
-    data_folder: Path | None,
-    resume: bool,
-    threads: int,
-) -> Path:
-    from labapp.errors import UsageError
-    from labapp.explanations.console import train_with_progress
-
-    if device not in (None, "cpu"):
-        raise UsageError(
-            f"Classifiers are trained on the CPU, not on {device}.",
-            safe="Nothing was trained.",
-            todo="Leave --device out.",
-        )
-    return train_with_progress(recipe, out, data_folder=data_folder, resume=resume, threads=threads)
 
 
 @models_app.command("import-tfjs")
@@ -187,9 +156,9 @@ def models_evaluate(
 
     Example: labapp models evaluate sinelines/vae
     """
-    from labapp.explanations import catalog as classifiers
+    from labapp import models_catalog
 
-    one_with_dials = not classifiers.is_one(model)
+    one_with_dials = not models_catalog.is_classifier(model)
     if out is not None and (no_metrics or not one_with_dials):
         raise UsageError(
             "--out is for what the metrics give, and none would be computed.",

@@ -14,10 +14,11 @@ from typing import Any, Protocol, TypeVar
 from torch import nn
 from torch.nn import functional
 
-from labapp.explanations.fitting import Losses, Phase, Step, adamw, one_cycle
+from labapp.explanations.fitting import Phase, Step, adamw, one_cycle
 from labapp.explanations.methods import METHODS, Checks
 from labapp.explanations.photos import SHIFT, Batches, Parts, painted
 from labapp.explanations.recipe import ClassifierRecipe
+from labapp.training.loop import Losses
 
 DataT = TypeVar("DataT", contravariant=True)
 

@@ -10,9 +10,10 @@ must therefore be kept in buffers.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,11 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from labapp.errors import ModelError
-from labapp.representations import checkpoint
-from labapp.representations.checkpoint import Making, Run
+from labapp.training.checkpoint import Making, Run
+from labapp.training.loop import Losses, Progress, Taken, run_steps
 
-REPORT_S = 0.2
-"""Seconds between two calls of the progress callback."""
 CHECKPOINT_S = 20.0
 """Seconds between two checkpoints; there is one more at the end of each phase."""
-
-Losses = Mapping[str, Tensor | float]
-"""Under "loss" what is descended, with a gradient; whatever else is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +65,6 @@ class Phase:
     def __post_init__(self) -> None:
         groups = [] if self.optimiser is None else self.optimiser.param_groups
         object.__setattr__(self, "rates", tuple(float(group["lr"]) for group in groups))
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run has come. `remaining_s` is estimated from this process's own pace."""
-
-    phase: str
-    step: int
-    steps: int
-    losses: dict[str, float]
-    elapsed_s: float
-    remaining_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,41 +107,29 @@ def fit(
     ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
     run = Run(_Learner(network, phases))
-    checkpoint.restore(state, run, making)
-    total = sum(phase.steps for phase in phases)
-    began, first, before = time.perf_counter(), run.iteration, run.seconds
-    saved = reported = began
-    at = 0
-    for phase in phases:
-        for number in range(max(run.iteration - at, 0), phase.steps):
-            random = np.random.default_rng([seed, run.iteration])
-            losses = _step(network, phase, Step(number, phase.steps, random))
-            run.iteration += 1
+    ends = list(accumulate(phase.steps for phase in phases))
 
-            now = time.perf_counter()
-            run.seconds = before + now - began
-            last = number == phase.steps - 1
-            if last or now - saved >= checkpoint_s:
-                if last and phase.optimiser is not None:
-                    phase.optimiser.state.clear()
-                _check(losses, phase, number, state)
-                checkpoint.save(state, run, making)
-                saved = now
-            if progress is not None and (last or now - reported >= REPORT_S):
-                reported = now
-                progress(
-                    Progress(
-                        phase=phase.name,
-                        step=run.iteration,
-                        steps=total,
-                        losses={name: float(value) for name, value in losses.items()},
-                        elapsed_s=run.seconds,
-                        remaining_s=(now - began)
-                        / (run.iteration - first)
-                        * (total - run.iteration),
-                    )
-                )
-        at += phase.steps
+    def take(iteration: int) -> Taken:
+        index = bisect_right(ends, iteration)
+        phase = phases[index]
+        number = iteration - ends[index] + phase.steps
+        random = np.random.default_rng([seed, iteration])
+        losses = _step(network, phase, Step(number, phase.steps, random))
+        last = number == phase.steps - 1
+        if last and phase.optimiser is not None:
+            phase.optimiser.state.clear()
+        place = f"step {number + 1} of the phase {phase.name!r}"
+        return Taken(losses, phase.name, place, last)
+
+    run_steps(
+        run,
+        ends[-1],
+        take,
+        making=making,
+        state=state,
+        progress=progress,
+        checkpoint_s=checkpoint_s,
+    )
     network.eval()
     return run.seconds
 
@@ -181,15 +152,6 @@ def _step(network: nn.Module, phase: Phase, step: Step) -> Losses:
         name: value.detach() if isinstance(value, Tensor) else value
         for name, value in losses.items()
     }
-
-
-def _check(losses: Losses, phase: Phase, number: int, state: Path) -> None:
-    if "loss" in losses and not math.isfinite(float(losses["loss"])):
-        raise ModelError(
-            f"The loss is no longer finite at step {number + 1} of the phase {phase.name!r}.",
-            safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
-            todo="Lower the learning rate in the recipe.",
-        )
 
 
 def one_cycle(warm_up: float) -> Callable[[float], float]:

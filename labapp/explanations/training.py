@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
-from labapp import __version__, resources
+from labapp import resources
 from labapp.datasets.folder import Folder
 from labapp.explanations import fitting, measuring, package
 from labapp.explanations import recipe as recipes
@@ -20,12 +18,12 @@ from labapp.explanations.approach import Approach, approach
 from labapp.explanations.card import ClassifierCard, Made
 from labapp.explanations.classifier import scores
 from labapp.explanations.data import FolderData
-from labapp.explanations.fitting import Progress
 from labapp.explanations.photos import Parts, painted
 from labapp.explanations.recipe import ClassifierRecipe
-from labapp.representations import checkpoint
-from labapp.representations.checkpoint import Making
 from labapp.representations.torch_backend import weights_of
+from labapp.training import checkpoint
+from labapp.training.checkpoint import Making
+from labapp.training.loop import Progress, versions
 
 
 def train(
@@ -88,13 +86,7 @@ def train(
         phases={phase.name: phase.steps for phase in phases},
         seconds=round(seconds, 1),
         threads=threads,
-        versions={
-            "labapp": __version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "torch": str(torch.__version__),
-            "captum": metadata.version("captum"),
-        },
+        versions={**versions(), "captum": metadata.version("captum")},
     )
     package.write(folder, card_of(recipe, made, network, method, data), weights_of(network))
     checkpoint.clear(state)

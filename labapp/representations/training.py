@@ -8,21 +8,18 @@ ends, on one device, with the very weights of a run that was left alone.
 from __future__ import annotations
 
 import math
-import platform
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from labapp import __version__, resources
+from labapp import resources
 from labapp.datasets.split import Rows, Split
 from labapp.errors import ModelError
 from labapp.representations import (
-    checkpoint,
     encodings,
     learners,
     measuring,
@@ -34,37 +31,18 @@ from labapp.representations import (
 )
 from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard, Training
-from labapp.representations.checkpoint import Making, Run
 from labapp.representations.encodings import Encodings
 from labapp.representations.learners import Learner
-from labapp.representations.objectives import Losses
 from labapp.representations.recipe import InfoGan, Recipe
+from labapp.training import checkpoint
+from labapp.training.checkpoint import Making, Run
+from labapp.training.loop import Progress, Taken, run_steps, versions
 
 Float32 = NDArray[np.float32]
 Kept = dict[str, NDArray[np.floating]]
 
-REPORT_S = 0.2
-"""Seconds between two calls of the progress callback."""
-
 # Streams of the recipe's seed; the numbers are part of what a recipe means.
 _ORDER, _NOISE = 0, 1
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run has come.
-
-    `losses` are the last batch's: "loss" and its parts. `remaining_s` is estimated from this
-    process's own pace.
-    """
-
-    iteration: int
-    iterations: int
-    epoch: int
-    epochs: int
-    losses: dict[str, float]
-    elapsed_s: float
-    remaining_s: float
 
 
 def train(
@@ -112,8 +90,8 @@ def train(
     run = Run(learners.build(recipe, chosen))
     making = Making(recipe.digest, chosen.type, threads)
     state = out / ".training" / recipe.id
-    if resume:
-        checkpoint.restore(state, run, making)
+    if not resume:
+        checkpoint.clear(state)
     # On CUDA, the same seed gives the same weights only so, and float32 is float32 only so.
     with torch.backends.cudnn.flags(benchmark=False, deterministic=True, allow_tf32=False):
         _iterate(run, recipe, data.train, making, state, progress)
@@ -140,57 +118,28 @@ def _iterate(
     per_epoch = math.ceil(len(rows) / batch)
     iterations = per_epoch * epochs
 
-    began, first, before = time.perf_counter(), run.iteration, run.seconds
-    reported = began
-    order, ordered = np.empty(0, np.int64), -1
-    while run.iteration < iterations:
-        epoch, at = divmod(run.iteration, per_epoch)
-        if epoch != ordered:
-            order, ordered = _order(recipe, len(rows), epoch), epoch
-        chosen = order[at * batch : (at + 1) * batch]
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> NDArray[np.int64]:
+        return _order(recipe, len(rows), epoch)
+
+    def take(iteration: int) -> Taken:
+        epoch, at = divmod(iteration, per_epoch)
+        chosen = order(epoch)[at * batch : (at + 1) * batch]
         losses = run.learner.step(
             torch.from_numpy(rows.instances(chosen)).to(device),
             torch.from_numpy(rows.factors(chosen).astype(np.float32)).to(device),
-            np.random.default_rng([recipe.seed, _NOISE, run.iteration]),
-            run.iteration / iterations,
+            np.random.default_rng([recipe.seed, _NOISE, iteration]),
+            iteration / iterations,
         )
-        run.iteration += 1
+        number = iteration + 1
+        ends = number % recipe.checkpoint_iterations == 0 or number == iterations
+        return Taken(losses, f"epoch {epoch + 1}/{epochs}", f"iteration {number}", ends)
 
-        now = time.perf_counter()
-        run.seconds = before + now - began
-        last = run.iteration == iterations
-        due = run.iteration % recipe.checkpoint_iterations == 0
-        if due or last:
-            _check(losses, run.iteration, state)
-            checkpoint.save(state, run, making)
-        if progress is not None and (last or now - reported >= REPORT_S):
-            reported = now
-            progress(
-                Progress(
-                    iteration=run.iteration,
-                    iterations=iterations,
-                    epoch=epoch + 1,
-                    epochs=epochs,
-                    losses={name: float(value) for name, value in losses.items()},
-                    elapsed_s=run.seconds,
-                    remaining_s=(now - began)
-                    / (run.iteration - first)
-                    * (iterations - run.iteration),
-                )
-            )
+    run_steps(run, iterations, take, making=making, state=state, progress=progress)
 
 
 def _order(recipe: Recipe, rows: int, epoch: int) -> NDArray[np.int64]:
     return np.random.default_rng([recipe.seed, _ORDER, epoch]).permutation(rows)
-
-
-def _check(losses: Losses, iteration: int, state: Path) -> None:
-    if not math.isfinite(float(losses["loss"])):
-        raise ModelError(
-            f"The loss is no longer finite at iteration {iteration}.",
-            safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
-            todo="Lower the learning rate in the recipe.",
-        )
 
 
 def _kept(recipe: Recipe, weights: dict[str, Float32], state: Path) -> Kept:
@@ -239,12 +188,7 @@ def _card(
             seconds=round(run.seconds, 1),
             device=device.type,
             threads=threads,
-            versions={
-                "labapp": __version__,
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "torch": str(torch.__version__),
-            },
+            versions=versions(),
         ),
     )
     decode = torch_backend.build(

@@ -202,9 +202,9 @@ def _private(private: Path) -> list[Check]:
 
 
 def _models() -> list[Check]:
-    from labapp.representations import catalog
+    from labapp import models_catalog
 
-    rows = catalog.models()
+    rows = models_catalog.models()
     broken = [row for row in rows if "problem" in row]
     if broken or not rows:
         found = "; ".join(f"{row['id']}: {row['problem']}" for row in broken) or "none found"

@@ -11,8 +11,9 @@ import torch
 from torch import nn
 
 from labapp.errors import ModelError
-from labapp.explanations.fitting import Losses, Phase, Progress, Step, adamw, fit, one_cycle
-from labapp.representations.checkpoint import Making
+from labapp.explanations.fitting import Phase, Step, adamw, fit, one_cycle
+from labapp.training.checkpoint import Making
+from labapp.training.loop import Losses, Progress
 
 MAKING = Making("recipe", "cpu", 1)
 

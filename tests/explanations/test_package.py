@@ -11,12 +11,13 @@ import pytest
 import safetensors.numpy
 from typer.testing import CliRunner
 
+from labapp import models_catalog
 from labapp.cli import app
 from labapp.errors import ModelError, UsageError
 from labapp.explanations import card as cards
-from labapp.explanations import catalog, evaluation, package, training
-from labapp.explanations.fitting import Progress
+from labapp.explanations import evaluation, package, training
 from labapp.explanations.photos import painted
+from labapp.training.loop import Progress
 from tests.explanations.conftest import TINY
 
 
@@ -53,7 +54,7 @@ def test_a_package_says_what_was_done_and_how_good_it_is(trained: Path) -> None:
 def test_a_run_that_was_killed_makes_the_same_package(
     trained: Path, recipe_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labapp.explanations.fitting.REPORT_S", 0.0)
+    monkeypatch.setattr("labapp.training.loop.REPORT_S", 0.0)
 
     def kill(progress: Progress) -> None:
         if progress.step == 3:
@@ -131,7 +132,7 @@ def test_a_card_that_does_not_add_up_is_refused(root: Path, old: str, new: str, 
     with pytest.raises(ModelError, match=said) as refused:
         package.load("birds/resnet", root=root)
     assert cards.CARD in refused.value.what
-    assert catalog.models(root)[0]["problem"] == refused.value.what
+    assert models_catalog.models(root)[0]["problem"] == refused.value.what
 
 
 def test_weights_that_are_others_are_refused(root: Path) -> None:

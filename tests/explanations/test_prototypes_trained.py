@@ -14,12 +14,12 @@ from labapp.explanations import card as cards
 from labapp.explanations import package, training
 from labapp.explanations.card import ProtopnetChecks, PrototreeChecks
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.fitting import Progress
 from labapp.explanations.photos import UInt8, painted
 from labapp.explanations.protopnet import explaining as protopnet
 from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet
 from labapp.explanations.prototree import explaining as prototree
 from labapp.explanations.prototree.network import ProtoTree
+from labapp.training.loop import Progress
 
 RECIPE = """
 id: birds/{name}
@@ -84,7 +84,7 @@ def test_a_loaded_package_predicts_what_was_measured_before_it_was_written(
 def test_a_run_killed_among_the_deeds_makes_the_same_weights(
     models: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labapp.explanations.fitting.REPORT_S", 0.0)
+    monkeypatch.setattr("labapp.training.loop.REPORT_S", 0.0)
 
     def kill(progress: Progress) -> None:
         if progress.step == KILLED[name]:

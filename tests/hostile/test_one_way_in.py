@@ -60,7 +60,7 @@ ALLOWED = {
     "labapp/records/database.py": {"sqlite3.connect": "in memory"},
     "labapp/records/journal.py": {"sqlite3.connect": "longest value limited, no view is read"},
     "labapp/records/rows.py": {},
-    "labapp/representations/checkpoint.py": {
+    "labapp/training/checkpoint.py": {
         "safetensors.safe_open": OWN,
         "json.loads": OWN,
     },

@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from labapp.datasets.split import ArrayRows, Split
-from labapp.representations import checkpoint, encodings, learners, networks, package
-from labapp.representations.checkpoint import Making, Run
+from labapp.representations import encodings, learners, networks, package
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Recipe
+from labapp.training import checkpoint
+from labapp.training.checkpoint import Making, Run
 
 CPU = torch.device("cpu")
 DSPRITES = {"dataset": "dsprites", "held_out": 10, "seed": 0}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
+from labapp import models_catalog, resources
 from labapp.errors import ModelError
-from labapp.representations import catalog, package
+from labapp.representations import package
 from tests.helpers.packages import copied
 
 
@@ -48,7 +48,7 @@ def test_the_list_says_where_each_comes_from(own: Path) -> None:
     folder = copied(own, "sinelines/lab")
     (own / "sinelines/broken").mkdir()
     (own / "sinelines/broken/model.yaml").write_text("card: 1\n")
-    rows = {row["id"]: row for row in catalog.models()}
+    rows = {row["id"]: row for row in models_catalog.models()}
     assert (rows["sinelines/lab"]["source"], rows["sinelines/lab"]["folder"]) == (
         "own",
         str(folder),
@@ -56,7 +56,7 @@ def test_the_list_says_where_each_comes_from(own: Path) -> None:
     assert rows["sinelines/broken"]["source"] == "own"
     assert "problem" in rows["sinelines/broken"]
     assert rows["sinelines/gt"]["source"] == "shipped"
-    (row,) = [row for row in catalog.models(own) if "problem" not in row]
+    (row,) = [row for row in models_catalog.models(own) if "problem" not in row]
     assert row["source"] == "own"
 
 
@@ -68,7 +68,7 @@ def test_an_id_that_names_two_models_is_refused_and_never_shadowed(own: Path) ->
     assert str(resources.models() / "sinelines/gt") in caught.value.what
     assert caught.value.todo
     assert package.load_package(folder).id == "sinelines/gt", "by its folder it can be had"
-    (row,) = [row for row in catalog.models() if row["id"] == "sinelines/gt"]
+    (row,) = [row for row in models_catalog.models() if row["id"] == "sinelines/gt"]
     assert row["problem"] == caught.value.what
     assert package.list_packages().count("sinelines/gt") == 1
 

@@ -19,19 +19,19 @@ import safetensors.torch
 import torch
 from rich.console import Console
 
+from labapp import models_catalog
 from labapp.errors import ModelError
 from labapp.representations import (
     card,
-    checkpoint,
     evaluation,
     learners,
     package,
     recipe,
     training,
 )
-from labapp.representations.checkpoint import Run
-from labapp.representations.console import train_with_progress
-from labapp.representations.training import Progress
+from labapp.training import checkpoint, loop
+from labapp.training.checkpoint import Run
+from labapp.training.loop import Progress
 
 FILES = ("decoder.safetensors", "latents.npz")
 
@@ -42,13 +42,13 @@ class Interrupted(Exception):
 
 @pytest.fixture
 def report_every_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "REPORT_S", 0.0)
+    monkeypatch.setattr(loop, "REPORT_S", 0.0)
 
 
 def stop_at(iteration: int, seen: list[int]) -> Callable[[Progress], None]:
     def callback(progress: Progress) -> None:
-        seen.append(progress.iteration)
-        if progress.iteration == iteration:
+        seen.append(progress.step)
+        if progress.step == iteration:
             raise Interrupted
 
     return callback
@@ -131,7 +131,7 @@ def test_progress_tells_epoch_losses_and_time(recipe_path: Path, tmp_path: Path)
     seen: list[Progress] = []
     training.train(recipe_path, out=tmp_path, device="cpu", progress=seen.append)
     last = seen[-1]
-    assert (last.iteration, last.iterations, last.epoch, last.epochs) == (24, 24, 4, 4)
+    assert (last.step, last.steps, last.phase) == (24, 24, "epoch 4/4")
     assert set(last.losses) == {"loss", "squared_error", "kl"}
     parts = last.losses["squared_error"] + last.losses["kl"]
     assert last.losses["loss"] == pytest.approx(parts, rel=1e-5)
@@ -287,7 +287,7 @@ def test_a_device_that_is_not_there_is_refused(recipe_path: Path, tmp_path: Path
 def test_a_terminal_is_told_epoch_time_and_losses(recipe_path: Path, tmp_path: Path) -> None:
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=120)
-    folder = train_with_progress(recipe_path, tmp_path, "cpu", console=console)
+    folder = models_catalog.train(recipe_path, tmp_path, device="cpu", console=console)
     assert folder == tmp_path / "tiny/vae"
     for part in ("tiny/vae", "100%", "epoch 4/4", "measuring the model", "squared_error", "kl"):
         assert part in text.getvalue()

@@ -14,8 +14,6 @@ import torch
 
 from labapp.explanations import training as classifiers
 from labapp.representations import training as representations
-from tests.explanations.conftest import TINY
-from tests.explanations.test_cnn import TINY as FACES
 from tests.explanations.test_prototypes_trained import METHODS
 from tests.explanations.test_prototypes_trained import RECIPE as PROTOTYPES
 from tests.representations.conftest import RECIPE
@@ -25,9 +23,6 @@ NOTED_ON = ("2.13.0+cpu", "AVX512", "x86_64")
 RECIPES = {
     "vae": RECIPE,
     "gt": RECIPE.replace("dimensions: 3", "dimensions: 5").replace("{name: vae}", "{name: gt}"),
-    "tcvae": RECIPE.replace("{name: vae}", "{name: tcvae}"),
-    "resnet": TINY.format(name="resnet"),
-    "cnn": FACES,
     **{name: PROTOTYPES.format(name=name, method=method) for name, method in METHODS.items()},
 }
 NOTED = {

@@ -17,12 +17,11 @@ import yaml
 from PySide6.QtWidgets import QWidget
 
 import labapp.ui
-from labapp import resources
+from labapp import models_catalog, resources
 from labapp.errors import SetupError
 from labapp.events.lifecycle import AlarmRaised
 from labapp.messages import FORMS, Message, coded
 from labapp.records.withdrawn import Withdrawal
-from labapp.representations import catalog
 from labapp.session.withdrawal import Withdrawn
 from labapp.study.loading import find
 from labapp.tasks.judging.commands import Judge, OpenDescription
@@ -201,7 +200,7 @@ def others(window: QWidget) -> set[str]:
         told |= {note.text for note in window.state.notes if note.kind == "note"}
         told |= {one.detail for one in window.state.deviations.found if one.kind == "noted"}
     read = {view.toPlainText() for view in window.findChildren(MarkdownView)}
-    return (told | read | {str(row["title"]) for row in catalog.models()}) - {""}
+    return (told | read | {str(row["title"]) for row in models_catalog.models()}) - {""}
 
 
 def words_of(window: QWidget) -> set[str]:

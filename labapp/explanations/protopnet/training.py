@@ -21,7 +21,7 @@ from labapp.explanations.approach import classifying, deed
 from labapp.explanations.backbones import CHANNELS, Pooled, begin
 from labapp.explanations.card import ProtopnetChecks
 from labapp.explanations.classifier import scores
-from labapp.explanations.fitting import Losses, Phase, Step
+from labapp.explanations.fitting import Phase, Step
 from labapp.explanations.methods import Protopnet
 from labapp.explanations.patches import nearest_patches, squared_distances
 from labapp.explanations.photos import Batches, Photos, as_input, painted
@@ -29,6 +29,7 @@ from labapp.explanations.protopnet import last_layer, losses, pruning
 from labapp.explanations.protopnet.explaining import kept_of, of_network
 from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet, own_class, similarity
 from labapp.explanations.recipe import ClassifierRecipe
+from labapp.training.loop import Losses
 
 CHUNK = 100
 """Pictures at a time where nothing is learned."""

@@ -20,7 +20,7 @@ from labapp.explanations import evidence, measuring
 from labapp.explanations.approach import classifying, deed
 from labapp.explanations.backbones import CHANNELS, Pooled, begin
 from labapp.explanations.card import PrototreeChecks, TreeAccuracy
-from labapp.explanations.fitting import Losses, Phase, Step
+from labapp.explanations.fitting import Phase, Step
 from labapp.explanations.methods import Prototree
 from labapp.explanations.patches import nearest_patches
 from labapp.explanations.photos import Batches, Photos, as_input, painted
@@ -28,6 +28,7 @@ from labapp.explanations.prototree import beginning, leaves
 from labapp.explanations.prototree.explaining import final_twos, of_network
 from labapp.explanations.prototree.network import HALF, ProtoTree, distances, greedy
 from labapp.explanations.recipe import ClassifierRecipe
+from labapp.training.loop import Losses
 
 CHUNK = 100
 """Pictures at a time where nothing is learned."""

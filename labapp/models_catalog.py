@@ -1,0 +1,166 @@
+"""What `labapp models` asks of models of every kind: list, show and train them, as plain values for
+JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labapp import resources
+from labapp.errors import ModelError, UsageError
+from labapp.explanations import card as classifier_cards
+from labapp.explanations import recipe as classifier_recipes
+from labapp.representations import card as cards
+from labapp.representations import package, recipe, sheets
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def models(root: Path | None = None) -> list[dict[str, Any]]:
+    """Every package under `root`, by default the shipped ones and the user's, by id.
+
+    Returns
+    -------
+    Rows of id, source ("shipped" or "own"), folder, title, dataset; of a model with dials its
+    architecture, dimensions, held_out_error (None where there is none); of a classifier kind
+    ("classifier"), method, test_accuracy. A package that is refused has the reason under "problem"
+    instead of what its card says; an id that names two has no source either.
+    """
+    rows = [
+        *_rows(cards.CARD, {}, _with_dials, root),
+        *_rows(classifier_cards.CARD, {"kind": "classifier"}, _classifier, root),
+    ]
+    return sorted(rows, key=lambda row: str(row["id"]))
+
+
+def _rows(
+    card: str,
+    kind: dict[str, Any],
+    describe: Callable[[Path], dict[str, Any]],
+    root: Path | None,
+) -> list[dict[str, Any]]:
+    """Those of a kind, whose cards lie in files called `card`."""
+    rows: list[dict[str, Any]] = []
+    for name in package.list_packages(root, card=card):
+        row: dict[str, Any] = {"id": name, **kind}
+        rows.append(row)
+        try:
+            folder = package.find(name, root, card=card)
+            shipped = folder.is_relative_to(resources.models())
+            row |= {"source": "shipped" if shipped else "own", "folder": str(folder)}
+            row |= describe(folder)
+        except ModelError as error:
+            row["problem"] = error.what
+    return rows
+
+
+def _with_dials(folder: Path) -> dict[str, Any]:
+    card = cards.read(folder)
+    return {
+        "title": card.title,
+        "dataset": card.dataset,
+        "architecture": card.architecture,
+        "dimensions": len(card.dimensions),
+        "held_out_error": card.held_out_error and card.held_out_error.as_published,
+    }
+
+
+def _classifier(folder: Path) -> dict[str, Any]:
+    card = classifier_cards.read(folder)
+    return {
+        "title": card.recipe.title,
+        "dataset": card.recipe.data.dataset,
+        "method": card.recipe.method.name,
+        "test_accuracy": card.test.accuracy,
+    }
+
+
+def is_classifier(model: str | Path, root: Path | None = None) -> bool:
+    """Whether an id or folder is a classifier's; no, also where there is nothing."""
+    card = classifier_cards.CARD
+    return (Path(model) / card).is_file() or str(model) in package.list_packages(root, card=card)
+
+
+def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
+    """The model's card as plain values, and the package's folder. Raises ModelError."""
+    if is_classifier(model, root):
+        folder = package.find(model, root, card=classifier_cards.CARD)
+        card = classifier_cards.read(folder).model_dump(mode="json", exclude_none=True)
+        return {"id": card["recipe"]["id"], **card, "folder": str(folder)}
+    folder = package.find(model, root)
+    return {**cards.read(folder).to_json(), "folder": str(folder)}
+
+
+def write_sheet(model: str | Path, path: Path | None = None, root: Path | None = None) -> Path:
+    """Draw a model's traversal sheet as a PNG file.
+
+    path : by default `<id with a dash>-traversals.png` in the folder one works in.
+
+    Raises
+    ------
+    ModelError : the package is refused, or another file of this name is there.
+    """
+    from labapp.representations import sheet_figure  # matplotlib
+
+    decoder = package.load_package(model, root=root)
+    if path is None:
+        path = Path(sheet_figure.default_name(decoder.id))
+    return sheet_figure.write(sheets.traversals(decoder), path)
+
+
+def train(
+    path: Path,
+    out: Path | None = None,
+    *,
+    device: str | None = None,
+    data_folder: Path | None = None,
+    resume: bool = True,
+    threads: int = 1,
+    console: Console | None = None,
+) -> Path:
+    """Train a recipe of either kind while telling in the terminal how far it is; see `train` of
+    `representations.training` and `explanations.training`.
+
+    Interrupted (Ctrl+C), it leaves its last checkpoint, and the same call goes on from there.
+
+    Raises
+    ------
+    UsageError : a device is named, and the recipe is a classifier's.
+    ModelError, DatasetError : it cannot be trained.
+    """
+    from labapp.training.console import progress_bar
+
+    if not classifier_recipes.is_one(path):
+        from labapp.representations import training
+
+        name = recipe.read(path).id  # a recipe that is refused shows no bar
+        with progress_bar(name, console) as show_progress:
+            return training.train(
+                path,
+                out=out,
+                device=device,
+                resume=resume,
+                progress=show_progress,
+                data_folder=data_folder,
+                threads=threads,
+            )
+    if device not in (None, "cpu"):
+        raise UsageError(
+            f"Classifiers are trained on the CPU, not on {device}.",
+            safe="Nothing was trained.",
+            todo="Leave --device out.",
+        )
+    from labapp.explanations import training as classifiers
+
+    name = classifier_recipes.read(path).id
+    with progress_bar(name, console) as show_progress:
+        return classifiers.train(
+            path,
+            out=out,
+            data_folder=data_folder,
+            resume=resume,
+            progress=show_progress,
+            threads=threads,
+        )
