@@ -31,11 +31,6 @@ MEASURED = "of what was read, and so measured, before"
 ALLOWED = {
     "labapp/access.py": {"os.open": "makes files of its own, with their rights"},
     "labapp/analysis/folding/pieces.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/labels/ratings.py": {"csv.reader": MEASURED},
-    "labapp/analysis/reconstruction/published.py": {
-        "FILE.open": "comes with the program",
-        "csv.DictReader": "comes with the program",
-    },
     "labapp/analysis/retention.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/store.py": {"self._path.open": OWN, "path.open": OWN},
     "labapp/analysis/writing_snapshots.py": {"duckdb.connect": "in memory"},
@@ -57,6 +52,10 @@ ALLOWED = {
     "labapp/documents.py": {"yaml.compose": MEASURED},
     "labapp/durable.py": {"os.open": "syncs folders", "path.open": "the last byte, to add a line"},
     "labapp/records/arrow.py": {"pq.ParquetFile": MEASURED},
+    "labapp/profiles/interactive_reconstruction/published.py": {
+        "FILE.open": "comes with the program",
+        "csv.DictReader": "comes with the program",
+    },
     "labapp/records/database.py": {"sqlite3.connect": "in memory"},
     "labapp/records/journal.py": {"sqlite3.connect": "longest value limited, no view is read"},
     "labapp/records/rows.py": {},
@@ -80,6 +79,8 @@ ALLOWED = {
     },
     "labapp/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
     "labapp/stimuli/sources.py": {"csv.reader": MEASURED},
+    "labapp/study/instruments/scoring.py": {"path.read_bytes": "comes with the program"},
+    "labapp/tasks/reconstruction/report/labels/ratings.py": {"csv.reader": MEASURED},
     "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},
     "labapp/ui/doctor.py": {"json.loads": "between processes of ours"},
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
