@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.planning.folding import BEST, KEPT, fold
-from labapp.session import allotment, folder
+from labapp.session import condition_assignment, folder
 from labapp.simulation.at_scale import in_order, wanted_models
 from labapp.simulation.played import Job
 from labapp.simulation.workers import Workers
@@ -80,7 +80,7 @@ def sessions(
         if rule is not None:
             # All are wanted, whoever is included and however many a condition needs.
             any_number = rule[1].model_copy(update={"included": None})
-            drawn = allotment.draw(any_number, counts, used, loaded.study.id, label)
+            drawn = condition_assignment.draw(any_number, counts, used, loaded.study.id, label)
             counts.update(drawn)
         for strategy in strategies:
             yield Job(

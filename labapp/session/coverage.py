@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp.errors import StudyFull
-from labapp.session.allotment import Allotted, allotted, draw, held_counts
+from labapp.session.condition_assignment import CellAssignment, cell_assignments, draw, held_counts
 from labapp.study.conditions import Cells, cells_of
 from labapp.study.loading import LoadedStudy
 
@@ -23,7 +23,7 @@ class Coverage:
 
     variable: str
     rule: Cells
-    sessions: Sequence[Allotted]
+    sessions: Sequence[CellAssignment]
 
     def counts(self) -> dict[str, Counter[str]]:
         """Participants by cell, then by state; one that can be resumed counts as running. Of
@@ -122,4 +122,4 @@ class Coverage:
 def coverage(data: Path, loaded: LoadedStudy) -> Coverage | None:
     """The coverage of a study's cells so far; None in a study that draws none."""
     drawn = cells_of(loaded.study.assignment)
-    return None if drawn is None else Coverage(*drawn, allotted(data, loaded))
+    return None if drawn is None else Coverage(*drawn, cell_assignments(data, loaded))

@@ -32,7 +32,7 @@ from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
 from labapp.session import (
-    allotment,
+    condition_assignment,
     environment,
     folder,
     making,
@@ -246,17 +246,17 @@ def create(
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet.
 
     prepared: the drawn cells that `around` was made for; where another session took them meanwhile,
-    DrawnOtherwise is raised and nothing was made. allotted: cells that are not drawn here, for
-    somebody allots them to many sessions at once (see `simulation.at_scale`).
+    ConditionTaken is raised and nothing was made. allotted: cells that are not drawn here, for
+    somebody assigns them to many sessions at once (see `simulation.at_scale`).
     """
     # Told now, and not when the participant has typed a name.
     access.refuse_wide(around.private)
     access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
     making.clear(data, loaded.study.id)
-    with allotment.book(data, loaded) as book:
+    with condition_assignment.book(data, loaded) as book:
         drawn = book.draw(participant, seed) if allotted is None else tuple(allotted)
         if prepared is not None and drawn != tuple(prepared):
-            raise allotment.DrawnOtherwise(
+            raise condition_assignment.ConditionTaken(
                 f"Another session of {loaded.study.id} has taken the condition of {participant}.",
                 todo="Start again: another condition is drawn.",
             )

@@ -27,7 +27,7 @@ from labapp.records.rows import bodies
 from labapp.records.sessions import export_problems, exports_of
 from labapp.records.withdrawn import Withdrawal, withdrawals
 from labapp.session import exports, private, shifts
-from labapp.session.allotment import drawn_cells
+from labapp.session.condition_assignment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of
 
 

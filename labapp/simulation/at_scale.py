@@ -2,7 +2,7 @@
 
 Each session is made by a worker in a folder of its own and put in its place in the order of the
 participants. Where cells are drawn, a participant's depend on who of those before is included: they
-are allotted as if all who are still at work will be, and whose cells turn out to be others once an
+are assigned as if all who are still at work will be, and whose cells turn out to be others once an
 earlier one is excluded is simulated again.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from labapp.computing.processes import cores
 from labapp.errors import StudyFull
 from labapp.reading import files
-from labapp.session import allotment, folder, private
+from labapp.session import condition_assignment, folder, private
 from labapp.session.models import card_path
 from labapp.session.opening import models_of
 from labapp.simulation import jobs
@@ -86,7 +86,7 @@ def simulate_at_scale(
         if sessions is not None:
             shutil.rmtree(scratch if any(sessions.iterdir()) else out, ignore_errors=True)
     if folders:
-        with allotment.book(out, loaded) as book:
+        with condition_assignment.book(out, loaded) as book:
             book.enter(folders[-1].name, played.job.drawn)
     return folders
 
@@ -180,7 +180,7 @@ class _Line:
                 if played.included:
                     self._counts.update(played.job.drawn)
                 elif self._rule is not None:
-                    self._allot_again()
+                    self._assign_again()
                 yield played
                 in_vain = 0 if played.included else in_vain + 1
                 if self._participants is None and in_vain == jobs.IN_VAIN:
@@ -209,7 +209,7 @@ class _Line:
         if self._rule is not None:
             rule: Cells = self._rule[1]
             try:
-                drawn = allotment.draw(rule, self._held(), seed, study.id, label)
+                drawn = condition_assignment.draw(rule, self._held(), seed, study.id, label)
             except StudyFull:
                 return None
         lot = generator(seed, label, "careless")
@@ -218,7 +218,7 @@ class _Line:
     def _held(self) -> Counter[str]:
         return self._counts + Counter(cell for one in self._pending for cell in one.job.drawn)
 
-    def _allot_again(self) -> None:
+    def _assign_again(self) -> None:
         """Somebody was excluded: those after keep their sessions where their cells are the same."""
         before, self._pending = self._pending, deque()
         for place, one in enumerate(before):

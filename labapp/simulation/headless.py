@@ -58,7 +58,7 @@ def simulate(
         ),
         data=data,
         seed=seed,
-        allotted=allotted,
+        cells=allotted,
         make_clock=lambda start: clock,
     )
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from labapp.errors import ExportExists, SessionError, StudyFull, UsageError
 from labapp.plugins.simulated import NO_OPTIONS, Options
 from labapp.records.journal import read_rows
-from labapp.session import allotment
+from labapp.session import condition_assignment
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
@@ -48,7 +48,7 @@ def simulate_study(
             break
         label = loaded.study.participants.label(number)
         try:
-            drawn = allotment.preview(out, loaded, label, seed)
+            drawn = condition_assignment.preview(out, loaded, label, seed)
         except StudyFull:
             break
         around = decoders.surroundings(loaded, label, drawn, seed, out / "private")

@@ -112,7 +112,7 @@ def play(job: Job) -> Played:
             strategy=job.strategy,
             seed=job.seed,
             careless=job.careless,
-            allotted=job.drawn,
+            cells=job.drawn,
         )
         stays = job.kept == "folder"
         return Played(

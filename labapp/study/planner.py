@@ -54,7 +54,7 @@ def realise(
     space_of, prior_of: see `Representations`; stimuli_of: gives the stimulus sets, by default those
     that are installed; outputs_of: what the explained model makes of masked pictures, by default
     what the sets themselves say; drawn: names of the cells that were drawn, for a study that draws
-    (see `labapp.session.allotment`); seed: replaces the study's own (simulations). Equal arguments
+    (see `labapp.session.condition_assignment`); seed: replaces the study's own (simulations). Equal arguments
     give the equal plan.
     """
     study = loaded.study

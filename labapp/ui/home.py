@@ -15,7 +15,7 @@ from PySide6.QtGui import QGuiApplication
 
 from labapp.errors import LabappError, ModelError, ProgramError
 from labapp.representations.sheets import Sheet
-from labapp.session import allotment, folder, opening, private
+from labapp.session import condition_assignment, folder, opening, private
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.network import network_drive
 from labapp.session.opening import models_of
@@ -237,7 +237,7 @@ class HomeController(QObject):
         )
         try:
             with mistakes.worded(tr("The plan cannot be made.")):
-                drawn = allotment.preview(self.data, self._loaded, participant)
+                drawn = condition_assignment.preview(self.data, self._loaded, participant)
                 made = realise(drawn=drawn)
         except LabappError as error:
             self._needed = None

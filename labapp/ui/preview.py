@@ -192,7 +192,7 @@ def opened_preview(
             outputs_of=could_be_asked,
             outlasts_power=False,
         )
-        opened = opening.create(loaded, label, around, data=Path(folder) / "data", allotted=drawn)
+        opened = opening.create(loaded, label, around, data=Path(folder) / "data", cells=drawn)
         try:
             preview = Preview(opened)
             opened.begin()

@@ -151,7 +151,7 @@ def open_new(
 
     painted: is told how many of the study's pictures are painted, of how many; step: what begins.
     """
-    from labapp.session import allotment, folder, making, opening
+    from labapp.session import condition_assignment, folder, making, opening
     from labapp.session.stimuli import stimuli_of
     from labapp.simulation.fitting import check_fits
     from labapp.stimuli import gallery
@@ -169,7 +169,7 @@ def open_new(
     _check_screen(options.screen)
     making.refuse_taken(data, loaded, participant, session)
     while True:
-        drawn = allotment.preview(data, loaded, participant, options.seed)
+        drawn = condition_assignment.preview(data, loaded, participant, options.seed)
         made = planner.realise(
             loaded,
             participant,
@@ -196,7 +196,7 @@ def open_new(
                 prepared=drawn,
                 make_clock=_clock_maker(options.speed),
             )
-        except allotment.DrawnOtherwise:
+        except condition_assignment.ConditionTaken:
             continue  # another session began while the models of this one were loaded
 
 

@@ -65,7 +65,7 @@ ALLOWED = {
     },
     "labapp/representations/sheet_figure.py": {"path.read_bytes": OWN},
     "labapp/scoring/files.py": {"csv.reader": MEASURED},
-    "labapp/session/allotment.py": {"sqlite3.connect": OWN},
+    "labapp/session/condition_assignment.py": {"sqlite3.connect": OWN},
     "labapp/session/environment.py": {"Path('/proc/sys/kernel/random/boot_id').read_text": "Linux"},
     "labapp/session/folder.py": {"probe.read_bytes": OWN},
     "labapp/session/journal.py": {"sqlite3.connect": "the journal that is being written"},

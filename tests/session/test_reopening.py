@@ -19,7 +19,7 @@ from labapp.records.opening import open_record
 from labapp.records.sessions import list_sessions
 from labapp.records.withdrawn import withdrawals
 from labapp.session import opening
-from labapp.session.allotment import allotted
+from labapp.session.condition_assignment import cell_assignments
 from labapp.session.opening import EmitBody, OpenSession
 from labapp.session.past import finished, read_past
 from labapp.session.recovery import recover
@@ -149,7 +149,7 @@ def test_the_place_is_held_until_the_console_is_closed(tmp_path: Path) -> None:
     session.begin()
 
     def state() -> str:
-        (row,) = allotted(tmp_path / "data", loaded)
+        (row,) = cell_assignments(tmp_path / "data", loaded)
         return row.state
 
     for withdrawal in ("", "keep"):
@@ -161,7 +161,7 @@ def test_the_place_is_held_until_the_console_is_closed(tmp_path: Path) -> None:
     killed = copied(session, tmp_path / "killed")
     session.close("over")
     assert state() == "ended"
-    (row,) = allotted(killed.parent.parent, loaded)
+    (row,) = cell_assignments(killed.parent.parent, loaded)
     assert row.state == "ended", "looked at again after a crash"
 
 

@@ -18,7 +18,7 @@ from labapp import cli
 from labapp.errors import ModelError, SessionError
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
-from labapp.session import allotment
+from labapp.session import condition_assignment
 from labapp.session.private import consents
 from labapp.simulation import at_scale, jobs
 from labapp.simulation.at_scale import in_order, simulate_at_scale, wanted_models
@@ -38,7 +38,10 @@ def told(session: Path) -> list[tuple[Any, ...]]:
 
 
 def cells(data: Path, study: Path) -> dict[str, tuple[tuple[str, ...], str]]:
-    return {row.folder: (row.cells, row.state) for row in allotment.allotted(data, load(study))}
+    return {
+        row.folder: (row.cells, row.state)
+        for row in condition_assignment.cell_assignments(data, load(study))
+    }
 
 
 @pytest.fixture(scope="module")

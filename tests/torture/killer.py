@@ -25,7 +25,7 @@ from pathlib import Path
 
 from labapp.errors import LabappError
 from labapp.records.journal import read_rows
-from labapp.session import allotment
+from labapp.session import condition_assignment
 from labapp.session.models import WarmDecoders
 from labapp.simulation.decoders import Decoders
 from labapp.study.loading import load
@@ -199,7 +199,7 @@ def main(study: str, folder: str, kills: str, seed: str, sound: str = "") -> Non
             server.load_source()
             os.environ.update(server.env)
         label = loaded.study.participants.label(1)
-        drawn = allotment.preview(out, loaded, label)
+        drawn = condition_assignment.preview(out, loaded, label)
         around = Decoders().surroundings(loaded, label, drawn, None, out / "private")
         warm = WarmDecoders(dict(around.decoders), list(around.warmed))
         left = int(kills)

@@ -35,7 +35,7 @@ from labapp.events.commands import (
 from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.records.journal import read_rows
 from labapp.records.layout import JOURNAL, LOCK
-from labapp.session import allotment
+from labapp.session import condition_assignment
 from labapp.session.journal import Receipt
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
@@ -95,7 +95,7 @@ def rehearse(study: str | Path, out: Path, decoders: Decoders) -> Rehearsal:
     moderator = Moderator()
     strategy = strategy_for(loaded)
     label = loaded.study.participants.label(1)
-    drawn = allotment.preview(out, loaded, label)
+    drawn = condition_assignment.preview(out, loaded, label)
     around = decoders.surroundings(loaded, label, drawn, None, out / "private")
     warm = WarmDecoders(dict(around.decoders), list(around.warmed))
     folder = simulate(

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.audio import devices
 from labapp.errors import NoMicrophone, StudyFull
-from labapp.session.allotment import preview
+from labapp.session.condition_assignment import preview
 from labapp.session.overview import next_free
 from labapp.ui import starting
 from labapp.ui.home import HomeController

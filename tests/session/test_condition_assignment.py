@@ -22,8 +22,8 @@ from labapp.errors import DataFolderError, ParticipantTaken, StudyFull
 from labapp.events import Event
 from labapp.events.commands import DeclineConsent, EndSession, Resume
 from labapp.records.layout import MAKING
-from labapp.session import allotment, folder, making, opening
-from labapp.session.allotment import allotted, held_counts, outcome, preview
+from labapp.session import condition_assignment, folder, making, opening
+from labapp.session.condition_assignment import cell_assignments, held_counts, outcome, preview
 from labapp.session.coverage import coverage
 from labapp.session.overview import next_free, overview
 from labapp.session.recovery import recover
@@ -45,12 +45,12 @@ def rule(cells: int, draw: int, included: int | None) -> Cells:
 def test_the_pilot_covers_each_of_six_cells_exactly_once(seed: int) -> None:
     counts: Counter[str] = Counter()
     for number in range(3):
-        drawn = allotment.draw(rule(6, 2, 1), counts, seed, "pilot", f"P{number}")
+        drawn = condition_assignment.draw(rule(6, 2, 1), counts, seed, "pilot", f"P{number}")
         assert len(set(drawn)) == 2
         counts.update(drawn)
     assert set(counts.values()) == {1}
     with pytest.raises(StudyFull, match="each condition has 1 of 1 participants"):
-        allotment.draw(rule(6, 2, 1), counts, seed, "pilot", "P3")
+        condition_assignment.draw(rule(6, 2, 1), counts, seed, "pilot", "P3")
 
 
 @given(data=st.data(), cells=st.integers(1, 7), wanted=st.integers(1, 4))
@@ -64,7 +64,7 @@ def test_it_never_gets_stuck_whoever_drops_out(data: Any, cells: int, wanted: in
         counts = Counter(cell for drawn in holding for cell in drawn)
         number += 1
         try:
-            drawn = allotment.draw(made, counts, seed, "study", f"P{number}")
+            drawn = condition_assignment.draw(made, counts, seed, "study", f"P{number}")
         except StudyFull:
             if not losses or not holding:
                 break
@@ -85,18 +85,20 @@ def test_a_start_that_was_killed_before_it_had_its_name_holds_its_place(tmp_path
     path.rename(path.with_name(f"{MAKING}{path.name}"))
     session = begun(loaded, tmp_path, "P02")
     session.close("test over")
-    held = {row.participant: row.cells for row in allotted(tmp_path / "data", loaded)}
+    held = {row.participant: row.cells for row in cell_assignments(tmp_path / "data", loaded)}
     assert sorted(held.values()) == [("a",), ("b",)]
 
 
 def test_the_lot_decides_among_the_emptiest() -> None:
-    drawn = [allotment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)]
+    drawn = [condition_assignment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)]
     assert {cell for (cell,) in drawn} == {"c0", "c1", "c2"}
-    assert drawn == [allotment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)]
-    orders = {allotment.draw(rule(2, 2, None), {}, 0, "s", f"P{n}") for n in range(20)}
+    assert drawn == [
+        condition_assignment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)
+    ]
+    orders = {condition_assignment.draw(rule(2, 2, None), {}, 0, "s", f"P{n}") for n in range(20)}
     assert orders == {("c0", "c1"), ("c1", "c0")}
     full = {"c0": 900, "c1": 901, "c2": 900}
-    assert allotment.draw(rule(3, 1, None), full, 0, "s", "P1") != ("c1",), "without end"
+    assert condition_assignment.draw(rule(3, 1, None), full, 0, "s", "P1") != ("c1",), "without end"
 
 
 def event(kind: str, **payload: Any) -> Event:
@@ -128,7 +130,7 @@ def test_what_becomes_of_a_session(events: list[Event], state: str) -> None:
 
 
 def states(tmp_path: Path, loaded: LoadedStudy) -> dict[str, str]:
-    return {row.name.participant: row.state for row in allotted(tmp_path / "data", loaded)}
+    return {row.name.participant: row.state for row in cell_assignments(tmp_path / "data", loaded)}
 
 
 def test_who_may_not_resume_holds_nothing(tmp_path: Path) -> None:
@@ -160,7 +162,7 @@ def test_a_further_session_is_in_the_same_condition(tmp_path: Path) -> None:
     assert again.planned.assignment["condition"] == cells, "though the study is full"
     again.runner.send(EndSession("tired"))
     again.close("ended")
-    assert set(held_counts(allotted(data, loaded)).values()) == {1}, "one person, one place"
+    assert set(held_counts(cell_assignments(data, loaded)).values()) == {1}, "one person, one place"
     covered = coverage(data, loaded)
     assert covered is not None
     assert {cell: dict(count) for cell, count in covered.counts().items()} == {
@@ -186,7 +188,9 @@ def test_what_seemed_to_have_ended_is_looked_at_again(tmp_path: Path) -> None:
 def test_a_condition_of_another_name_is_told(tmp_path: Path) -> None:
     data = tmp_path / "data"
     interrupted(drawn_study(tmp_path, cells="ab", draw=1), tmp_path, "P01")
-    ((cell,),) = (row.cells for row in allotted(data, drawn_study(tmp_path, cells="ab", draw=1)))
+    ((cell,),) = (
+        row.cells for row in cell_assignments(data, drawn_study(tmp_path, cells="ab", draw=1))
+    )
     later = drawn_study(tmp_path, cells="xy", draw=1)
     covered = coverage(data, later)
     assert covered is not None
@@ -226,8 +230,8 @@ def test_sessions_hold_their_cells_until_they_end_otherwise(tmp_path: Path) -> N
         "P03": "open",
         "P04": "withdrawn",
     }
-    assert set(held_counts(allotted(data, loaded)).values()) == {1}
-    assert len(held_counts(allotted(data, loaded))) == 4
+    assert set(held_counts(cell_assignments(data, loaded)).values()) == {1}
+    assert len(held_counts(cell_assignments(data, loaded))) == 4
     running.close("interrupted")
     last = begun(loaded, tmp_path, "P05")
     with pytest.raises(StudyFull):
@@ -247,16 +251,16 @@ def test_a_lost_or_damaged_table_is_made_anew(tmp_path: Path, damage: bytes | No
     ended(loaded, tmp_path, "P01", "delete")
     ended(loaded, tmp_path, "P02")
     interrupted(loaded, tmp_path, "P03")
-    before = allotted(data, loaded)
-    table = data / "drawn" / allotment.ASSIGNMENTS
+    before = cell_assignments(data, loaded)
+    table = data / "drawn" / condition_assignment.ASSIGNMENTS
     table.unlink()
     if damage is not None:
         table.write_bytes(damage)
-    assert [(row.folder, set(row.cells), row.state) for row in allotted(data, loaded)] == [
+    assert [(row.folder, set(row.cells), row.state) for row in cell_assignments(data, loaded)] == [
         (row.folder, set(row.cells), row.state) for row in before
     ]
     interrupted(loaded, tmp_path, "P04")
-    assert len(held_counts(allotted(data, loaded))) == 4
+    assert len(held_counts(cell_assignments(data, loaded))) == 4
 
 
 def killed_in_the_midst(table: Path) -> None:
@@ -276,10 +280,10 @@ def killed_in_the_midst(table: Path) -> None:
 def test_a_program_that_was_killed_while_it_stored_stops_nobody(tmp_path: Path) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
     interrupted(loaded, tmp_path, "P01")
-    before = allotted(data, loaded)
-    killed_in_the_midst(data / "drawn" / allotment.ASSIGNMENTS)
-    assert allotted(data, loaded) == before
-    killed_in_the_midst(data / "drawn" / allotment.ASSIGNMENTS)
+    before = cell_assignments(data, loaded)
+    killed_in_the_midst(data / "drawn" / condition_assignment.ASSIGNMENTS)
+    assert cell_assignments(data, loaded) == before
+    killed_in_the_midst(data / "drawn" / condition_assignment.ASSIGNMENTS)
     interrupted(loaded, tmp_path, "P02")
     assert set(states(tmp_path, loaded)) == {"P01", "P02"}
 
@@ -287,21 +291,24 @@ def test_a_program_that_was_killed_while_it_stored_stops_nobody(tmp_path: Path) 
 def test_a_table_of_something_else_is_passed_over(tmp_path: Path) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
     interrupted(loaded, tmp_path, "P01")
-    before = allotted(data, loaded)
+    before = cell_assignments(data, loaded)
     for row in (("notes", '["a"]', "open"), ("sub-P09_ses-1_20260102T030405Z", "?", "open")):
-        with closing(sqlite3.connect(data / "drawn" / allotment.ASSIGNMENTS)) as table, table:
+        with (
+            closing(sqlite3.connect(data / "drawn" / condition_assignment.ASSIGNMENTS)) as table,
+            table,
+        ):
             table.execute("INSERT INTO allotted VALUES (?, ?, ?)", row)
-        assert allotted(data, loaded) == before
+        assert cell_assignments(data, loaded) == before
 
 
 def test_a_table_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
-    (data / "drawn" / allotment.ASSIGNMENTS).mkdir(parents=True)
+    (data / "drawn" / condition_assignment.ASSIGNMENTS).mkdir(parents=True)
     with pytest.raises(DataFolderError, match="assignments"):
         begun(loaded, tmp_path, "P01")
-    (data / "drawn" / allotment.ASSIGNMENTS).rmdir()
-    (data / "drawn" / allotment.ASSIGNMENTS_LOCK).unlink(missing_ok=True)
-    (data / "drawn" / allotment.ASSIGNMENTS_LOCK).mkdir()
+    (data / "drawn" / condition_assignment.ASSIGNMENTS).rmdir()
+    (data / "drawn" / condition_assignment.ASSIGNMENTS_LOCK).unlink(missing_ok=True)
+    (data / "drawn" / condition_assignment.ASSIGNMENTS_LOCK).mkdir()
     with pytest.raises(DataFolderError, match=r"assignments\.lock cannot be used"):
         begun(loaded, tmp_path, "P01")
     assert not folder.taken(data, "drawn")
@@ -312,7 +319,7 @@ def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
 ) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
     interrupted(loaded, tmp_path, "P01")
-    before = allotted(data, loaded)
+    before = cell_assignments(data, loaded)
 
     def small(path: Path, values: Any) -> None:
         with closing(sqlite3.connect(path)) as table, table:
@@ -321,11 +328,11 @@ def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
             table.execute("CREATE TABLE more AS SELECT zeroblob(9999)")
 
     with monkeypatch.context() as patched:
-        patched.setattr(allotment, "_replace_rows", small)
+        patched.setattr(condition_assignment, "_replace_rows", small)
         with pytest.raises(DataFolderError, match="The disk is full"):
             begun(loaded, tmp_path, "P02")
     assert list(folder.taken(data, "drawn")) == ["P01"]
-    assert allotted(data, loaded) == before
+    assert cell_assignments(data, loaded) == before
     interrupted(loaded, tmp_path, "P02")
 
 
@@ -366,7 +373,7 @@ def test_the_condition_that_was_prepared_for_may_be_taken_meanwhile(tmp_path: Pa
         f"P{n:02d}" for n in range(2, 40) if preview(data, loaded, f"P{n:02d}") == prepared
     )
     interrupted(loaded, tmp_path, other)
-    with pytest.raises(allotment.DrawnOtherwise):
+    with pytest.raises(condition_assignment.ConditionTaken):
         begun(loaded, tmp_path, "P01", prepared=prepared)
     assert "P01" not in folder.taken(data, "drawn")
     begun(loaded, tmp_path, "P01", prepared=preview(data, loaded, "P01")).close("test over")
@@ -421,7 +428,7 @@ def test_several_programs_at_once_fill_the_cells_evenly(tmp_path: Path) -> None:
     everyone = [name for own in names for name in own]
     assert len(everyone) == 16
     assert len({name.split("_")[0] for name in everyone}) == 16, "no participant twice"
-    counts = held_counts(allotted(tmp_path / "data", loaded))
+    counts = held_counts(cell_assignments(tmp_path / "data", loaded))
     assert counts == {"a": 4, "b": 4, "c": 4, "d": 4}
 
 
@@ -436,6 +443,6 @@ def test_a_program_that_is_killed_keeps_no_more_than_it_began(tmp_path: Path) ->
     last = started(loaded, tmp_path)
     last.communicate(timeout=100)
     assert last.returncode == 0
-    rows = allotted(tmp_path / "data", loaded)
+    rows = cell_assignments(tmp_path / "data", loaded)
     assert {row.state for row in rows} == {"open"}
     assert held_counts(rows) == dict.fromkeys("abcd", 12)

@@ -65,7 +65,7 @@ _KINDS = (
 )
 
 
-class DrawnOtherwise(SessionError):
+class ConditionTaken(SessionError):
     """Another session began meanwhile: the cells are others than those that were prepared for."""
 
 
@@ -92,7 +92,7 @@ def draw(
 
 
 @dataclass(frozen=True, slots=True)
-class Allotted:
+class CellAssignment:
     """A session and its cells. state: reserved until its first event is stored, then open while it
     runs or can be resumed; gone where its folder vanished and nobody withdrew."""
 
@@ -111,13 +111,13 @@ class Allotted:
         return parsed
 
 
-def held_counts(rows: Sequence[Allotted]) -> Counter[str]:
+def held_counts(rows: Sequence[CellAssignment]) -> Counter[str]:
     """How many participants hold each cell; one with several sessions holds it once."""
     holding = (row for row in rows if row.state in HOLDING)
     return Counter(cell for _, cell in {(r.participant, c) for r in holding for c in r.cells})
 
 
-def allotted(data: Path, loaded: LoadedStudy) -> list[Allotted]:
+def cell_assignments(data: Path, loaded: LoadedStudy) -> list[CellAssignment]:
     """Every session of a study with drawn cells, in line with the folders; nothing is written."""
     study = data / loaded.study.id
     if cells_of(loaded.study.assignment) is None or not study.is_dir():
@@ -130,7 +130,7 @@ def allotted(data: Path, loaded: LoadedStudy) -> list[Allotted]:
         row = stored.get(name)
         if name in left:
             cells = left[name].cells or (row.cells if row else ())
-            row = Allotted(name, cells, "withdrawn")
+            row = CellAssignment(name, cells, "withdrawn")
         elif name not in there:
             row = replace(row, state="gone") if row and row.state != "reserved" else None
         elif row is None or row.state not in FINAL:
@@ -140,7 +140,7 @@ def allotted(data: Path, loaded: LoadedStudy) -> list[Allotted]:
     return rows
 
 
-def _looked_at(path: Path, row: Allotted | None) -> Allotted | None:
+def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     """A session as its journal tells it; None where nothing was ever recorded."""
     running = held(path)
     try:
@@ -154,7 +154,7 @@ def _looked_at(path: Path, row: Allotted | None) -> Allotted | None:
     state = outcome(events, running=running)
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
-    return Allotted(path.name, drawn_cells(events[0]), state)
+    return CellAssignment(path.name, drawn_cells(events[0]), state)
 
 
 def drawn_cells(planned: Event) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ def preview(
 
 @contextmanager
 def book(data: Path, loaded: LoadedStudy) -> Iterator[Book]:
-    """The allotment of a study, held by this process until the new session is entered.
+    """The assignments of a study, held by this process until the new session is entered.
 
     Raises SessionBusy when another program holds it and does not get on, DataFolderError when it
     cannot be written. A study without drawn cells has nothing to hold.
@@ -234,7 +234,7 @@ class Book:
     def __init__(self, data: Path, loaded: LoadedStudy) -> None:
         self._study = loaded.study
         self._path = data / loaded.study.id / ASSIGNMENTS
-        self._rows = allotted(data, loaded)
+        self._rows = cell_assignments(data, loaded)
 
     def draw(self, participant: str, seed: int | None = None) -> tuple[str, ...]:
         """The participant's cells; () in a study without. Raises StudyFull.
@@ -255,11 +255,11 @@ class Book:
         """A session was made that holds these cells; committed before it returns."""
         if cells:
             self._rows = [row for row in self._rows if row.folder != name]
-            self._rows.append(Allotted(name, cells, "reserved"))
+            self._rows.append(CellAssignment(name, cells, "reserved"))
             _store(self._path, self._rows)
 
 
-def _stored(path: Path) -> list[Allotted]:
+def _stored(path: Path) -> list[CellAssignment]:
     """The rows as they were stored; none where the file is lost or damaged."""
     if not path.is_file():
         return []
@@ -274,7 +274,7 @@ def _stored(path: Path) -> list[Allotted]:
                 return []
             rows = connection.execute("SELECT folder, cells, state FROM allotted").fetchall()
         return [
-            Allotted(str(name), tuple(json_value(cells)), cast(State, state))
+            CellAssignment(str(name), tuple(json_value(cells)), cast(State, state))
             for name, cells, state in rows
             if FolderName.parse(str(name))
         ]
@@ -284,7 +284,7 @@ def _stored(path: Path) -> list[Allotted]:
         return []
 
 
-def _store(path: Path, rows: Sequence[Allotted]) -> None:
+def _store(path: Path, rows: Sequence[CellAssignment]) -> None:
     values = [(row.folder, json.dumps(row.cells), row.state) for row in rows]
     try:
         try:
