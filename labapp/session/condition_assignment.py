@@ -199,18 +199,18 @@ def preview(
 
     Raises StudyFull.
     """
-    return Book(data, loaded).draw(participant, seed)
+    return AssignmentLedger(data, loaded).draw(participant, seed)
 
 
 @contextmanager
-def book(data: Path, loaded: LoadedStudy) -> Iterator[Book]:
+def open_ledger(data: Path, loaded: LoadedStudy) -> Iterator[AssignmentLedger]:
     """The assignments of a study, held by this process until the new session is entered.
 
     Raises SessionBusy when another program holds it and does not get on, DataFolderError when it
     cannot be written. A study without drawn cells has nothing to hold.
     """
     if cells_of(loaded.study.assignment) is None:
-        yield Book(data, loaded)
+        yield AssignmentLedger(data, loaded)
         return
     lock = FileLock(folder.study_folder(data, loaded.study.id) / ASSIGNMENTS_LOCK)
     try:
@@ -223,12 +223,12 @@ def book(data: Path, loaded: LoadedStudy) -> Iterator[Book]:
     except OSError as error:
         raise _unusable(Path(lock.lock_file), error) from error
     try:
-        yield Book(data, loaded)
+        yield AssignmentLedger(data, loaded)
     finally:
         lock.release()
 
 
-class Book:
+class AssignmentLedger:
     """Who has which cells, at the moment it is opened."""
 
     def __init__(self, data: Path, loaded: LoadedStudy) -> None:

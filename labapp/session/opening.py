@@ -253,8 +253,8 @@ def create(
     access.refuse_wide(around.private)
     access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
     making.clear(data, loaded.study.id)
-    with condition_assignment.book(data, loaded) as book:
-        drawn = book.draw(participant, seed) if allotted is None else tuple(allotted)
+    with condition_assignment.open_ledger(data, loaded) as ledger:
+        drawn = ledger.draw(participant, seed) if allotted is None else tuple(allotted)
         if prepared is not None and drawn != tuple(prepared):
             raise condition_assignment.ConditionTaken(
                 f"Another session of {loaded.study.id} has taken the condition of {participant}.",
@@ -263,7 +263,7 @@ def create(
         opened = _create(loaded, participant, around, data, session, seed, make_clock, drawn)
         with ExitStack() as undo:
             undo.callback(opened.close, "could not be entered")
-            book.enter(opened.folder.path.name, drawn)
+            ledger.enter(opened.folder.path.name, drawn)
             undo.pop_all()
     return opened
 

@@ -86,8 +86,8 @@ def simulate_at_scale(
         if sessions is not None:
             shutil.rmtree(scratch if any(sessions.iterdir()) else out, ignore_errors=True)
     if folders:
-        with condition_assignment.book(out, loaded) as book:
-            book.enter(folders[-1].name, played.job.drawn)
+        with condition_assignment.open_ledger(out, loaded) as ledger:
+            ledger.enter(folders[-1].name, played.job.drawn)
     return folders
 
 
