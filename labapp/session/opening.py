@@ -240,13 +240,13 @@ def create(
     session: str = "1",
     seed: int | None = None,
     prepared: Sequence[str] | None = None,
-    allotted: Sequence[str] | None = None,
+    cells: Sequence[str] | None = None,
     make_clock: Callable[[int], Clock] = SessionClock,
 ) -> OpenSession:
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet.
 
     prepared: the drawn cells that `around` was made for; where another session took them meanwhile,
-    ConditionTaken is raised and nothing was made. allotted: cells that are not drawn here, for
+    ConditionTaken is raised and nothing was made. cells: those that are not drawn here, for
     somebody assigns them to many sessions at once (see `simulation.at_scale`).
     """
     # Told now, and not when the participant has typed a name.
@@ -254,7 +254,7 @@ def create(
     access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
     making.clear(data, loaded.study.id)
     with condition_assignment.open_ledger(data, loaded) as ledger:
-        drawn = ledger.draw(participant, seed) if allotted is None else tuple(allotted)
+        drawn = ledger.draw(participant, seed) if cells is None else tuple(cells)
         if prepared is not None and drawn != tuple(prepared):
             raise condition_assignment.ConditionTaken(
                 f"Another session of {loaded.study.id} has taken the condition of {participant}.",

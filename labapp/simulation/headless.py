@@ -28,12 +28,12 @@ def simulate(
     pace: Pace = HUMAN,
     careless: bool = False,
     options: Options = NO_OPTIONS,
-    allotted: Sequence[str] | None = None,
+    cells: Sequence[str] | None = None,
     until: Callable[[OpenSession], bool] = lambda session: session.runner.finished,
 ) -> Path:
     """One simulated session, recorded like a real one; returns its folder.
 
-    careless, options: see `Driver`; allotted: see `opening.create`; around.make_scheduler is
+    careless, options: see `Driver`; cells: see `opening.create`; around.make_scheduler is
     replaced by the virtual one. Raises SessionError when the session stands still before `until`
     holds.
     """
@@ -58,7 +58,7 @@ def simulate(
         ),
         data=data,
         seed=seed,
-        cells=allotted,
+        cells=cells,
         make_clock=lambda start: clock,
     )
     try:
