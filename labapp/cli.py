@@ -365,16 +365,16 @@ def studies_show(
 @studies_app.command("check")
 def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
     """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
-    from labapp.session.outputs import Askable
+    from labapp.session.masked_predictions import MaskedPredictor
     from labapp.study.overview import check, notices
     from labapp.ui.strings import strings_of
 
-    askable = Askable()
+    predictor = MaskedPredictor()
     plans: list[Plan] = []
-    loaded = check(file, askable, plans)
+    loaded = check(file, predictor, plans)
     strings_of(loaded)
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
-    for notice in (*askable.notices(), *notices(loaded, plans)):
+    for notice in (*predictor.notices(), *notices(loaded, plans)):
         say(notice)
 
 

@@ -36,7 +36,7 @@ from labapp.session import (
     environment,
     folder,
     making,
-    outputs,
+    masked_predictions,
     private,
     recovery,
     resuming,
@@ -54,7 +54,7 @@ from labapp.session.withdrawal import withdraw
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.stimulus_stages import OutputsOf
+from labapp.study.stimulus_stages import PredictMasked
 
 EmitBody = Callable[[Body], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
@@ -72,7 +72,7 @@ class Surroundings:
     decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
     sound, with the reason in no_sound; extra: what else environment.json is to say (screens);
     decode_at_once: never in the worker (a virtual clock does not wait for it); stimuli_of: a
-    stimulus set by id or folder; outputs_of: asks the explained model about masked pictures;
+    stimulus set by id or folder; predict_masked: asks the explained model about masked pictures;
     keeps_pictures: of photos to judge and masked ones, for there are windows; outlasts_power: of
     the journal, see `Journal.create`. blind: whether a console hides the representations from the
     moderator; None where there is no console. A resumed session stays as its journal says; where
@@ -89,7 +89,7 @@ class Surroundings:
     patience_s: float = 0.05
     decode_at_once: bool = False
     stimuli_of: stimuli.StimuliOf = stimuli.stimuli_of
-    outputs_of: OutputsOf = outputs.outputs_of
+    predict_masked: PredictMasked = masked_predictions.predict_masked
     keeps_pictures: bool = True
     outlasts_power: bool = True
     blind: bool | None = None
@@ -291,7 +291,7 @@ def _create(
         space_of=lambda m: around.decoders[m].space,
         prior_of=lambda m: around.decoders[m].from_prior,
         stimuli_of=stimuli_of,
-        outputs_of=around.outputs_of,
+        predict_masked=around.predict_masked,
         drawn=drawn,
         seed=seed,
     )

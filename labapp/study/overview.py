@@ -20,7 +20,7 @@ from labapp.study import conditions, loading, planner, texts
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
-from labapp.study.stimulus_stages import Logits, OutputsOf, recorded_outputs
+from labapp.study.stimulus_stages import Logits, PredictMasked, recorded_outputs
 
 
 def space_of(model: str) -> LatentSpace:
@@ -120,11 +120,11 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
 
 def check(
     study: str | Path,
-    outputs_of: OutputsOf = recorded_outputs,
+    predict_masked: PredictMasked = recorded_outputs,
     plans: list[Plan] | None = None,
 ) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus
-    set that does not fit, is found too. outputs_of: see `planner.realise`; plans: gets the plans
+    set that does not fit, is found too. predict_masked: see `planner.realise`; plans: gets the plans
     that were realised."""
     loaded = loading.load(study)
     located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
@@ -155,7 +155,7 @@ def check(
         stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
     ) -> Sequence[Logits]:
         try:
-            return outputs_of(stimulus_set, masking, photo, method)
+            return predict_masked(stimulus_set, masking, photo, method)
         except (StimuliError, ModelError) as error:
             raise in_the_study(references[stimulus_set.sha256], error) from error
 
@@ -167,7 +167,7 @@ def check(
             space_of=space,
             prior_of=prior_of,
             stimuli_of=stimuli,
-            outputs_of=outputs,
+            predict_masked=outputs,
             drawn=drawn,
         )
         if plans is not None:

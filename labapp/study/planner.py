@@ -21,7 +21,7 @@ from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
 from labapp.study.representations import PriorOf, Representations, SpaceOf
 from labapp.study.rules import Incentive
-from labapp.study.stimulus_stages import OutputsOf, StimuliOf, recorded_outputs
+from labapp.study.stimulus_stages import PredictMasked, StimuliOf, recorded_outputs
 
 
 def participant_number(loaded: LoadedStudy, participant: str) -> int:
@@ -45,14 +45,14 @@ def realise(
     space_of: SpaceOf,
     prior_of: PriorOf = lambda model: False,
     stimuli_of: StimuliOf = library.load,
-    outputs_of: OutputsOf = recorded_outputs,
+    predict_masked: PredictMasked = recorded_outputs,
     drawn: Sequence[str] = (),
     seed: int | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
     space_of, prior_of: see `Representations`; stimuli_of: gives the stimulus sets, by default those
-    that are installed; outputs_of: what the explained model makes of masked pictures, by default
+    that are installed; predict_masked: what the explained model makes of masked pictures, by default
     what the sets themselves say; drawn: names of the cells that were drawn, for a study that draws
     (see `labapp.session.condition_assignment`); seed: replaces the study's own (simulations). Equal arguments
     give the equal plan.
@@ -70,7 +70,7 @@ def realise(
     used = study.seed if seed is None else seed
     representations = Representations(space_of, prior_of, str(loaded.path))
     planner = Planner(
-        loaded, participant, number, used, representations, stimuli_of, outputs_of, tuple(drawn)
+        loaded, participant, number, used, representations, stimuli_of, predict_masked, tuple(drawn)
     )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
@@ -91,7 +91,7 @@ class Planner:
         Of every draw, with a purpose of its own for each.
     representations : Representations
         Latent spaces of the models.
-    stimuli_of, outputs_of
+    stimuli_of, predict_masked
         See `realise`.
     flow : tuple of (Item, dict)
         What this participant goes through, with the variables at each item.
@@ -112,7 +112,7 @@ class Planner:
         seed: int,
         representations: Representations,
         stimuli_of: StimuliOf,
-        outputs_of: OutputsOf,
+        predict_masked: PredictMasked,
         drawn: tuple[str, ...],
     ) -> None:
         self.loaded = loaded
@@ -122,7 +122,7 @@ class Planner:
         self.seed = seed
         self.representations = representations
         self.stimuli_of = stimuli_of
-        self.outputs_of = outputs_of
+        self.predict_masked = predict_masked
         cells = conditions.cells_of(study.assignment)
         if len(drawn) != (cells[1].draw if cells else 0):
             raise ValueError(f"{study.id} does not draw {len(drawn)} cells")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 StimuliOf = Callable[[str], StimulusSet]
 """A stimulus set by its id or folder."""
 Logits = tuple[float, ...]
-OutputsOf = Callable[[StimulusSet, Masking, Photo, str], Sequence[Logits]]
+PredictMasked = Callable[[StimulusSet, Masking, Photo, str], Sequence[Logits]]
 """What the explained model makes of a photo masked by a method's scores: its logits, one a
 percentage of the masking; nothing where there is no model to ask."""
 MOST_DIGITS = 9

@@ -17,11 +17,11 @@ from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
-from labapp.session.outputs import outputs_of as outputs_of_models
+from labapp.session.masked_predictions import predict_masked as predict_by_models
 from labapp.session.stimuli import stimuli_of as installed_stimuli
 from labapp.study import conditions, loading, plan, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.stimulus_stages import OutputsOf, StimuliOf
+from labapp.study.stimulus_stages import PredictMasked, StimuliOf
 from labapp.testing.courses import Step, commands_of, courses
 from labapp.testing.rehearsal import Rehearsal
 from labapp.testing.screens import check_screens
@@ -47,7 +47,7 @@ def check_task(
     strategy: str = "random",
     decoders: Mapping[str, Decoder] | None = None,
     stimuli_of: StimuliOf = installed_stimuli,
-    outputs_of: OutputsOf = outputs_of_models,
+    predict_masked: PredictMasked = predict_by_models,
 ) -> None:
     """Check a task by going through a study with it.
 
@@ -64,7 +64,7 @@ def check_task(
         Of the simulated participants (`labapp.simulation.names`).
     decoders : mapping of str to Decoder
         By model id, in place of the installed models.
-    stimuli_of, outputs_of
+    stimuli_of, predict_masked
         See `labapp.study.planner.realise`.
 
     Raises
@@ -79,7 +79,7 @@ def check_task(
         strategy=strategy,
         decoders=decoders,
         stimuli_of=stimuli_of,
-        outputs_of=outputs_of,
+        predict_masked=predict_masked,
     )
     if sentences:
         raise Unfit(str(getattr(task_type, "name", task_type)), sentences)
@@ -93,7 +93,7 @@ def problems_of(
     strategy: str = "random",
     decoders: Mapping[str, Decoder] | None = None,
     stimuli_of: StimuliOf = installed_stimuli,
-    outputs_of: OutputsOf = outputs_of_models,
+    predict_masked: PredictMasked = predict_by_models,
 ) -> tuple[str, ...]:
     """The sentences of `check_task`; none where the task is in order."""
     notes = Notes()
@@ -103,7 +103,7 @@ def problems_of(
         return tuple(notes.sentences)
     models = Models(dict(decoders or {}))
     try:
-        _run(task_type, study, examples, strategy, models, stimuli_of, outputs_of, notes)
+        _run(task_type, study, examples, strategy, models, stimuli_of, predict_masked, notes)
     except Fault as fault:
         notes.add(str(fault))
     except LabappError as error:
@@ -120,11 +120,11 @@ def _run(
     strategy: str,
     models: Models,
     stimuli_of: StimuliOf,
-    outputs_of: OutputsOf,
+    predict_masked: PredictMasked,
     notes: Notes,
 ) -> None:
     loaded = loading.load(study)
-    plans = list(_planned(loaded, models, stimuli_of, outputs_of))
+    plans = list(_planned(loaded, models, stimuli_of, predict_masked))
     parts = [part for planned in plans for part in plan.parts_of(planned)]
     if not any(registry.task_type_of(part) is task_type for part in parts):
         raise Fault(
@@ -155,7 +155,7 @@ def _run(
         strategy,
         notes,
         stimuli_of=stimuli_of,
-        outputs_of=outputs_of,
+        predict_masked=predict_masked,
     )
 
 
@@ -233,7 +233,7 @@ def _undocumented(session: Rehearsal) -> Iterator[str]:
 
 
 def _planned(
-    loaded: LoadedStudy, models: Models, stimuli_of: StimuliOf, outputs_of: OutputsOf
+    loaded: LoadedStudy, models: Models, stimuli_of: StimuliOf, predict_masked: PredictMasked
 ) -> Iterator[SessionPlanned]:
     """The plan of a participant of every condition, through JSON and back as a journal keeps it."""
     for number, drawn in conditions.variants(loaded.study.assignment):
@@ -243,7 +243,7 @@ def _planned(
             space_of=lambda model: models[model].space,
             prior_of=lambda model: models[model].from_prior,
             stimuli_of=stimuli_of,
-            outputs_of=outputs_of,
+            predict_masked=predict_masked,
             drawn=drawn,
         )
         rows = plan.to_rows(made.parts)

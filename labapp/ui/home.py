@@ -16,10 +16,10 @@ from PySide6.QtGui import QGuiApplication
 from labapp.errors import LabappError, ModelError, ProgramError
 from labapp.representations.sheets import Sheet
 from labapp.session import condition_assignment, folder, opening, private
+from labapp.session.masked_predictions import predict_masked
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.network import network_drive
 from labapp.session.opening import models_of
-from labapp.session.outputs import outputs_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
@@ -256,7 +256,7 @@ class HomeController(QObject):
                 self._warming.start(0)
         # Its answers are kept for the session: what takes seconds is not left to its start.
         asks = any(part.asks_model for part in made.parts)
-        ask = partial(realise, outputs_of=outputs_of, drawn=drawn) if asks else None
+        ask = partial(realise, predict_masked=predict_masked, drawn=drawn) if asks else None
         self._pictures.want(pictures_of(made.parts), ask)
         self._show_decoders()
 

@@ -30,8 +30,8 @@ from labapp import leftovers
 from labapp.errors import LabappError, SessionError, UsageError
 from labapp.plugins.part import PlannedPart
 from labapp.session import opening
+from labapp.session.masked_predictions import check_predictable
 from labapp.session.opening import OpenSession
-from labapp.session.outputs import could_be_asked
 from labapp.simulation.decoders import Decoders
 from labapp.study import conditions
 from labapp.study.loading import LoadedStudy
@@ -189,7 +189,7 @@ def opened_preview(
             Decoders().surroundings(loaded, label, drawn, None, Path(folder) / "private"),
             make_scheduler=QtScheduler,
             no_sound="a preview",
-            outputs_of=could_be_asked,
+            predict_masked=check_predictable,
             outlasts_power=False,
         )
         opened = opening.create(loaded, label, around, data=Path(folder) / "data", cells=drawn)

@@ -16,7 +16,7 @@ from labapp.explanations.building.scored import scored_of
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FacesData
-from labapp.session.outputs import Askable, could_be_asked
+from labapp.session.masked_predictions import MaskedPredictor, check_predictable
 from labapp.stimuli import importing, library, masks, pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import Masking, shown
@@ -102,19 +102,19 @@ def test_a_study_that_could_not_ask_the_model_is_found_by_its_check(
 ) -> None:
     """Before anybody sits down, and without loading the model."""
     study = write_unmasking_study(tmp_path / "study", made, example=None)
-    assert check(study, could_be_asked).path == study
+    assert check(study, check_predictable).path == study
     stimuli.edited(made, lambda m: m["method"].update(sha256="0" * 64))
     with pytest.raises(StudyError, match=r"yaml, line \d+: .* mine was made with another my/cnn"):
-        check(study, could_be_asked)
+        check(study, check_predictable)
     shutil.rmtree(tmp_path / "models")
-    assert check(study, could_be_asked).path == study, "nobody is asked"
+    assert check(study, check_predictable).path == study, "nobody is asked"
 
 
 def test_a_check_says_that_nobody_knows_what_the_model_makes_of_the_masked_pictures(
     made: StimulusSet, tmp_path: Path
 ) -> None:
     study = write_unmasking_study(tmp_path / "study", made, example=None)
-    asked = Askable()
+    asked = MaskedPredictor()
     check(study, asked)
     assert not list(asked.notices()), "the model is there"
     shutil.rmtree(tmp_path / "models")

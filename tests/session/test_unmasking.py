@@ -23,7 +23,7 @@ from labapp.events.lifecycle import InclusionDecided
 from labapp.events.stimuli import StimuliKept
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
-from labapp.session import opening, outputs
+from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
 from labapp.stimuli.library import StimulusSet
@@ -214,7 +214,7 @@ def test_the_model_is_asked_when_the_session_is_opened_and_its_answers_are_in_th
     def asked(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> Sequence[Logits]:
         return [(percent, float(len(method))) for percent in masking.percents]
 
-    session = begin(part=FIRST, study=study, outputs_of=asked)
+    session = begin(part=FIRST, study=study, predict_masked=asked)
     (planned,) = events_of(session, "session.planned")
     stage = next(part for part in planned.payload["plan"] if part["id"] == "stage-1")
     for sequence in stage["sequences"]:
@@ -237,9 +237,15 @@ def test_what_the_set_says_goes_before_the_model_it_names(
     monkeypatch.setattr("labapp.explanations.masked", model, raising=False)
     found = made(tmp_path)
     photo = found.manifest.photos[0]
-    assert outputs.outputs_of(found, Masking((5.0, 60.0)), photo, "edge")[0] != (0.0, 1.0)
+    assert masked_predictions.predict_masked(found, Masking((5.0, 60.0)), photo, "edge")[0] != (
+        0.0,
+        1.0,
+    )
     assert asked == []
-    assert outputs.outputs_of(found, Masking((5.0, 50.0)), photo, "edge") == [(0.0, 1.0)] * 2
+    assert (
+        masked_predictions.predict_masked(found, Masking((5.0, 50.0)), photo, "edge")
+        == [(0.0, 1.0)] * 2
+    )
     assert asked == [(photo.id, "edge")], "50 % is not among what the set knows"
 
 
@@ -250,7 +256,7 @@ def test_a_model_that_does_not_fit_opens_no_session(
         raise StimuliError("It was made with another model.", todo="Put it back.")
 
     with pytest.raises(StimuliError, match="another model"):
-        begin(part=FIRST, study=study, outputs_of=another)
+        begin(part=FIRST, study=study, predict_masked=another)
     assert list(tmp_path.glob("**/sub-*")) == []
 
 

@@ -24,7 +24,7 @@ from labapp.study.loading import LoadedStudy, load
 from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.pictures import pictures_of
 from labapp.study.plan import Plan, to_rows
-from labapp.study.stimulus_stages import Logits, OutputsOf, recorded_outputs
+from labapp.study.stimulus_stages import Logits, PredictMasked, recorded_outputs
 from labapp.tasks.unmasking import recorded
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
@@ -45,13 +45,13 @@ def realised(
     loaded: LoadedStudy,
     number: int = 1,
     seed: int | None = None,
-    outputs_of: OutputsOf = recorded_outputs,
+    predict_masked: PredictMasked = recorded_outputs,
 ) -> Plan:
     return planner.realise(
         loaded,
         f"P{number:02d}",
         space_of=overview.space_of,
-        outputs_of=outputs_of,
+        predict_masked=predict_masked,
         seed=seed,
     )
 
@@ -246,7 +246,7 @@ def test_the_model_is_asked_once_a_sequence_and_its_answers_are_planned(
         assert masking == Masking(MASKS, "mean", "signed")
         return [(percent, -percent) for percent in masking.percents]
 
-    plan = realised(loaded, outputs_of=outputs)
+    plan = realised(loaded, predict_masked=outputs)
     assert len(asked) == len(set(asked)) == 1 + 8, "the example too"
     for part in (*parts_of(plan), *parts_of(plan, "practice")):
         for sequence in part.sequences:

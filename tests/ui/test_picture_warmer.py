@@ -142,7 +142,7 @@ def test_the_home_asks_the_model_of_masked_pictures_before_the_start(
         asked.append((photo.id, method))
         return [(0.0, 1.0)] * len(masking.percents)
 
-    monkeypatch.setattr(home_module, "outputs_of", outputs)
+    monkeypatch.setattr(home_module, "predict_masked", outputs)
     study = write_unmasking_study(tmp_path / "study", made(tmp_path / "set"))
     home.choose_study(str(study))
     view = home.view

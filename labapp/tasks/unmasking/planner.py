@@ -19,7 +19,7 @@ from labapp.stimuli.manifest import Manifest, Photo
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study import assignment
 from labapp.study.planner import Planner
-from labapp.study.stimulus_stages import OutputsOf, Unfit, fitting, set_of
+from labapp.study.stimulus_stages import PredictMasked, Unfit, fitting, set_of
 from labapp.tasks.unmasking.plan import (
     Button,
     PlannedMask,
@@ -37,12 +37,12 @@ NAMED_KEYS = ("Space", "Left", "Right", "Up", "Down")
 
 @dataclass(frozen=True)
 class Unmasking:
-    """A stimulus set as one study unmasks it, for one participant. outputs_of: asks the explained
+    """A stimulus set as one study unmasks it, for one participant. predict_masked: asks the explained
     model; unmasked, buttons: what the parts share; example: image and method of the example."""
 
     stages: UnmaskingStages
     found: StimulusSet
-    outputs_of: OutputsOf
+    predict_masked: PredictMasked
     unmasked: Unmasked
     buttons: tuple[Button, ...]
     photos: tuple[Photo, ...]
@@ -54,7 +54,7 @@ class Unmasking:
         stages: UnmaskingStages,
         found: StimulusSet,
         number: int,
-        outputs_of: OutputsOf,
+        predict_masked: PredictMasked,
         *,
         turned: bool,
     ) -> Unmasking:
@@ -69,7 +69,7 @@ class Unmasking:
         _check_masks(stages.percents, grid)
         buttons = _buttons(stages, found.manifest, turned=turned)
         unmasked = _unmasked(stages, found, number, methods, grid)
-        return cls(stages, found, outputs_of, unmasked, buttons, photos, example)
+        return cls(stages, found, predict_masked, unmasked, buttons, photos, example)
 
     def example(self) -> PlannedSequence | None:
         """The sequence that is shown before the stage."""
@@ -86,7 +86,7 @@ class Unmasking:
     def _sequence(self, photo: Photo, method: str) -> PlannedSequence:
         shared = self.unmasked
         wanted = Masking(shared.percents, shared.fill, shared.sign)
-        outputs = self.outputs_of(self.found, wanted, photo, method)
+        outputs = self.predict_masked(self.found, wanted, photo, method)
         ref = (shared.stimuli, photo.id, method, shared.fill, shared.sign)
         rows, columns = shared.grid
         return PlannedSequence(
@@ -186,7 +186,7 @@ def unmasked_at(place: int, planner: Planner) -> Unmasking:
         with fitting(stages, planner):
             stimuli, number = set_of(stages, scope, planner)
             planner.memory[key] = Unmasking.of(
-                stages, stimuli, number, planner.outputs_of, turned=turned
+                stages, stimuli, number, planner.predict_masked, turned=turned
             )
     unmasking: Unmasking = planner.memory[key]
     return unmasking

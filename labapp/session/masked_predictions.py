@@ -15,7 +15,7 @@ from labapp.stimuli.masking import Masking
 from labapp.study.stimulus_stages import Logits, recorded_outputs
 
 
-def outputs_of(
+def predict_masked(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
     """What the set itself says of its masked pictures; where it does not, its model is asked, if it
@@ -30,10 +30,10 @@ def outputs_of(
     return masked.outputs(stimulus_set, masking, photo, method)
 
 
-def could_be_asked(
+def check_predictable(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
-    """As `outputs_of`, for plans that are only checked: nothing is loaded, and instead of what the
+    """As `predict_masked`, for plans that are only checked: nothing is loaded, and instead of what the
     model would say there is nothing. Raises what its card is enough to know of."""
     if not (outputs := recorded_outputs(stimulus_set, masking, photo, method)):
         from labapp.explanations import masked
@@ -43,8 +43,8 @@ def could_be_asked(
 
 
 @dataclass
-class Askable:
-    """`could_be_asked`, which remembers the masked pictures that nobody can be asked about.
+class MaskedPredictor:
+    """`check_predictable`, which remembers the masked pictures that nobody can be asked about.
 
     unknown: id of a set -> a masking of which neither the set says, nor an installed model can,
     what the model makes of its pictures.
@@ -55,7 +55,7 @@ class Askable:
     def __call__(
         self, stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
     ) -> Sequence[Logits]:
-        outputs = could_be_asked(stimulus_set, masking, photo, method)
+        outputs = check_predictable(stimulus_set, masking, photo, method)
         if not outputs:
             from labapp.explanations import masked
 
