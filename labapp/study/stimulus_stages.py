@@ -43,7 +43,7 @@ def recorded_outputs(
     return tuple(by_percent[percent] for percent in masking.percents)
 
 
-class Unfit(ValueError):
+class IncompatibleStimuliError(ValueError):
     """A stimulus set that a study cannot show. about: the key of `stages` that says so."""
 
     def __init__(self, about: str, what: str, todo: str) -> None:
@@ -52,11 +52,13 @@ class Unfit(ValueError):
 
 
 def set_of(stages: StimulusStages, scope: Scope, planner: Planner) -> tuple[StimulusSet, int]:
-    """The stimulus set of stages, and the number of the set in it. Raises Unfit."""
+    """The stimulus set of stages, and the number of the set in it. Raises IncompatibleStimuliError."""
     number = conditions.fill(str(stages.set), scope)
     stimuli = planner.stimuli_of(conditions.fill(stages.stimuli, scope))
     if not number.isdecimal() or len(number) > MOST_DIGITS:
-        raise Unfit("set", f"{number[:40]!r} is no number of a set", "Give a whole number.")
+        raise IncompatibleStimuliError(
+            "set", f"{number[:40]!r} is no number of a set", "Give a whole number."
+        )
     return stimuli, int(number)
 
 
@@ -65,11 +67,11 @@ def fitting(stages: StimulusStages, planner: Planner) -> Iterator[None]:
     """A set that the stages cannot show is refused with the line that asks for it."""
     try:
         yield
-    except Unfit as unfit:
-        line = _line(stages, unfit.about, planner)
+    except IncompatibleStimuliError as error:
+        line = _line(stages, error.about, planner)
         raise StudyError(
-            f"{planner.loaded.path}, line {line}, {unfit.about}: {unfit}.", todo=unfit.todo
-        ) from unfit
+            f"{planner.loaded.path}, line {line}, {error.about}: {error}.", todo=error.todo
+        ) from error
 
 
 def _line(stages: StimulusStages, key: str, planner: Planner) -> int:

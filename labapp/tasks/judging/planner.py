@@ -15,7 +15,7 @@ from labapp.stimuli.manifest import ColourMap, Photo, Scale
 from labapp.study import assignment
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.stimulus_stages import Unfit, fitting, set_of
+from labapp.study.stimulus_stages import IncompatibleStimuliError, fitting, set_of
 from labapp.tasks.judging.photos import Shuffle, lacks, planned_photo
 from labapp.tasks.judging.plan import (
     KIND_OF,
@@ -45,13 +45,13 @@ NAMED_BY_NUMBER = frozenset({"prototypes", "path"})
 def colour_map_of(stages: JudgingStages, scale: Scale | None) -> ColourMap | None:
     """The colour map of the heatmaps, which texts speak of too; None where there are none.
 
-    Raises Unfit for one that hides the sign, or gives one to what has none.
+    Raises IncompatibleStimuliError for one that hides the sign, or gives one to what has none.
     """
     if scale is None:
         return None
     suited = COLOUR_MAPS[scale]
     if stages.colour_map is not None and stages.colour_map not in suited:
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "colour_map",
             f"{stages.colour_map} does not suit heatmaps that are {scale}",
             f"Use one of: {', '.join(suited)}.",
@@ -77,18 +77,18 @@ class Showing:
             ) from error
 
     def explained(self) -> Explained:
-        """What the parts share. Raises Unfit for a set of another kind than the task needs, and for
+        """What the parts share. Raises IncompatibleStimuliError for a set of another kind than the task needs, and for
         one whose parts do not fit together: a folder that a study names was never imported."""
         manifest, needed = self.found.manifest, KIND_OF[self.stages.task]
         if faults := inner_faults(manifest):
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-            raise Unfit(
+            raise IncompatibleStimuliError(
                 "stimuli",
                 f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
                 f"Correct it; `labapp stimuli check {self.found.folder}` names everything.",
             )
         if manifest.kind != needed:
-            raise Unfit(
+            raise IncompatibleStimuliError(
                 "stimuli",
                 f"the task {self.stages.task} needs {needed}, and the stimulus set "
                 f"{manifest.id} has {manifest.kind}",
@@ -122,20 +122,20 @@ class Showing:
         )
 
     def photos(self, number: int, shuffle: Shuffle) -> tuple[PlannedPhoto, ...]:
-        """The photos of a set, in the order of the set. Raises Unfit where there is no such set,
+        """The photos of a set, in the order of the set. Raises IncompatibleStimuliError where there is no such set,
         or a photo lacks what the task asks about."""
         manifest = self.found.manifest
         photos = manifest.of_set(number)
         if not photos:
             there = ", ".join(map(str, manifest.sets)) or "none"
-            raise Unfit(
+            raise IncompatibleStimuliError(
                 "set",
                 f"the stimulus set {manifest.id} has no set {number}; there are: {there}",
                 "Correct the number, or the variable under `assignment`.",
             )
         for photo in photos:
             if lacking := lacks(self.stages.task, photo, manifest):
-                raise Unfit(
+                raise IncompatibleStimuliError(
                     "stimuli",
                     f"the photo {photo.id} of the stimulus set {manifest.id} has {lacking}, which "
                     f"{self.stages.task} asks about",

@@ -19,7 +19,7 @@ from labapp.stimuli.manifest import Manifest, Photo
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study import assignment
 from labapp.study.planner import Planner
-from labapp.study.stimulus_stages import PredictMasked, Unfit, fitting, set_of
+from labapp.study.stimulus_stages import IncompatibleStimuliError, PredictMasked, fitting, set_of
 from labapp.tasks.unmasking.plan import (
     Button,
     PlannedMask,
@@ -59,7 +59,7 @@ class Unmasking:
         turned: bool,
     ) -> Unmasking:
         """With the set of this number; turned: whether the classes' buttons stand the other way
-        round. Raises Unfit for what does not fit together."""
+        round. Raises IncompatibleStimuliError for what does not fit together."""
         _check_kind(found)
         methods = _methods(stages, found.manifest)
         photos = _photos(found.manifest, number)
@@ -217,11 +217,11 @@ class Place(NamedTuple):
 
 
 def _check_kind(found: StimulusSet) -> None:
-    """Raises Unfit for a set of another kind, and for one whose parts do not fit together: a folder
+    """Raises IncompatibleStimuliError for a set of another kind, and for one whose parts do not fit together: a folder
     that a study names was never imported."""
     manifest = found.manifest
     if manifest.kind != "scores":
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "stimuli",
             f"the task unmasking needs scores, and the stimulus set {manifest.id} has "
             f"{manifest.kind}",
@@ -229,7 +229,7 @@ def _check_kind(found: StimulusSet) -> None:
         )
     if faults := inner_faults(manifest):
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "stimuli",
             f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
             f"Correct it; `labapp stimuli check {found.folder}` names everything.",
@@ -243,14 +243,16 @@ def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
     for method in chosen:
         _check_method(method, manifest, "methods")
         if chosen.count(method) > 1:
-            raise Unfit("methods", f"{method} is listed twice", "List each method once.")
+            raise IncompatibleStimuliError(
+                "methods", f"{method} is listed twice", "List each method once."
+            )
     return {method: known[method] for method in chosen}
 
 
 def _check_method(method: str, manifest: Manifest, key: str) -> None:
     known = [one.id for one in manifest.methods]
     if method not in known:
-        raise Unfit(
+        raise IncompatibleStimuliError(
             key,
             f"the stimulus set {manifest.id} has no method {method!r}; there are: "
             f"{', '.join(known)}",
@@ -262,7 +264,7 @@ def _photos(manifest: Manifest, number: int) -> tuple[Photo, ...]:
     photos = manifest.of_set(number)
     if not photos:
         there = ", ".join(map(str, manifest.sets)) or "none"
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "set",
             f"the stimulus set {manifest.id} has no set {number}; there are: {there}",
             "Correct the number, or the variable under `assignment`.",
@@ -276,7 +278,7 @@ def _example(
     """The image and the method of the example."""
     photo = manifest.correct_example
     if photo is None:
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "example",
             f"the stimulus set {manifest.id} has no correct_example to show",
             "Give it one, or leave the example out.",
@@ -294,11 +296,11 @@ def _grid(found: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tuple[int,
         try:
             rows, columns = score_files.read(found.folder, photo.scores[method]).shape
         except StimuliError as error:
-            raise Unfit("stimuli", error.what.rstrip("."), error.todo) from error
+            raise IncompatibleStimuliError("stimuli", error.what.rstrip("."), error.todo) from error
         grids.setdefault((rows, columns), f"{photo.id} ({method})")
     if len(grids) > 1:
         (one, first), (other, second) = list(grids.items())[:2]
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "stimuli",
             f"scores of the stimulus set {found.id} differ in size: {first} has {one[1]} x "
             f"{one[0]} and {second} {other[1]} x {other[0]}",
@@ -311,7 +313,7 @@ def _check_masks(percents: Sequence[float], grid: tuple[int, int]) -> None:
     shown = [masking.pixels(percent, grid[0] * grid[1]) for percent in percents]
     for place, (before, after) in enumerate(pairwise(shown)):
         if before == after:
-            raise Unfit(
+            raise IncompatibleStimuliError(
                 "masks",
                 f"{percents[place]:g} % and {percents[place + 1]:g} % of {grid[1]} x {grid[0]} "
                 f"scores are the same {after} pixels",
@@ -330,7 +332,9 @@ def _unmasked(
     try:
         level = masking.level(stages.fill, manifest.mean_level)
     except ValueError as error:
-        raise Unfit("fill", str(error), "Name another fill, or give the set its mean.") from error
+        raise IncompatibleStimuliError(
+            "fill", str(error), "Name another fill, or give the set its mean."
+        ) from error
     return Unmasked(
         stimuli=manifest.id,
         manifest_sha256=found.sha256,
@@ -354,7 +358,7 @@ def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tu
     names = {one.id: one.name for one in manifest.classes}
     for named in stages.class_names:
         if named not in names:
-            raise Unfit(
+            raise IncompatibleStimuliError(
                 "class_names",
                 f"the stimulus set {manifest.id} has no class {named!r}; there are: "
                 f"{', '.join(names)}",
@@ -363,7 +367,7 @@ def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tu
     names |= {of: name.strip() for of, name in stages.class_names.items()}
     said = list(names.values())
     if unclear := [name for name in said if not name or said.count(name) > 1]:
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "class_names",
             f"{unclear[0]!r} does not tell a button from the others",
             "Give every class a name of its own.",
@@ -382,7 +386,7 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
     """A key for every button, as Qt names them."""
     if not stages.keys:
         if wanted > 10:
-            raise Unfit(
+            raise IncompatibleStimuliError(
                 "keys",
                 f"{wanted} buttons are more than there are digits",
                 'Name a key for each class, and as the last one that for "I don\'t know".',
@@ -390,7 +394,7 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
         return ("F", "J", "Space") if wanted == 3 else (*map(str, range(1, wanted)), "0")
     keys = tuple(_key(said) for said in stages.keys)
     if len(keys) != wanted or len(set(keys)) != len(keys):
-        raise Unfit(
+        raise IncompatibleStimuliError(
             "keys",
             f'{wanted} different keys are needed, one a class and the last for "I don\'t know"; '
             f"found {', '.join(stages.keys)}",
@@ -400,12 +404,12 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
 
 
 def _key(said: str) -> str:
-    """A key as Qt names it. Raises Unfit for one that a study cannot have."""
+    """A key as Qt names it. Raises IncompatibleStimuliError for one that a study cannot have."""
     if len(said) == 1 and said.isascii() and said.isalnum():
         return said.upper()
     if (named := said.capitalize()) in NAMED_KEYS:
         return named
-    raise Unfit(
+    raise IncompatibleStimuliError(
         "keys",
         f"{said!r} is no key for a button",
         f"Use letters, digits, or one of: {', '.join(NAMED_KEYS)}.",
