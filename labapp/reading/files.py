@@ -36,7 +36,7 @@ _FLAGS = (
 )
 
 
-class Unfit(OSError):
+class UnreadableFileError(OSError):
     """A file that is not opened, or not read to its end. Its text is the reason alone."""
 
     def __init__(self, number: int, why: str) -> None:
@@ -71,8 +71,8 @@ def opened(path: Path, *, largest: int | None = None, follow: bool = True) -> Bu
         _refuse_unfit(path.stat() if follow else path.lstat(), largest)
         descriptor = os.open(path, _FLAGS | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
     except (ValueError, OverflowError) as error:  # NUL, or what the file system cannot encode
-        raise Unfit(errno.EINVAL, "no file can have this name") from error
-    except Unfit:
+        raise UnreadableFileError(errno.EINVAL, "no file can have this name") from error
+    except UnreadableFileError:
         raise
     except OSError as error:
         raise _named(error) from error
@@ -99,11 +99,13 @@ def within(stream: IO[bytes], largest: int) -> bytes:
     return read
 
 
-def too_large(size: int | None, largest: int) -> Unfit:
+def too_large(size: int | None, largest: int) -> UnreadableFileError:
     """What to say of a file of more bytes than are read."""
     has = "is larger" if size is None else f"has {size} bytes, which is more"
     limit = f"{largest // MIB} MiB" if largest >= MIB else f"{largest} bytes"
-    return Unfit(errno.EFBIG, f"it {has} than the {limit} that are read of such a file")
+    return UnreadableFileError(
+        errno.EFBIG, f"it {has} than the {limit} that are read of such a file"
+    )
 
 
 def below(folder: Path) -> list[str]:
@@ -118,11 +120,15 @@ def below(folder: Path) -> list[str]:
     while folders:
         at, prefix = folders.pop()
         if prefix.count("/") > DEEPEST:
-            raise Unfit(errno.ENAMETOOLONG, f"it holds folders more than {DEEPEST} levels deep")
+            raise UnreadableFileError(
+                errno.ENAMETOOLONG, f"it holds folders more than {DEEPEST} levels deep"
+            )
         with os.scandir(at) as entries:
             for entry in entries:
                 if not entry.name.isprintable() and not _is_text(entry.name):
-                    raise Unfit(errno.EILSEQ, f"the name {entry.name!r} in it is no text")
+                    raise UnreadableFileError(
+                        errno.EILSEQ, f"the name {entry.name!r} in it is no text"
+                    )
                 if entry.is_dir(follow_symlinks=False):
                     folders.append((Path(entry.path), f"{prefix}{entry.name}/"))
                 else:
@@ -142,7 +148,7 @@ def _is_text(name: str) -> bool:
 def _refuse_unfit(status: os.stat_result, largest: int | None) -> None:
     if not stat.S_ISREG(status.st_mode):
         nature = next((name for is_one, name in _NATURES if is_one(status.st_mode)), "no file")
-        raise Unfit(errno.EINVAL, f"it is {nature}, not a file")
+        raise UnreadableFileError(errno.EINVAL, f"it is {nature}, not a file")
     if largest is not None and status.st_size > largest:
         raise too_large(status.st_size, largest)
 
@@ -150,7 +156,9 @@ def _refuse_unfit(status: os.stat_result, largest: int | None) -> None:
 def _named(error: OSError) -> OSError:
     """The same error with its name in it no longer: whoever tells it names the file."""
     if error.errno == errno.ENAMETOOLONG:
-        return Unfit(errno.ENAMETOOLONG, "its name is too long for a file")
+        return UnreadableFileError(errno.ENAMETOOLONG, "its name is too long for a file")
     if error.errno == errno.ELOOP:
-        return Unfit(errno.ELOOP, "it is a link that leads to itself, or no link is followed here")
+        return UnreadableFileError(
+            errno.ELOOP, "it is a link that leads to itself, or no link is followed here"
+        )
     return error
