@@ -68,11 +68,11 @@ class Journal:
         last: Event | None,
         head: str,
         *,
-        outlasts_power: bool = True,
+        fsync_on_commit: bool = True,
     ):
         self.path = path
         self.clock = clock
-        self._outlasts_power = outlasts_power
+        self._fsync_on_commit = fsync_on_commit
         self.segment = segment
         self._head = head
         self._seq = last.seq if last else 0
@@ -91,10 +91,10 @@ class Journal:
         self._writer.start()
 
     @classmethod
-    def create(cls, path: Path, clock: Clock, *, outlasts_power: bool = True) -> Journal:
+    def create(cls, path: Path, clock: Clock, *, fsync_on_commit: bool = True) -> Journal:
         """A new journal; the file must not exist. Raises JournalError when it cannot be made.
 
-        outlasts_power: whether what is committed is waited for until it would be there after the
+        fsync_on_commit: whether what is committed is waited for until it would be there after the
         power failed. A simulation on a virtual clock can be had again and need not wait.
         """
         # Made under another name and put in its place whole: whoever looks at the folder in this
@@ -112,15 +112,15 @@ class Journal:
             partial.rename(path)
         except (OSError, sqlite3.Error) as error:
             raise storage_error(path, error) from error
-        return cls(path, clock, 1, None, GENESIS, outlasts_power=outlasts_power)
+        return cls(path, clock, 1, None, GENESIS, fsync_on_commit=fsync_on_commit)
 
     @classmethod
     def reopen(
-        cls, path: Path, clock_from: Callable[[Event], Clock], *, outlasts_power: bool = True
+        cls, path: Path, clock_from: Callable[[Event], Clock], *, fsync_on_commit: bool = True
     ) -> Journal:
         """Go on with a journal in a new segment; in its first, where it holds the plan only.
 
-        clock_from: makes the clock that continues after the last event; outlasts_power: see
+        clock_from: makes the clock that continues after the last event; fsync_on_commit: see
         `create`. The caller has checked the journal (see session.recovery). Raises JournalError
         when it cannot be opened.
         """
@@ -135,7 +135,7 @@ class Journal:
             raise JournalError(f"{path} holds no event.", todo="Start the session anew.")
         last = Event(*(*row[:10], json_value(row[10])))
         segment = last.segment + (last.kind != SessionPlanned.kind)
-        return cls(path, clock_from(last), segment, last, row[11], outlasts_power=outlasts_power)
+        return cls(path, clock_from(last), segment, last, row[11], fsync_on_commit=fsync_on_commit)
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Call with every event, in order, in the thread that appends it, before `append` returns.
@@ -259,7 +259,7 @@ class Journal:
                 closing = self._closing
             try:
                 connection = connection or _connect(
-                    self.path, checkpoints=False, outlasts_power=self._outlasts_power
+                    self.path, checkpoints=False, fsync_on_commit=self._fsync_on_commit
                 )
                 self._commit(connection)
                 self._failure = None
@@ -327,12 +327,12 @@ _AT_ONCE.set()
 
 
 def _connect(
-    path: Path, *, checkpoints: bool = True, outlasts_power: bool = True
+    path: Path, *, checkpoints: bool = True, fsync_on_commit: bool = True
 ) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     connection.execute("PRAGMA journal_mode=WAL")
     # NORMAL leaves out the sync after each commit; with a write-ahead log the file stays whole.
-    connection.execute(f"PRAGMA synchronous={'FULL' if outlasts_power else 'NORMAL'}")
+    connection.execute(f"PRAGMA synchronous={'FULL' if fsync_on_commit else 'NORMAL'}")
     if not checkpoints:
         connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection

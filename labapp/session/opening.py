@@ -73,7 +73,7 @@ class Surroundings:
     sound, with the reason in no_sound; extra: what else environment.json is to say (screens);
     decode_at_once: never in the worker (a virtual clock does not wait for it); stimuli_of: a
     stimulus set by id or folder; predict_masked: asks the explained model about masked pictures;
-    keeps_pictures: of photos to judge and masked ones, for there are windows; outlasts_power: of
+    keeps_pictures: of photos to judge and masked ones, for there are windows; fsync_on_commit: of
     the journal, see `Journal.create`. blind: whether a console hides the representations from the
     moderator; None where there is no console. A resumed session stays as its journal says; where
     that says nothing, this holds from here on.
@@ -91,7 +91,7 @@ class Surroundings:
     stimuli_of: stimuli.StimuliOf = stimuli.stimuli_of
     predict_masked: PredictMasked = masked_predictions.predict_masked
     keeps_pictures: bool = True
-    outlasts_power: bool = True
+    fsync_on_commit: bool = True
     blind: bool | None = None
 
 
@@ -319,11 +319,11 @@ def _create(
         stimuli.copy_manifests(new.home, sets.values())
         shows = around.keeps_pictures
         stored = stimuli.keep(new.home, study_plan.parts, tuple(sets.values())) if shows else ()
-        lasting = around.outlasts_power
-        with Journal.create(new.home.journal, clock, outlasts_power=lasting) as first:
+        lasting = around.fsync_on_commit
+        with Journal.create(new.home.journal, clock, fsync_on_commit=lasting) as first:
             first.append(Draft(planned), Source.SYSTEM)
         new.publish()
-        journal = Journal.reopen(new.home.journal, lambda last: clock, outlasts_power=lasting)
+        journal = Journal.reopen(new.home.journal, lambda last: clock, fsync_on_commit=lasting)
         undo.callback(journal.close)
         opened = _assemble(loaded, planned, new.home, journal, clock, (), around, new.lock, stored)
         undo.pop_all()

@@ -53,7 +53,7 @@ def simulate(
             patience_s=5.0,
             decode_at_once=True,
             keeps_pictures=False,
-            outlasts_power=False,
+            fsync_on_commit=False,
             no_sound="simulated on a virtual clock",
         ),
         data=data,

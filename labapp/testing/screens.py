@@ -59,7 +59,7 @@ def check_screens(
                 private=folder / "private",
                 patience_s=5.0,
                 decode_at_once=True,
-                outlasts_power=False,
+                fsync_on_commit=False,
                 **around,
             ),
             data=folder / "data",

@@ -190,7 +190,7 @@ def opened_preview(
             make_scheduler=QtScheduler,
             no_sound="a preview",
             predict_masked=check_predictable,
-            outlasts_power=False,
+            fsync_on_commit=False,
         )
         opened = opening.create(loaded, label, around, data=Path(folder) / "data", cells=drawn)
         try:

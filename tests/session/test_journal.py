@@ -96,7 +96,7 @@ def test_a_simulation_does_not_wait_for_the_disk_and_its_journal_is_as_whole(
 
     monkeypatch.setattr(module, "_connect", watched)
     with Journal.create(
-        tmp_path / "journal.sqlite", SessionClock(), outlasts_power=False
+        tmp_path / "journal.sqlite", SessionClock(), fsync_on_commit=False
     ) as journal:
         for value in range(1, 6):
             assert journal.append(answer(value), Source.PARTICIPANT).wait(5.0)
