@@ -86,7 +86,7 @@ class Surroundings:
     no_sound: str = "the study records no sound"
     private: Path = field(default_factory=resources.private_root)
     extra: Mapping[str, Any] = field(default_factory=dict)
-    patience_s: float = 0.05
+    commit_timeout_s: float = 0.05
     decode_at_once: bool = False
     stimuli_of: stimuli.StimuliOf = stimuli.stimuli_of
     predict_masked: PredictMasked = masked_predictions.predict_masked
@@ -422,7 +422,7 @@ def _assemble(
         slow=frozenset(
             w.model for w in around.warmed if w.p99_ms > SLOW_MS and not around.decode_at_once
         ),
-        patience_s=around.patience_s,
+        commit_timeout_s=around.commit_timeout_s,
         gallery=stimuli.gallery_of(home, [*stimuli.kept_in(past), *stored]),
     )
     if around.make_recorder is not None:

@@ -78,7 +78,7 @@ class Runner:
     """One run of the program on one session.
 
     decoders: by model id, for every model of the plan; slow: ids that decode in the worker.
-    patience_s: how long `send` may block for a commit (a simulation without windows waits longer).
+    commit_timeout_s: how long `send` may block for a commit (a simulation without windows waits longer).
     gallery: the pictures of photos to judge; None where the plan has none, or nobody sees them.
     """
 
@@ -93,7 +93,7 @@ class Runner:
         scheduler: Scheduler,
         slow: frozenset[str] = frozenset(),
         recorder: SoundRecorder | None = None,
-        patience_s: float = PATIENCE_S,
+        commit_timeout_s: float = PATIENCE_S,
         gallery: Gallery | None = None,
     ) -> None:
         self.journal = journal
@@ -104,7 +104,7 @@ class Runner:
         self.scheduler = scheduler
         self.recorder = recorder
         self._shown = Shown(decoders, slow, scheduler.post, self._came)
-        self._patience_s = patience_s
+        self._commit_timeout_s = commit_timeout_s
         self._queue: deque[tuple[Command, Source]] = deque()
         self._busy = False
         self._waiting: list[tuple[Draft, Receipt]] = []
@@ -198,7 +198,7 @@ class Runner:
         if not drafts or self._sends_first(drafts, command, source):
             return False
         self._append(drafts, source)
-        return self._settle(self._patience_s)
+        return self._settle(self._commit_timeout_s)
 
     def _sends_first(self, drafts: Sequence[Draft], command: Command, source: Source) -> bool:
         """Whether the participant still has something to send before this command takes the screen
@@ -218,10 +218,10 @@ class Runner:
         receipts = self.journal.append_all(drafts, source)
         self._waiting = list(zip(drafts, receipts, strict=True))
 
-    def _settle(self, patience_s: float) -> bool:
+    def _settle(self, commit_timeout_s: float) -> bool:
         """Fold what is on disk; True when all of the last command is folded."""
         for _, receipt in self._waiting:
-            if not receipt.wait(patience_s):
+            if not receipt.wait(commit_timeout_s):
                 self.scheduler.call_later(POLL_S, self._poll)
                 return False
         for draft, receipt in self._waiting:

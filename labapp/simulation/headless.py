@@ -50,7 +50,7 @@ def simulate(
             around,
             make_scheduler=make_scheduler,
             make_recorder=None,
-            patience_s=5.0,
+            commit_timeout_s=5.0,
             decode_at_once=True,
             keeps_pictures=False,
             fsync_on_commit=False,

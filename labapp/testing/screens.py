@@ -57,7 +57,7 @@ def check_screens(
                 warmed=(),
                 make_scheduler=make_scheduler,
                 private=folder / "private",
-                patience_s=5.0,
+                commit_timeout_s=5.0,
                 decode_at_once=True,
                 fsync_on_commit=False,
                 **around,

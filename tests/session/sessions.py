@@ -31,7 +31,7 @@ def surroundings(tmp_path: Path, **changes: Any) -> Surroundings:
         "warmed": (),
         "make_scheduler": virtual,
         "private": tmp_path / "private",
-        "patience_s": 5.0,
+        "commit_timeout_s": 5.0,
     }
     return Surroundings(**(values | changes))
 

@@ -57,7 +57,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 def test_nothing_goes_on_before_it_is_on_disk(
     begin: Callable[..., OpenSession], gate: Gate
 ) -> None:
-    session = begin("tutorial", patience_s=0.01)
+    session = begin("tutorial", commit_timeout_s=0.01)
     runner, scheduler = session.runner, scheduler_of(session)
     seen = watch(session)
     clock = runner.clock
@@ -93,7 +93,7 @@ def test_a_slow_disk_does_not_fill_the_queue_with_ticks(
     from tests.study.test_refusals import GOOD, write
 
     limited = GOOD.replace("trials: 3", "trials: 3\n      time_limit_min: 0.01\n      skip: after")
-    session = begin("stage-1", study=write(tmp_path, limited), patience_s=0.01)
+    session = begin("stage-1", study=write(tmp_path, limited), commit_timeout_s=0.01)
     runner, scheduler = session.runner, scheduler_of(session)
     clock = runner.clock
     assert isinstance(clock, FakeClock)
@@ -111,7 +111,7 @@ def test_a_slow_disk_does_not_fill_the_queue_with_ticks(
 def test_what_was_not_sent_yet_goes_before_what_takes_the_screen(
     begin: Callable[..., OpenSession], gate: Gate
 ) -> None:
-    session = begin("stage-1", patience_s=0.01)
+    session = begin("stage-1", commit_timeout_s=0.01)
     runner, seen = session.runner, watch(session)
     asked = []
 
